@@ -1,0 +1,42 @@
+// The one function: a plan in, everything that a view or a table shows out.
+#pragma once
+
+#include "core/comm.h"
+#include "core/memory.h"
+#include "core/mesh.h"
+#include "core/model.h"
+#include "core/plan.h"
+#include "core/problem.h"
+#include "core/step.h"
+#include "core/timeline.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace pentamesh {
+
+struct Evaluation {
+    bool valid = false;             // no problem of severity error
+    std::vector<Problem> problems;  // errors first
+    ParameterCounts parameters;
+    Mesh mesh;
+    std::array<GroupSummary, kGroupKindCount> groups{};
+    std::int64_t microbatches = 0;  // per step and replica; 0: the batch does not divide
+    Memory memory;                  // empty where the layout cannot be laid out
+    Comm comm;
+    TimelineCosts costs;
+    Timeline timeline;         // empty where the schedule refuses, or not asked for
+    std::optional<Step> step;  // absent where it cannot be computed
+};
+
+struct EvaluateOptions {
+    bool timeline = true;  // false: closed forms instead of the replay, no allocation once warm
+    bool advice = true;    // false: errors only, without messages
+};
+
+// Pure: no clock, no file, no global. Reuses out's capacity.
+void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options = {});
+[[nodiscard]] Evaluation evaluate(const Plan& plan, const EvaluateOptions& options = {});
+
+}  // namespace pentamesh

@@ -1,0 +1,17 @@
+// How a number came about. Built only when asked for, by the module that computes the number.
+#pragma once
+
+#include <string>
+
+namespace pentamesh {
+
+struct Explanation {
+    std::string title;        // "tp: bytes sent per step"
+    std::string formula;      // with symbols: "4 · 2(t-1)/t · s·b·h·2 · L/p · m"
+    std::string substituted;  // the same with this plan's numbers
+    std::string result;       // "= 237 GB per step"
+    std::string source;       // paper and equation, or framework file
+    [[nodiscard]] bool empty() const { return formula.empty(); }
+};
+
+}  // namespace pentamesh

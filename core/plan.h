@@ -1,0 +1,247 @@
+// What a user chose: the one input of everything. A plain value with nothing derived in it, equal to its
+// JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh {
+
+// ---- model --------------------------------------------------------------------------------------------
+
+enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2 };
+enum class NormKind : std::uint8_t { rmsnorm, layernorm };
+enum class QkNorm : std::uint8_t { none, head, full };
+enum class Positions : std::uint8_t { rope, learned };
+enum class AttentionKind : std::uint8_t { mha_gqa, mla };
+
+// Multi-head latent attention, DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
+struct Mla {
+    std::int64_t q_lora_rank = 0;  // 0: queries are projected from the hidden state directly
+    std::int64_t kv_lora_rank = 0;
+    std::int64_t qk_nope_head_dim = 0;
+    std::int64_t qk_rope_head_dim = 0;
+    std::int64_t v_head_dim = 0;
+    bool operator==(const Mla&) const = default;
+};
+
+struct Moe {
+    std::int64_t experts = 0;
+    std::int64_t top_k = 0;
+    std::int64_t expert_ffn = 0;          // width of one routed expert
+    std::int64_t shared_experts = 0;      // experts that every token uses
+    std::int64_t shared_expert_ffn = 0;   // width of one shared expert
+    std::int64_t first_dense_layers = 0;  // layers 0 .. n-1 have a dense MLP
+    std::int64_t every = 1;               // after those, one layer in `every` is MoE
+    bool router_bias = false;
+    std::int64_t max_nodes_per_token = 0;  // 0: no limit
+    bool operator==(const Moe&) const = default;
+};
+
+struct Model {
+    std::string name;
+    std::int64_t layers = 0;
+    std::int64_t hidden = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;  // parsing fills the default: heads
+    std::int64_t head_dim = 0;  // parsing fills the default: hidden / heads
+    std::int64_t ffn = 0;       // 0 only where every layer is MoE
+    FfnKind ffn_kind = FfnKind::swiglu;
+    std::int64_t vocab = 0;
+    bool tied_embeddings = false;
+    NormKind norm = NormKind::rmsnorm;
+    bool qkv_bias = false;
+    bool attention_bias = false;   // QKV and output
+    bool mlp_bias = false;         // experts too
+    bool attention_sinks = false;  // one learned scalar per head
+    QkNorm qk_norm = QkNorm::none;
+    bool post_norms = false;  // extra norms after attention and MLP (Gemma 2)
+    Positions positions = Positions::rope;
+    std::int64_t max_positions = 0;  // learned positions only
+    AttentionKind attention = AttentionKind::mha_gqa;
+    std::int64_t sliding_window = 0;  // 0: full attention
+    std::optional<Mla> mla;
+    std::optional<Moe> moe;
+    std::int64_t mtp_layers = 0;  // multi-token-prediction layers
+    bool operator==(const Model&) const = default;
+};
+
+// ---- cluster ------------------------------------------------------------------------------------------
+
+enum class LinkKind : std::uint8_t { nvlink, pcie, ib, roce };
+
+// Dense FLOP/s by type, without sparsity; 0: the GPU has no such type.
+struct Flops {
+    double bf16 = 0, fp16 = 0, fp8 = 0, fp4 = 0, tf32 = 0;
+    bool operator==(const Flops&) const = default;
+};
+
+// The few constants of the step-time model that belong to a GPU generation. How each enters: step.h.
+// Values and their source stand in presets/gpus/*.json.
+struct Efficiency {
+    double gemm = 0;      // share of the dense peak that a large, well-shaped bf16 product reaches
+    double gemm_fp8 = 0;  // the same against the fp8 peak (scaling and casts counted in)
+    double gemm_fp4 = 0;
+    double gemm_half_flops = 0;  // FLOPs of a product at which half of that is reached
+    double attention = 0;        // share of the bf16 peak that a fused attention core reaches
+    double hbm = 0;              // share of the HBM bandwidth that element-wise kernels reach
+    double kernel_s = 0;         // launch and tail of one kernel, seconds
+    double error = 0;            // median relative error of the fit: the range shown beside a figure
+    bool operator==(const Efficiency&) const = default;
+};
+
+struct Gpu {
+    std::string id;  // empty when inline
+    std::string name;
+    double hbm_bytes = 0;
+    double hbm_bytes_per_s = 0;
+    Flops flops;
+    Efficiency efficiency;
+    bool operator==(const Gpu&) const = default;
+};
+
+// One level of the fabric. Ranks fill domains in order: rank r lies in domain r / domain of each tier.
+struct Tier {
+    std::string name;  // "NVLink", "InfiniBand", "spine"
+    LinkKind kind = LinkKind::nvlink;
+    std::int64_t domain = 0;      // GPUs it spans; the last tier's is the whole cluster
+    double bytes_per_s = 0;       // per GPU, one direction
+    double latency_s = 0;         // per message
+    double oversubscription = 1;  // bandwidth above is divided by this
+    bool operator==(const Tier&) const = default;
+};
+
+struct Cluster {
+    std::string name;
+    std::int64_t gpus = 0;
+    Gpu gpu;
+    std::vector<Tier> tiers;  // fastest first
+    bool operator==(const Cluster&) const = default;
+};
+
+// ---- layout -------------------------------------------------------------------------------------------
+
+enum class Axis : std::uint8_t { tp, cp, ep, dp_shard, dp_replicate, pp };
+inline constexpr int kAxisCount = 6;
+
+enum class Schedule : std::uint8_t {
+    gpipe,
+    one_f_one_b,
+    interleaved,
+    zb_h1,
+    zb_h2,
+    zb_v,
+    dualpipe,
+    dualpipev,
+    looped_bfs
+};
+inline constexpr int kScheduleCount = 9;
+enum class CpComm : std::uint8_t { ring, allgather, ulysses };
+
+struct Layout {
+    // Innermost (fastest-varying rank) first; a permutation of the six axes.
+    std::array<Axis, kAxisCount> order{Axis::tp,       Axis::cp,           Axis::ep,
+                                       Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+    std::int64_t tp = 1;
+    bool sequence_parallel = true;
+    std::int64_t cp = 1;
+    CpComm cp_comm = CpComm::ring;
+    std::int64_t pp = 1;
+    std::int64_t virtual_stages = 1;
+    Schedule schedule = Schedule::one_f_one_b;
+    std::optional<std::int64_t> microbatch_group;  // interleaved only; default pp
+    std::vector<std::int64_t> stage_layers;  // layers of each of pp * virtual_stages chunks; empty: even
+    std::int64_t ep = 1;
+    std::optional<std::int64_t> etp;  // default tp, as in Megatron
+    std::int64_t dp_shard = 1;
+    std::optional<std::int64_t> dp_replicate;  // left out: what is left of the cluster
+    int zero = 1;                              // 0 DDP, 1 optimizer, 2 + gradients, 3 + parameters (FSDP)
+    bool operator==(const Layout&) const = default;
+};
+
+// ---- training -----------------------------------------------------------------------------------------
+
+enum class Dtype : std::uint8_t { fp32, tf32, bf16, fp16, fp8, fp4 };
+enum class Optimizer : std::uint8_t { adamw, adamw_8bit, sgd_momentum, muon };
+enum class AttentionImpl : std::uint8_t { flash, math };
+enum class Recompute : std::uint8_t { none, selective, full };
+enum class MasterWeights : std::uint8_t { none, bf16, fp32 };
+
+struct Overlap {
+    bool dp = true, pp = true, cp = true, tp = false, ep = false;
+    bool operator==(const Overlap&) const = default;
+};
+
+struct Training {
+    std::int64_t sequence_length = 8192;
+    std::int64_t micro_batch = 1;
+    std::int64_t global_batch = 2048;  // sequences
+    Dtype compute = Dtype::bf16;
+    Dtype parameters = Dtype::bf16;
+    Dtype gradients = Dtype::fp32;
+    Optimizer optimizer = Optimizer::adamw;
+    Dtype optimizer_state = Dtype::fp32;
+    MasterWeights master_weights = MasterWeights::fp32;
+    AttentionImpl attention = AttentionImpl::flash;
+    Recompute recompute = Recompute::none;
+    bool dropout = false;
+    double router_imbalance = 1.0;  // load of the busiest expert rank / mean
+    Overlap overlap;
+    double straggler_cv = 0.0;  // coefficient of variation of per-rank step time
+    bool operator==(const Training&) const = default;
+};
+
+// ---- the plan -----------------------------------------------------------------------------------------
+
+// Where a model or cluster came from, so that writing gives back what was read: a preset's id, and the
+// JSON pointers (relative, "/gpus") of what the plan itself states over it. Empty preset: all inline.
+struct Source {
+    std::string preset;
+    std::vector<std::string> overrides;
+    bool operator==(const Source&) const = default;
+};
+
+struct Plan {
+    std::string name;
+    std::string notes;
+    Model model;
+    Source model_source;
+    Cluster cluster;
+    Source cluster_source;
+    Layout layout;
+    Training training;
+    bool operator==(const Plan&) const = default;
+};
+
+// Bytes of one number of a type; fp4 is half a byte.
+[[nodiscard]] constexpr double bytes_of(Dtype t) {
+    switch (t) {
+    case Dtype::fp32:
+    case Dtype::tf32: return 4;
+    case Dtype::bf16:
+    case Dtype::fp16: return 2;
+    case Dtype::fp8: return 1;
+    case Dtype::fp4: return 0.5;
+    }
+    return 0;
+}
+[[nodiscard]] constexpr double bytes_of(MasterWeights m) {
+    return m == MasterWeights::fp32 ? 4 : m == MasterWeights::bf16 ? 2 : 0;
+}
+
+[[nodiscard]] inline std::int64_t factor_of(const Layout& l, Axis a) {
+    switch (a) {
+    case Axis::tp: return l.tp;
+    case Axis::cp: return l.cp;
+    case Axis::ep: return l.ep;
+    case Axis::dp_shard: return l.dp_shard;
+    case Axis::dp_replicate: return l.dp_replicate.value_or(1);
+    case Axis::pp: return l.pp;
+    }
+    return 1;
+}
+
+}  // namespace pentamesh
