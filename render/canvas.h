@@ -1,0 +1,169 @@
+// What views draw on. Coordinates, sizes and widths are logical pixels (96 per inch at scale 1); the canvas
+// multiplies by its scale, so a view is laid out once for every sharpness. Draws to the screen (an
+// ImDrawList) and, where a page is attached, the same primitives to it (SVG, PDF).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+struct ImDrawList;
+
+namespace pentamesh {
+
+struct Vec2 {
+    float x = 0, y = 0;
+    friend Vec2 operator+(Vec2 a, Vec2 b) { return {a.x + b.x, a.y + b.y}; }
+    friend Vec2 operator-(Vec2 a, Vec2 b) { return {a.x - b.x, a.y - b.y}; }
+    friend Vec2 operator*(Vec2 a, float k) { return {a.x * k, a.y * k}; }
+    bool operator==(const Vec2&) const = default;
+};
+
+struct Rect {
+    float x = 0, y = 0, w = 0, h = 0;
+    [[nodiscard]] float right() const { return x + w; }
+    [[nodiscard]] float bottom() const { return y + h; }
+    [[nodiscard]] Vec2 min() const { return {x, y}; }
+    [[nodiscard]] Vec2 max() const { return {x + w, y + h}; }
+    [[nodiscard]] Vec2 center() const { return {x + w / 2, y + h / 2}; }
+    [[nodiscard]] bool contains(Vec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
+    [[nodiscard]] Rect inset(float d) const { return {x + d, y + d, w - 2 * d, h - 2 * d}; }
+    [[nodiscard]] Rect inset(float dx, float dy) const { return {x + dx, y + dy, w - 2 * dx, h - 2 * dy}; }
+    [[nodiscard]] bool empty() const { return w <= 0 || h <= 0; }
+    bool operator==(const Rect&) const = default;
+
+    // Takes a strip off this rectangle and returns it.
+    Rect cut_top(float d) {
+        Rect r{x, y, w, d};
+        y += d;
+        h -= d;
+        return r;
+    }
+    Rect cut_bottom(float d) {
+        h -= d;
+        return {x, y + h, w, d};
+    }
+    Rect cut_left(float d) {
+        Rect r{x, y, d, h};
+        x += d;
+        w -= d;
+        return r;
+    }
+    Rect cut_right(float d) {
+        w -= d;
+        return {x + w, y, d, h};
+    }
+};
+
+// sRGB, straight alpha.
+struct Color {
+    std::uint8_t r = 0, g = 0, b = 0, a = 255;
+    [[nodiscard]] constexpr Color alpha(float k) const {
+        return {r, g, b, static_cast<std::uint8_t>(static_cast<float>(a) * k + 0.5f)};
+    }
+    bool operator==(const Color&) const = default;
+};
+[[nodiscard]] constexpr Color rgb(std::uint32_t hex) {
+    return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8),
+            static_cast<std::uint8_t>(hex), 255};
+}
+// k = 0: a, 1: b.
+[[nodiscard]] Color mix(Color a, Color b, float k);
+// Contrast ratio of WCAG 2.1 (1 to 21) of two opaque colours.
+[[nodiscard]] double contrast(Color a, Color b);
+
+enum class Dash : std::uint8_t { solid, dashed, dotted };
+enum class Pattern : std::uint8_t { solid, hatched, cross_hatched, dotted };
+enum class Face : std::uint8_t { regular, semibold, mono };
+enum class Align : std::uint8_t { left, center, right };
+
+struct TextStyle {
+    Face face = Face::regular;
+    float size = 13;  // 11, 11.5, 12, 13, 14, 16, 20, 28 are rasterised; others are scaled from the nearest
+    Color color;
+    float tracking = 0;  // extra distance between letters
+};
+
+// A grid of same-size cells, one per rank, drawn as one instanced call. The shader finds a cell's place and
+// colour from strides, so 131,072 cells cost the CPU what 8 do.
+struct CellGrid {
+    // Nested boxes, innermost first: rank -> index in the box of level i is
+    // (rank / product of inner sizes) % size; it stands at (index % cols, index / cols) * pitch. The
+    // outermost level may be partly filled.
+    struct Level {
+        std::int32_t size = 1, cols = 1;
+        float pitch_x = 0, pitch_y = 0;
+    };
+    // id of a cell = sum of ((rank / stride) % size) * weight; its colour is palette[id % palette_size].
+    struct Digit {
+        std::int32_t stride = 1, size = 1, weight = 0;
+    };
+    std::int32_t first = 0, count = 0;  // instances: `count` of them, rank first + k * step
+    std::int32_t step = 1;              // > 1: boxes merged, one cell stands for `step` ranks
+    Vec2 origin;
+    Vec2 cell;  // size of a cell
+    std::array<Level, 4> level{};
+    int levels = 1;
+    std::array<Digit, 6> digit{};
+    int digits = 0;
+    std::array<Color, 64> palette{};
+    int palette_size = 1;
+    std::int32_t lit_id = -1;  // >= 0: cells of another id are mixed with `ground` by `dim`
+    Color ground;
+    float dim = 0.75f;
+};
+// Top-left corner of a rank's cell; the same arithmetic as the shader's.
+[[nodiscard]] Vec2 cell_position(const CellGrid& grid, std::int64_t rank);
+[[nodiscard]] std::int64_t cell_id(const CellGrid& grid, std::int64_t rank);
+// The rank whose cell holds p, -1: none. Constant time.
+[[nodiscard]] std::int64_t cell_at(const CellGrid& grid, Vec2 p);
+
+class Page;  // page.h: SVG or PDF
+
+class Canvas {
+  public:
+    // `list` may be null: drawing goes to the page alone, text is still measured.
+    Canvas(ImDrawList* list, float scale, Page* page = nullptr);
+
+    void rect(Rect r, Color fill, float radius = 0);
+    void frame(Rect r, Color color, float width = 1, float radius = 0, Dash dash = Dash::solid);
+    // Hatched: 45 degree lines 4 apart; dotted: dots 4 apart. `ground` with alpha 0: nothing behind the
+    // pattern.
+    void pattern(Rect r, Pattern p, Color color, Color ground = {0, 0, 0, 0});
+    void line(Vec2 a, Vec2 b, Color color, float width = 1, Dash dash = Dash::solid);
+    void polyline(std::span<const Vec2> points, Color color, float width = 1, bool closed = false);
+    void curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, float width = 1,
+               Dash dash = Dash::solid);
+    void polygon(std::span<const Vec2> convex, Color fill);
+    void circle(Vec2 center, float radius, Color fill);
+    void ring(Vec2 center, float radius, Color color, float width = 1);
+
+    // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
+    float text(Vec2 at, std::string_view utf8, const TextStyle& style);
+    // In a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it was
+    // cut.
+    bool text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align = Align::left);
+    // Wrapped at words; returns the height used. `line_height` 0: the style's.
+    float paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height = 0);
+    [[nodiscard]] float text_width(std::string_view utf8, const TextStyle& style) const;
+    [[nodiscard]] float paragraph_height(float width, std::string_view utf8, const TextStyle& style,
+                                         float line_height = 0) const;
+
+    void cells(const CellGrid& grid);
+
+    void push_clip(Rect r);  // intersected with the current clip
+    void pop_clip();
+
+    [[nodiscard]] float scale() const { return scale_; }
+    [[nodiscard]] ImDrawList* list() const { return list_; }
+    [[nodiscard]] Page* page() const { return page_; }
+
+  private:
+    ImDrawList* list_;
+    float scale_;
+    Page* page_;
+};
+
+}  // namespace pentamesh
