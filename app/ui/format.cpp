@@ -1,0 +1,89 @@
+#include "app/ui/format.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace pentamesh::ui {
+
+namespace {
+
+struct Unit {
+    double size;
+    const char* name;
+};
+
+template <std::size_t N>
+std::string with_unit(double value, const std::array<Unit, N>& units) {
+    // From the largest; a value that rounds up to 1,000 takes the next unit.
+    for (const Unit& u : units)
+        if (std::abs(value) >= u.size * 0.9995) return significant(value / u.size) + " " + u.name;
+    return significant(value / units.back().size) + " " + units.back().name;
+}
+
+}  // namespace
+
+std::string thousands(std::int64_t value) {
+    const std::string digits = std::to_string(value < 0 ? -value : value);
+    std::string out = value < 0 ? "-" : "";
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+        out += digits[i];
+    }
+    return out;
+}
+
+std::string significant(double value, int digits) {
+    if (!std::isfinite(value)) return "–";
+    if (value == 0) return "0";
+    const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    const double step = std::pow(10.0, magnitude - digits + 1);
+    const double rounded = std::round(value / step) * step;
+    if (std::abs(rounded) >= 1000) return thousands(static_cast<std::int64_t>(std::llround(rounded)));
+    const int shown = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", std::max(0, digits - 1 - shown), rounded);
+    return text.data();
+}
+
+std::string gib(double bytes) {
+    return significant(bytes / (1024.0 * 1024 * 1024));
+}
+
+std::string memory_text(double bytes) {
+    static constexpr std::array<Unit, 5> kUnits{
+        {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}}};
+    return with_unit(bytes, kUnits);
+}
+
+std::string traffic_text(double bytes) {
+    static constexpr std::array<Unit, 5> kUnits{
+        {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1.0, "B"}}};
+    return with_unit(bytes, kUnits);
+}
+
+std::string bandwidth_text(double bytes_per_s) {
+    static constexpr std::array<Unit, 3> kUnits{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}}};
+    return with_unit(bytes_per_s, kUnits);
+}
+
+std::string time_text(double seconds) {
+    static constexpr std::array<Unit, 4> kUnits{{{1.0, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
+    return with_unit(seconds, kUnits);
+}
+
+std::string percent(double fraction) {
+    return significant(fraction * 100) + " %";
+}
+
+std::string count_text(double value) {
+    static constexpr std::array<Unit, 4> kUnits{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}}};
+    if (std::abs(value) < 1000) return significant(value);
+    return with_unit(value, kUnits);
+}
+
+std::string plural(std::int64_t n, const char* one, const char* many) {
+    return thousands(n) + " " + (n == 1 ? one : many);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,34 @@
+// One line of editable text, and the layers that lie over the frame: the two things for which the window
+// leans on Dear ImGui's own windows.
+#pragma once
+
+#include "render/surface.h"
+
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+struct TextFieldStyle {
+    Color text, hint, selection;
+    Face face = Face::regular;
+    float size = 13;
+};
+struct TextFieldResult {
+    bool active = false;  // has the keyboard
+    bool changed = false;
+    bool entered = false;  // Enter was pressed
+};
+// `box` in logical pixels, text centred vertically in it, no ground or frame drawn. `enabled` false: takes no
+// mouse (a layer lies over it). Call inside the frame window or a front layer.
+TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
+                           std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled);
+
+// The window that covers the frame: frame_canvas() draws in it. Begin once a frame before anything else.
+void begin_frame_window(const FrameInfo& info);
+void end_frame_window();
+// A transparent window over everything before it; text fields called until end_front_layer() belong to it.
+[[nodiscard]] Canvas begin_front_layer(std::string_view name, const FrameInfo& info, Page* page = nullptr);
+void end_front_layer();
+
+}  // namespace pentamesh
