@@ -1,0 +1,25 @@
+# How our own code is compiled. Dependencies see the language standard and the sanitizers, not the warnings:
+# a target of ours asks for those by linking pentamesh_warnings.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+add_library(pentamesh_warnings INTERFACE)
+if(MSVC)
+    target_compile_options(pentamesh_warnings INTERFACE /W4 /utf-8)
+    target_compile_definitions(pentamesh_warnings INTERFACE NOMINMAX _CRT_SECURE_NO_WARNINGS)
+else()
+    target_compile_options(pentamesh_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+endif()
+if(PENTAMESH_WERROR)
+    target_compile_options(pentamesh_warnings INTERFACE $<IF:$<CXX_COMPILER_ID:MSVC>,/WX,-Werror>)
+endif()
+
+if(PENTAMESH_SANITIZE)
+    add_compile_options(-fsanitize=${PENTAMESH_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${PENTAMESH_SANITIZE})
+endif()
