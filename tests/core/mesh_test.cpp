@@ -1,0 +1,308 @@
+#include "core/mesh.h"
+#include "core/names.h"
+#include "sha256.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+using namespace pentamesh;
+using nlohmann::json;
+
+namespace {
+
+std::array<Axis, kAxisCount> parse_order(const std::string& text) {
+    std::array<Axis, kAxisCount> order{};
+    std::size_t n = 0, begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t end = std::min(text.find('-', begin), text.size());
+        const std::string name = text.substr(begin, end - begin);
+        if (name == "dp") {
+            order.at(n++) = Axis::dp_shard;
+            order.at(n++) = Axis::dp_replicate;
+        } else {
+            order.at(n++) = parse_name<Axis>(name).value();
+        }
+        begin = end + 1;
+    }
+    return order;
+}
+
+GroupKind parse_kind(const std::string& name) {
+    for (int i = 0; i < kGroupKindCount; ++i)
+        if (name_of(static_cast<GroupKind>(i)) == name) return static_cast<GroupKind>(i);
+    FAIL("no group kind " << name);
+    return GroupKind::tp;
+}
+
+Cluster cluster_of(std::int64_t gpus, const std::vector<std::int64_t>& domains) {
+    Cluster c;
+    c.gpus = gpus;
+    for (const std::int64_t d : domains) {
+        Tier tier;
+        tier.domain = d;
+        c.tiers.push_back(tier);
+    }
+    return c;
+}
+
+json as_lists(const std::vector<std::int64_t>& flat, std::int64_t degree) {
+    json lists = json::array();
+    for (std::size_t i = 0; i < flat.size(); i += static_cast<std::size_t>(degree))
+        lists.push_back(std::vector<std::int64_t>(flat.begin() + i, flat.begin() + i + degree));
+    return lists;
+}
+
+Plan golden_plan(const json& c) {
+    Plan p;
+    p.model.moe = Moe{};
+    Layout& l = p.layout;
+    l.order = parse_order(c["order"]);
+    l.tp = c["tp"], l.cp = c["cp"], l.pp = c["pp"], l.ep = c["ep"], l.etp = c["etp"].get<std::int64_t>();
+    p.cluster.gpus = c["world_size"];
+    l.dp_shard = std::max<std::int64_t>(1, p.cluster.gpus / (l.tp * l.cp * l.pp));
+    l.dp_replicate = 1;
+    return p;
+}
+
+// A mesh with random small factors, most of them foldable for experts.
+Plan random_plan(std::mt19937& rng) {
+    const auto pick = [&](std::initializer_list<std::int64_t> from) {
+        return from.begin()[rng() % from.size()];
+    };
+    Plan p;
+    p.model.moe = Moe{};
+    Layout& l = p.layout;
+    l.tp = pick({1, 2, 3, 4, 8}), l.cp = pick({1, 1, 2, 3}), l.pp = pick({1, 2, 3, 4});
+    l.dp_shard = pick({1, 2, 3, 4, 5, 8}), l.dp_replicate = pick({1, 2, 3});
+    l.ep = pick({1, 2, 3, 4, 8}), l.etp = pick({1, 2, l.tp});
+    std::shuffle(l.order.begin(), l.order.end(), rng);
+    if (rng() % 2)
+        std::stable_partition(l.order.begin(), l.order.end(), [](Axis a) { return a != Axis::pp; });
+    return p;
+}
+
+// The summary of a group kind by looking at every rank.
+GroupSummary enumerate(const Mesh& mesh, const Cluster& cluster, GroupKind kind) {
+    GroupSummary s = summarize(mesh, cluster, kind);
+    const std::vector<std::int64_t> flat = all_groups(mesh, kind);
+    s.by_tier.fill(0);
+    s.slowest_tier = 0;
+    s.per_fast_domain = s.sharing_node = 0;
+    for (std::size_t g = 0; g < flat.size(); g += static_cast<std::size_t>(s.degree)) {
+        std::map<std::int64_t, std::int64_t> in_domain;
+        for (std::size_t i = g; i < g + static_cast<std::size_t>(s.degree); ++i)
+            ++in_domain[flat[i] / cluster.tiers[0].domain];
+        int tier = 0;
+        for (; tier + 1 < static_cast<int>(cluster.tiers.size()); ++tier) {
+            const std::int64_t d = cluster.tiers[tier].domain;
+            if (flat[g] / d == flat[g + s.degree - 1] / d) break;
+        }
+        ++s.by_tier[tier];
+        s.slowest_tier = std::max(s.slowest_tier, tier);
+        for (const auto& [domain, n] : in_domain) s.per_fast_domain = std::max(s.per_fast_domain, n);
+        s.sharing_node += in_domain.count(0);
+    }
+    return s;
+}
+
+constexpr GroupKind kind_at(int i) {
+    return static_cast<GroupKind>(i);
+}
+
+}  // namespace
+
+TEST_CASE("rank groups and the tiers they cross equal Megatron's, to the rank") {
+    std::ifstream file(GOLDEN_DIR "/mesh_megatron.json");
+    const json golden = json::parse(file);
+    REQUIRE(golden["cases"].size() == 27);
+    for (const json& c : golden["cases"]) {
+        CAPTURE(c["order"]);
+        CAPTURE(c["world_size"]);
+        const Plan plan = golden_plan(c);
+        const Mesh mesh = build_mesh(plan);
+        if (c.contains("expect")) {
+            CHECK((mesh.world != plan.cluster.gpus || !mesh.has_experts));
+            continue;
+        }
+        REQUIRE(mesh.world == plan.cluster.gpus);
+        REQUIRE(mesh.has_experts);
+        for (const auto& [name, expected] : c["groups"].items()) {
+            CAPTURE(name);
+            const GroupKind kind = parse_kind(name);
+            for (const int node : {4, 8, 72}) {
+                const GroupSummary s = summarize(mesh, cluster_of(mesh.world, {node, mesh.world}), kind);
+                const json& tiers = expected["node" + std::to_string(node)];
+                CHECK(s.groups == expected["count"]);
+                CHECK(s.degree == expected["size"]);
+                CHECK(s.by_tier[0] == tiers["intra"]);
+                CHECK(s.by_tier[1] == tiers["inter"]);
+            }
+            const json ranks = as_lists(all_groups(mesh, kind), expected["size"]);
+            if (expected.contains("ranks"))
+                CHECK(ranks == expected["ranks"]);
+            else
+                CHECK(testing::sha256(ranks.dump()) == expected["sha256"]);
+        }
+    }
+}
+
+TEST_CASE("the digest used for golden data is SHA-256") {
+    CHECK(testing::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("the groups of every kind partition the ranks, in canonical order") {
+    std::mt19937 rng(1);
+    for (int round = 0; round < 200; ++round) {
+        const Mesh mesh = build_mesh(random_plan(rng));
+        for (int k = 0; k < kGroupKindCount; ++k) {
+            const GroupKind kind = kind_at(k);
+            if (is_expert(kind) && !mesh.has_experts) continue;
+            const std::vector<std::int64_t> flat = all_groups(mesh, kind);
+            const std::int64_t degree = summarize(mesh, cluster_of(mesh.world, {}), kind).degree;
+            REQUIRE(static_cast<std::int64_t>(flat.size()) == mesh.world);
+            std::vector<std::int64_t> sorted = flat;
+            std::sort(sorted.begin(), sorted.end());
+            for (std::int64_t i = 0; i < mesh.world; ++i) REQUIRE(sorted[i] == i);
+            for (std::int64_t i = 1; i < mesh.world; ++i)
+                if (i % degree)
+                    REQUIRE(flat[i - 1] < flat[i]);
+                else
+                    REQUIRE(flat[i - degree] < flat[i]);
+        }
+    }
+}
+
+TEST_CASE("closed forms for one rank agree with the enumerated groups") {
+    std::mt19937 rng(2);
+    for (int round = 0; round < 100; ++round) {
+        const Mesh mesh = build_mesh(random_plan(rng));
+        for (int k = 0; k < kGroupKindCount; ++k) {
+            const GroupKind kind = kind_at(k);
+            if (is_expert(kind) && !mesh.has_experts) continue;
+            const std::vector<std::int64_t> flat = all_groups(mesh, kind);
+            const std::int64_t degree = summarize(mesh, cluster_of(mesh.world, {}), kind).degree;
+            for (std::int64_t i = 0; i < mesh.world; ++i) {
+                const std::int64_t begin = i / degree * degree;
+                REQUIRE(group_index(mesh, kind, flat[i]) == i / degree);
+                REQUIRE(first_rank_of_group(mesh, kind, flat[i]) == flat[begin]);
+                const std::vector<std::int64_t> members(flat.begin() + begin, flat.begin() + begin + degree);
+                REQUIRE(group_members(mesh, kind, flat[i]) == members);
+            }
+        }
+    }
+}
+
+TEST_CASE("groups of two axes of one mesh meet in at most one rank") {
+    const std::vector<std::vector<GroupKind>> meshes{
+        {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::pp},
+        {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp}};
+    std::mt19937 rng(3);
+    for (int round = 0; round < 100; ++round) {
+        const Mesh mesh = build_mesh(random_plan(rng));
+        for (const auto& axes : meshes) {
+            if (is_expert(axes[0]) && !mesh.has_experts) continue;
+            for (const GroupKind a : axes) {
+                for (const GroupKind b : axes) {
+                    if (a == b) continue;
+                    std::set<std::pair<std::int64_t, std::int64_t>> seen;
+                    for (std::int64_t r = 0; r < mesh.world; ++r)
+                        REQUIRE(seen.emplace(group_index(mesh, a, r), group_index(mesh, b, r)).second);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("coordinates and strides give the rank back") {
+    std::mt19937 rng(4);
+    for (int round = 0; round < 100; ++round) {
+        const Mesh mesh = build_mesh(random_plan(rng));
+        for (std::int64_t r = 0; r < mesh.world; ++r) {
+            std::int64_t dense = 0, expert = 0;
+            const Coordinates d = dense_coordinates(mesh, r), e = expert_coordinates(mesh, r);
+            for (int a = 0; a < kAxisCount; ++a) {
+                dense += d[a] * mesh.dense[a].stride;
+                expert += e[a] * mesh.expert[a].stride;
+            }
+            REQUIRE(dense == r);
+            if (mesh.has_experts) REQUIRE(expert == r);
+        }
+    }
+}
+
+TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
+    std::mt19937 rng(5);
+    for (int round = 0; round < 1500; ++round) {
+        const Mesh mesh = build_mesh(random_plan(rng));
+        std::vector<std::int64_t> domains;
+        const int tiers = 2 + static_cast<int>(rng() % 3);
+        for (int t = 0; t + 1 < tiers; ++t) domains.push_back(1 + static_cast<std::int64_t>(rng() % 40));
+        if (rng() % 2)  // nested, as hardware is
+            for (std::size_t t = 1; t < domains.size(); ++t)
+                domains[t] = domains[t - 1] * (1 + domains[t] % 7);
+        std::sort(domains.begin(), domains.end());
+        domains.push_back(mesh.world);
+        const Cluster cluster = cluster_of(mesh.world, domains);
+        for (int k = 0; k < kGroupKindCount; ++k) {
+            const GroupKind kind = kind_at(k);
+            if (is_expert(kind) && !mesh.has_experts) continue;
+            const GroupSummary got = summarize(mesh, cluster, kind), want = enumerate(mesh, cluster, kind);
+            CAPTURE(name_of(kind));
+            CAPTURE(domains[0]);
+            REQUIRE(got.by_tier == want.by_tier);
+            REQUIRE(got.slowest_tier == want.slowest_tier);
+            REQUIRE(got.per_fast_domain == want.per_fast_domain);
+            REQUIRE(got.sharing_node == want.sharing_node);
+            REQUIRE(std::accumulate(got.by_tier.begin(), got.by_tier.end(), std::int64_t{0}) == got.groups);
+        }
+    }
+}
+
+TEST_CASE("two ranks meet in the fastest tier whose domain holds both") {
+    const Cluster c = cluster_of(1024, {8, 64, 1024});
+    CHECK(tier_between(c, 0, 7) == 0);
+    CHECK(tier_between(c, 7, 8) == 1);
+    CHECK(tier_between(c, 63, 64) == 2);
+    CHECK(tier_between(c, 5, 5) == 0);
+}
+
+TEST_CASE("edp keeps its replicas where dp_replicate stands, as torchtitan's efsdp does") {
+    Plan p;
+    p.model.moe = Moe{};
+    p.layout.tp = 2, p.layout.cp = 2, p.layout.dp_shard = 8, p.layout.dp_replicate = 3, p.layout.pp = 2;
+    p.layout.ep = 4, p.layout.etp = 1;
+    const Mesh mesh = build_mesh(p);
+    REQUIRE(mesh.has_experts);
+    CHECK(mesh.expert[static_cast<int>(Axis::dp_replicate)].size == 3);
+    CHECK(mesh.expert[static_cast<int>(Axis::dp_shard)].size == 8 * 2 * 2 / 4);  // dp_shard * cp * tp / ep
+}
+
+TEST_CASE("leftover GPUs become replicas") {
+    Plan p;
+    p.cluster.gpus = 64;
+    p.layout.tp = 8, p.layout.dp_shard = 2;
+    CHECK(resolved_dp_replicate(p) == 4);
+    CHECK(build_mesh(p).world == 64);
+    p.layout.dp_replicate = 2;
+    CHECK(build_mesh(p).world == 32);
+}
+
+TEST_CASE("absurd factors give no mesh instead of an overflow") {
+    Plan p;
+    p.layout.pp = std::int64_t{1} << 62, p.layout.tp = std::int64_t{1} << 62;
+    const Mesh mesh = build_mesh(p);
+    CHECK(mesh.world == 0);
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        CHECK(summarize(mesh, cluster_of(8, {8}), kind_at(k)).groups == 0);
+        CHECK(all_groups(mesh, kind_at(k)).empty());
+    }
+    p.layout.pp = 0, p.layout.tp = -8;
+    CHECK(build_mesh(p).world == 1);
+}
