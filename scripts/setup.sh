@@ -1,0 +1,122 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by ./run, ./check and .ci/run: installs what is missing, configures and builds. Prints what it does.
+
+# Debian and Ubuntu packages. Those after "--" may be absent from a release: what they hold is then downloaded by
+# CMake, or a part of the program or of the tests says that it is not there.
+BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-dev libpng-dev libgl-dev libegl-dev
+  -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
+  libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
+TEST_PACKAGES="-- xvfb xauth xdotool"
+LINT_PACKAGES="git clang clang-format clang-tidy -- libclang-rt-dev shellcheck"
+
+say() { printf '==> %s\n' "$*" >&2; }
+fail() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# Those of the packages given that dpkg does not have, in order.
+missing_packages() {
+    local installed wanted=("$@")
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p' || true)
+    comm -23 <(printf '%s\n' "${wanted[@]}" | sort -u) <(printf '%s\n' "$installed" | sort -u)
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" >&2
+}
+
+# Installs the packages that are missing, by apt. A list may hold "--": what follows it is installed where apt
+# knows it.
+install_packages() {
+    local needed=() optional=() package into=needed missing available=()
+    for package in "$@"; do
+        if [ "$package" = -- ]; then into=optional; continue; fi
+        if [ $into = needed ]; then needed+=("$package"); else optional+=("$package"); fi
+    done
+    mapfile -t missing < <(missing_packages "${needed[@]}" "${optional[@]}")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        fail "these packages are missing, and there is neither root nor sudo to install them. As root:
+  apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+    fi
+    if ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
+        say "Fetching the package lists"
+        apt update
+    fi
+    # Optional packages that this release does not have are left out; a list fetched long ago may be to blame.
+    local attempt
+    for attempt in 1 2; do
+        available=()
+        for package in "${missing[@]}"; do
+            case " ${needed[*]} " in
+                *" $package "*) available+=("$package") ;;
+                *) if [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then available+=("$package"); fi ;;
+            esac
+        done
+        [ ${#available[@]} -gt 0 ] || return 0
+        say "Installing with apt: ${available[*]}"
+        if apt install --no-install-recommends "${available[@]}"; then return 0; fi
+        [ "$attempt" = 1 ] || break
+        say "That failed; fetching the package lists anew"
+        apt update
+    done
+    fail "apt could not install ${available[*]}"
+}
+
+# Without apt nothing is installed: says what a build needs and is not there.
+require_tools() {
+    local absent=()
+    command -v cmake >/dev/null || absent+=("CMake 3.25 or newer")
+    command -v ninja >/dev/null || absent+=("Ninja")
+    command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null \
+        || absent+=("a C++20 compiler (g++ 12, clang 14 or newer)")
+    command -v python3 >/dev/null || absent+=("Python 3 with jinja2")
+    command -v pkg-config >/dev/null || absent+=("pkg-config")
+    command -v git >/dev/null || absent+=("git")
+    [ ${#absent[@]} -eq 0 ] || fail "please install: $(printf '%s; ' "${absent[@]}")then start this again.
+Also used where they are found, else downloaded: FreeType, libpng, GLFW 3.3, Dear ImGui, nlohmann_json, CLI11, doctest, glad 2.
+Needed by the program: the fonts Inter and JetBrains Mono."
+}
+
+# Everything that building and testing needs. $1: more packages.
+set_up() {
+    if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+        # shellcheck disable=SC2086
+        install_packages $BUILD_PACKAGES ${1:-}
+    else
+        require_tools
+    fi
+    local version
+    version=$(cmake --version | sed -n 's/^cmake version //p')
+    [ "$(printf '%s\n3.25\n' "$version" | sort -V | head -n 1)" = 3.25 ] \
+        || fail "CMake $version is too old; 3.25 or newer is needed (https://cmake.org/download)"
+}
+
+# configure PRESET [cmake option...]: only where it has not been done, or options are given.
+configure() {
+    local preset=$1 cache=build/$1/CMakeCache.txt fresh=()
+    shift
+    if [ -f "$cache" ]; then
+        # A build folder that was made elsewhere (a moved or copied clone) is no use here.
+        if ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
+            fresh=(--fresh)
+        elif [ $# -eq 0 ] && [ -f "build/$preset/build.ninja" ]; then
+            return 0
+        fi
+    fi
+    say "Configuring build/$preset"
+    cmake ${fresh[@]+"${fresh[@]}"} --preset "$preset" "$@" >&2
+}
+
+# build PRESET [target...]
+build() {
+    local preset=$1
+    shift
+    say "Building build/$preset"
+    cmake --build --preset "$preset" ${1:+--target "$@"} >&2
+}
