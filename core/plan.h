@@ -86,17 +86,16 @@ struct Efficiency {
     double gemm = 0;      // share of the dense peak that a large, well-shaped bf16 product reaches
     double gemm_fp8 = 0;  // the same against the fp8 peak (scaling and casts counted in)
     double gemm_fp4 = 0;
-    double gemm_half_flops = 0;  // FLOPs of a product at which half of that is reached
-    double grouped = 0;          // share of a product's rate that the experts' grouped products reach
-    double attention = 0;        // share of the bf16 peak that a fused attention core reaches
-    double hbm = 0;              // share of the HBM bandwidth that element-wise kernels reach
-    double fast_link = 0;        // share of the first tier's bandwidth that rings reach
-    double slow_link = 0;        // the same of every tier beyond it
-    double all_to_all = 0;       // share of either that an all-to-all reaches
-    double overlap = 0;          // share of a transfer that may be hidden which hides in fact
-    double kernel_s = 0;         // launch and tail of one kernel, seconds
-    double step_s = 0;           // per step: data, clipping, logging, seconds
-    double error = 0;            // median relative error of the fit: the range shown beside a figure
+    double grouped = 0;     // share of a product's rate that the experts' grouped products reach
+    double attention = 0;   // share of the bf16 peak that a fused attention core reaches
+    double hbm = 0;         // share of the HBM bandwidth that element-wise kernels reach
+    double fast_link = 0;   // share of the first tier's bandwidth that rings reach
+    double slow_link = 0;   // the same of every tier beyond it
+    double all_to_all = 0;  // share of either that an all-to-all reaches
+    double overlap = 0;     // share of a transfer that may be hidden which hides in fact
+    double kernel_s = 0;    // launch and tail of one kernel, seconds
+    double step_s = 0;      // per step: data, clipping, logging, seconds
+    double error = 0;       // median relative error of the fit: the range shown beside a figure
     bool operator==(const Efficiency&) const = default;
 };
 
@@ -105,11 +104,10 @@ struct EfficiencyKey {
     std::string_view key;
     double Efficiency::*member;
 };
-inline constexpr std::array<EfficiencyKey, 14> kEfficiencyKeys{{
+inline constexpr std::array<EfficiencyKey, 13> kEfficiencyKeys{{
     {"gemm", &Efficiency::gemm},
     {"gemm_fp8", &Efficiency::gemm_fp8},
     {"gemm_fp4", &Efficiency::gemm_fp4},
-    {"gemm_half_flops", &Efficiency::gemm_half_flops},
     {"grouped", &Efficiency::grouped},
     {"attention", &Efficiency::attention},
     {"hbm", &Efficiency::hbm},
@@ -136,10 +134,11 @@ struct Gpu {
 struct Tier {
     std::string name;  // "NVLink", "InfiniBand", "spine"
     LinkKind kind = LinkKind::nvlink;
-    std::int64_t domain = 0;      // GPUs it spans; the last tier's is the whole cluster
-    double bytes_per_s = 0;       // per GPU, one direction
-    double latency_s = 0;         // per message
-    double oversubscription = 1;  // what crosses this tier gets bytes_per_s divided by this
+    std::int64_t domain = 0;            // GPUs it spans; the last tier's is the whole cluster
+    double bytes_per_s = 0;             // per GPU, one direction
+    double latency_s = 0;               // per message
+    double oversubscription = 1;        // what crosses this tier gets bytes_per_s divided by this
+    bool in_network_reduction = false;  // switches add up on the way (SHARP): an all-reduce sends once
     bool operator==(const Tier&) const = default;
 };
 
