@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 0> kNames{};
 template <>
 inline constexpr std::array<std::string_view, 4> kNames<FfnKind>{"swiglu", "geglu", "gelu", "relu2"};
 template <>
-inline constexpr std::array<std::string_view, 2> kNames<NormKind>{"rmsnorm", "layernorm"};
+inline constexpr std::array<std::string_view, 3> kNames<NormKind>{"rmsnorm", "layernorm", "unweighted"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<QkNorm>{"none", "head", "full"};
 template <>

@@ -14,7 +14,7 @@ namespace pentamesh {
 // ---- model --------------------------------------------------------------------------------------------
 
 enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2 };
-enum class NormKind : std::uint8_t { rmsnorm, layernorm };
+enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };  // unweighted: OLMo's layer norm
 enum class QkNorm : std::uint8_t { none, head, full };
 enum class Positions : std::uint8_t { rope, learned };
 enum class AttentionKind : std::uint8_t { mha_gqa, mla };
@@ -38,6 +38,7 @@ struct Moe {
     std::int64_t first_dense_layers = 0;  // layers 0 .. n-1 have a dense MLP
     std::int64_t every = 1;               // after those, one layer in `every` is MoE
     bool router_bias = false;
+    bool shared_expert_gate = false;  // a sigmoid gate on the shared experts (Qwen 2 MoE)
     std::int64_t max_nodes_per_token = 0;  // 0: no limit
     bool operator==(const Moe&) const = default;
 };
@@ -60,6 +61,8 @@ struct Model {
     bool attention_sinks = false;  // one learned scalar per head
     QkNorm qk_norm = QkNorm::none;
     bool post_norms = false;  // extra norms after attention and MLP (Gemma 2)
+    bool shared_norm = false;  // attention and MLP side by side behind one norm (Phi-1, Phi-2)
+    bool head_bias = false;
     Positions positions = Positions::rope;
     std::int64_t max_positions = 0;  // learned positions only
     AttentionKind attention = AttentionKind::mha_gqa;
