@@ -38,7 +38,7 @@ struct Moe {
     std::int64_t first_dense_layers = 0;  // layers 0 .. n-1 have a dense MLP
     std::int64_t every = 1;               // after those, one layer in `every` is MoE
     bool router_bias = false;
-    bool shared_expert_gate = false;  // a sigmoid gate on the shared experts (Qwen 2 MoE)
+    bool shared_expert_gate = false;       // a sigmoid gate on the shared experts (Qwen 2 MoE)
     std::int64_t max_nodes_per_token = 0;  // 0: no limit
     bool operator==(const Moe&) const = default;
 };
@@ -60,7 +60,7 @@ struct Model {
     bool mlp_bias = false;         // experts too
     bool attention_sinks = false;  // one learned scalar per head
     QkNorm qk_norm = QkNorm::none;
-    bool post_norms = false;  // extra norms after attention and MLP (Gemma 2)
+    bool post_norms = false;   // extra norms after attention and MLP (Gemma 2)
     bool shared_norm = false;  // attention and MLP side by side behind one norm (Phi-1, Phi-2)
     bool head_bias = false;
     Positions positions = Positions::rope;
