@@ -1,13 +1,16 @@
-# SVG and PDF pages; a build without Cairo says that it cannot write them.
+# SVG and PDF pages; a build without Cairo says that it cannot write them. The system's Cairo is made for the system's
+# FreeType, whose faces it takes: with another FreeType there is none.
 add_library(pentamesh_cairo INTERFACE)
 add_library(pentamesh::cairo ALIAS pentamesh_cairo)
-if(PKG_CONFIG_FOUND)
+if(PKG_CONFIG_FOUND AND NOT TARGET freetype)
     pkg_check_modules(cairo QUIET IMPORTED_TARGET GLOBAL cairo-ft cairo-pdf cairo-svg)
 endif()
 if(cairo_FOUND)
     target_link_libraries(pentamesh_cairo INTERFACE PkgConfig::cairo pentamesh::freetype)
     target_compile_definitions(pentamesh_cairo INTERFACE PENTAMESH_HAVE_CAIRO=1)
     message(STATUS "Cairo: ${cairo_cairo-ft_VERSION} from the system")
+elseif(TARGET freetype)
+    message(STATUS "Cairo: not used beside a FreeType of our own, so no SVG and PDF")
 else()
     message(STATUS "Cairo: none, so no SVG and PDF")
 endif()

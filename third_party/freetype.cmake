@@ -1,15 +1,12 @@
 add_library(pentamesh_freetype INTERFACE)
 add_library(pentamesh::freetype ALIAS pentamesh_freetype)
 pentamesh_look_in_system(freetype look)
-if(look)
-    find_package(Freetype QUIET)
-endif()
-if(look AND FREETYPE_FOUND)
+if(look AND FREETYPE_FOUND)  # looked for in zlib.cmake
     message(STATUS "FreeType: ${FREETYPE_VERSION_STRING} from the system")
     target_link_libraries(pentamesh_freetype INTERFACE Freetype::Freetype)
 else()
-    # Our fonts are OpenType and TrueType: none of FreeType's optional companions is needed.
-    set(FT_DISABLE_ZLIB ON CACHE BOOL "" FORCE)
+    # Our fonts are OpenType and TrueType: FreeType's optional companions are not needed.
+    set(FT_REQUIRE_ZLIB ON CACHE BOOL "" FORCE)
     set(FT_DISABLE_BZIP2 ON CACHE BOOL "" FORCE)
     set(FT_DISABLE_PNG ON CACHE BOOL "" FORCE)
     set(FT_DISABLE_HARFBUZZ ON CACHE BOOL "" FORCE)
