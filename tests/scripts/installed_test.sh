@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# installed_test.sh PREFIX: holds an installed tree (bin/, share/) to what is promised of it. The tree is copied
+# elsewhere first and its presets are changed there, so that nothing can come from the source folder unseen.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$1" "$work/moved"
+cd "$work"
+passed=0 failed=0
+expect() {  # WHAT COMMAND...
+    local what=$1
+    shift
+    if "$@" > out.txt 2> err.txt; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: $what"
+        head -n 5 err.txt
+    fi
+}
+data=moved/share/pentamesh
+expect "the program starts" moved/bin/pentamesh --version
+expect "presets are there" test -s $data/presets/plans/llama-3.1-405b-16k.plan.json
+expect "fonts are there" test -s $data/fonts/Inter-Regular.otf -a -s $data/fonts/Inter-SemiBold.otf -a -s $data/fonts/JetBrainsMono-Regular.ttf
+expect "with their licences" test -s $data/fonts/Inter-licence.txt -a -s $data/fonts/JetBrainsMono-licence.txt
+expect "the desktop entry starts the program" grep -q '^Exec=pentamesh' moved/share/applications/pentamesh.desktop
+expect "the icon is there in every size" test "$(find moved/share/icons -name 'pentamesh.*' | wc -l)" = 7
+expect "a preset's plan is evaluated" moved/bin/pentamesh report mesh-8
+cp $data/presets/plans/mesh-8.plan.json $data/presets/plans/only-here.plan.json
+expect "presets come from the tree itself, wherever it was moved" moved/bin/pentamesh report only-here
+expect "a picture is drawn" moved/bin/pentamesh screenshot mesh-8 --view dashboard -o picture.png
+expect "and it is one" grep -q PNG picture.png
+mkdir -p bin-link && ln -s ../moved/bin/pentamesh bin-link/pentamesh
+expect "a link to the program finds the same tree" bin-link/pentamesh report only-here
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
