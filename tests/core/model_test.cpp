@@ -1,0 +1,124 @@
+#include "core/hf_config.h"
+#include "core/model.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace pentamesh;
+using nlohmann::json;
+
+namespace {
+
+json load(const std::string& path) {
+    std::ifstream in(path);
+    REQUIRE_MESSAGE(in.good(), path);
+    return json::parse(in);
+}
+
+std::vector<json> golden_cases() {
+    return load(std::string(GOLDEN_DIR) + "/params.json")["cases"].get<std::vector<json>>();
+}
+
+Model golden_model(const json& c) {
+    if (c.contains("hf_config")) {
+        const std::string path = std::string(GOLDEN_DIR) + "/" + c["hf_config"].get<std::string>();
+        return model_from_hf(load(path), path);
+    }
+    const json& g = c["gpt"];
+    Model m;
+    m.layers = g["layers"];
+    m.hidden = g["hidden"];
+    m.heads = m.kv_heads = g["heads"];
+    m.head_dim = m.hidden / m.heads;
+    m.ffn = g["ffn"];
+    m.ffn_kind = FfnKind::gelu;
+    m.vocab = g["vocab"];
+    m.tied_embeddings = true;
+    m.norm = NormKind::layernorm;
+    m.positions = Positions::learned;
+    m.max_positions = g["max_positions"];
+    m.attention_bias = m.mlp_bias = true;
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("parameter counts equal the released checkpoints to the unit") {
+    int checked = 0;
+    for (const json& c : golden_cases()) {
+        CAPTURE(c["model"].get<std::string>());
+        const ParameterCounts n = count_parameters(golden_model(c));
+        if (c.contains("total_billions_rounded")) {
+            CHECK(std::round(static_cast<double>(n.total) / 1e8) / 10
+                  == c["total_billions_rounded"].get<double>());
+        } else {
+            CHECK(n.total == c["total"].get<std::int64_t>());
+            CHECK(n.active == c["active"].get<std::int64_t>());
+            for (int k = 0; k < kTensorKindCount; ++k) {
+                const std::string kind(name_of(static_cast<TensorKind>(k)));
+                CAPTURE(kind);
+                CHECK(n.by_kind[static_cast<std::size_t>(k)] == c["by_kind"][kind].get<std::int64_t>());
+            }
+        }
+        ++checked;
+    }
+    CHECK(checked == 21);
+}
+
+TEST_CASE("the list of tensors adds up to the counts, each name once") {
+    for (const json& c : golden_cases()) {
+        const Model m = golden_model(c);
+        CAPTURE(c["model"].get<std::string>());
+        const std::vector<Tensor> tensors = list_tensors(m);
+        std::int64_t sum = 0;
+        std::set<std::string_view> names;
+        for (const Tensor& t : tensors) {
+            sum += t.numel() * times(m, t.place);
+            CHECK_MESSAGE(names.insert(t.name).second, t.name);
+        }
+        const ParameterCounts n = count_parameters(m);
+        CHECK(sum == n.total + n.mtp);
+        CHECK(tensors.size() < 40);
+    }
+}
+
+TEST_CASE("a multi-token-prediction layer of DeepSeek V3 is a MoE layer, a projection and four norms") {
+    const std::string path = std::string(GOLDEN_DIR) + "/hf_configs/deepseek-v3.json";
+    Model m = model_from_hf(load(path), path);
+    const ParameterCounts with = count_parameters(m);
+    m.layers += 1;
+    const std::int64_t layer = count_parameters(m).total - with.total;
+    CHECK(with.mtp == layer + 2 * m.hidden * m.hidden + 3 * m.hidden);
+    m.mtp_layers = 0;
+    CHECK(count_parameters(m).mtp == 0);
+}
+
+TEST_CASE("MoE layers start after the dense ones and come once in every") {
+    Model m;
+    m.layers = 10;
+    CHECK(moe_layers(m) == 0);
+    m.moe.emplace();
+    CHECK(moe_layers(m) == 10);
+    m.moe->first_dense_layers = 3;
+    m.moe->every = 2;
+    std::vector<std::int64_t> moe;
+    for (std::int64_t i = 0; i < m.layers; ++i)
+        if (is_moe_layer(m, i)) moe.push_back(i);
+    CHECK(moe == std::vector<std::int64_t>{4, 6, 8});
+    CHECK(moe_layers(m) == 3);
+    CHECK(moe_layers_before(m, 7) == 2);
+    m.moe->first_dense_layers = 12;
+    CHECK(moe_layers(m) == 0);
+}
+
+TEST_CASE("sizes beyond what an integer holds stay at the largest number") {
+    Model m;
+    m.layers = m.hidden = m.heads = m.kv_heads = m.head_dim = m.ffn = m.vocab = std::int64_t{1} << 31;
+    m.moe = Moe{m.ffn, 1, m.ffn, m.ffn, m.ffn, 0, 1, true, true, 0};
+    m.mtp_layers = m.ffn;
+    CHECK(count_parameters(m).total == INT64_MAX);
+    CHECK(count_parameters(m).mtp == INT64_MAX);
+}
