@@ -28,7 +28,8 @@ struct ScheduleShape {
     int group = 0;         // interleaved: micro-batch group; 0: p
 };
 
-// Why a schedule cannot run this shape, with the smallest change that it would accept. Empty message: it can.
+// Why a schedule cannot run this shape, with the smallest change that it would accept: all values below that
+// are not 0, set together. Empty message: it can.
 struct Refusal {
     std::string message;
     std::string pointer;            // "/layout/virtual_stages", "/training/global_batch" ...
@@ -50,11 +51,17 @@ struct Order {
 // Precondition: accepts(shape). Reuses out's capacity.
 void build_order(const ScheduleShape& shape, Order& out);
 
+// Ops that build_order makes, or a little more where pairs are overlapped. For deciding beforehand whether a
+// timeline is worth its memory (about 40 bytes an op); build_order wants less than 2^31.
+[[nodiscard]] std::int64_t op_count(const ScheduleShape& shape);
+
 // Chunks that a device really holds: dualpipe and dualpipev 2, others v.
 [[nodiscard]] int chunks_of(const ScheduleShape& shape);
 // The virtual stage (0 .. p * chunks - 1) that chunk c of device d runs: interleaved and looped-bfs c * p +
 // d, V placements (zb-v, dualpipev) d and 2p - 1 - d, dualpipe d and p - 1 - d (two copies of p stages).
 [[nodiscard]] int stage_of(const ScheduleShape& shape, int device, int chunk);
+// The other way round: the device that runs a stage as its chunk c. Outside 0 .. p - 1: no device does.
+[[nodiscard]] int device_of(const ScheduleShape& shape, int stage, int chunk);
 // 1 for all but dualpipe, which holds two copies of the parameters.
 [[nodiscard]] int parameter_copies(const ScheduleShape& shape);
 // A chunk costs 1 / this of a device-stage: v, but 1 for dualpipe (each of its chunks is a whole stage).
@@ -73,5 +80,10 @@ struct ClosedForm {
     bool exact = false;           // the condition holds for these numbers
 };
 [[nodiscard]] ClosedForm closed_form(const ScheduleShape& shape, double f, double i, double w, double comm);
+
+// makespan - m(F + I + W) of equal stages without a replay: O(1), no allocation. Costs are those of one
+// micro-batch on a whole stage, comm that of a send; any one unit. Exact or near it: docs/schedules.md has
+// the table, the tests hold each schedule to it.
+[[nodiscard]] double bubble_estimate(const ScheduleShape& shape, double f, double i, double w, double comm);
 
 }  // namespace pentamesh
