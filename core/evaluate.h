@@ -25,6 +25,8 @@ struct Evaluation {
     std::int64_t microbatches = 0;  // per step and replica; 0: the batch does not divide
     Memory memory;                  // empty where the layout cannot be laid out
     Comm comm;
+    std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
+    StepWork work;                  // what a step is made of before the schedule orders it
     TimelineCosts costs;
     Timeline timeline;         // empty where the schedule refuses, or not asked for
     std::optional<Step> step;  // absent where it cannot be computed

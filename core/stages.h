@@ -1,0 +1,48 @@
+// Which layers does each device run, and how many numbers of the model does it hold for them?
+#pragma once
+
+#include "core/mesh.h"
+#include "core/plan.h"
+#include "core/schedules/schedule.h"
+
+#include <vector>
+
+namespace pentamesh {
+
+// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm, the
+// head and the multi-token-prediction layers behind the last.
+struct ChunkLayers {
+    double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
+    bool first = false, last = false;
+    [[nodiscard]] double layers() const { return dense + moe; }
+};
+
+struct Stages {
+    int devices = 1, chunks = 1;
+    std::vector<ChunkLayers> chunk;         // [device * chunks + c]
+    std::vector<std::int64_t> first_layer;  // of each virtual stage in model order, and the end of the last
+};
+
+// The schedule's view of a plan with m micro-batches per step.
+[[nodiscard]] ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches);
+
+// Reuses out's capacity.
+void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
+
+// Numbers (not bytes) that one rank holds after tp, etp and ep; before pp and ZeRO.
+struct LocalWeights {
+    double every_layer = 0;  // attention and norms
+    double dense_layer = 0;  // besides: its MLP
+    double moe_layer = 0;    // besides: router and shared experts
+    double experts = 0;      // besides: the routed experts; gradients reduce over edp
+    double embedding = 0, head = 0, mtp = 0;
+};
+[[nodiscard]] LocalWeights local_weights(const Plan& plan);
+
+// What one device holds: dense parameters (gradients reduce over dp and cp) and routed experts apart.
+struct HeldWeights {
+    double dense = 0, experts = 0;
+};
+[[nodiscard]] HeldWeights held_by(const Plan& plan, const LocalWeights& w, const Stages& stages, int device);
+
+}  // namespace pentamesh

@@ -1,0 +1,383 @@
+#include "core/step.h"
+
+#include "core/collective_time.h"
+#include "core/straggler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pentamesh {
+namespace {
+
+std::size_t at(GroupKind k) {
+    return static_cast<std::size_t>(k);
+}
+
+int unit_axis(GroupKind k) {
+    switch (k) {
+    case GroupKind::tp: return UnitComm::kTp;
+    case GroupKind::cp: return UnitComm::kCp;
+    case GroupKind::ep: return UnitComm::kEp;
+    case GroupKind::etp: return UnitComm::kEtp;
+    default: return -1;
+    }
+}
+constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
+                                                           GroupKind::etp};
+
+bool is_gradient_axis(GroupKind k) {
+    return k == GroupKind::dp || k == GroupKind::dp_cp || k == GroupKind::dp_shard || k == GroupKind::fsdp
+           || k == GroupKind::dp_replicate || k == GroupKind::edp;
+}
+
+bool pairs_hide_experts(Schedule s) {
+    return s == Schedule::dualpipe || s == Schedule::dualpipev;
+}
+
+// Routes of the axes, found when first asked for.
+class Routes {
+  public:
+    Routes(const Plan& plan, const Mesh& mesh, const std::array<GroupSummary, kGroupKindCount>& summary)
+        : plan_(plan), mesh_(mesh), summary_(summary) {}
+
+    const Route& of(GroupKind k) {
+        if (!known_[at(k)]) {
+            route_[at(k)] = find_route(plan_, mesh_, summary_[at(k)]);
+            known_[at(k)] = true;
+        }
+        return route_[at(k)];
+    }
+
+  private:
+    const Plan& plan_;
+    const Mesh& mesh_;
+    const std::array<GroupSummary, kGroupKindCount>& summary_;
+    std::array<Route, kGroupKindCount> route_;
+    std::array<bool, kGroupKindCount> known_{};
+};
+
+double call_time(const Plan& plan, Routes& routes, const Operation& o) {
+    const Efficiency& e = plan.cluster.gpu.efficiency;
+    const Route& whole = routes.of(o.axis);
+    const double n = static_cast<double>(o.group_size);
+    if (n >= whole.degree || o.axis == GroupKind::pp)
+        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share);
+    // A part of expert data parallelism: its shards lie inside, its replicas outside.
+    const bool replicas = o.collective == Collective::all_reduce;
+    const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
+    return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
+}
+
+// Compute that a layer's transfer may run beside, seconds per micro-batch; 0: it is on the critical path.
+double cover(const Plan& plan, const StepWork& work, const Operation& o, std::string_view& behind) {
+    const Overlap& flags = plan.training.overlap;
+    const bool forward = o.phase == Phase::forward;
+    const auto pass = [&](const PassTime& t) { return forward ? t.forward : t.input_grad + t.weight_grad; };
+    const LayerTimes& t = work.times;
+    const auto hides = [&](const PassTime& p, std::string_view what) {
+        behind = what;
+        return pass(p);
+    };
+    switch (o.axis) {
+    case GroupKind::cp:
+        if (flags.cp && plan.layout.cp_comm == CpComm::ring) return hides(t.attention, "attention core");
+        return 0;
+    case GroupKind::tp:
+        if (!flags.tp) return 0;
+        if (o.unit == Unit::every_layer) return hides(t.attention_block, "the products beside it");
+        if (o.unit == Unit::dense_layer) return hides(t.dense_mlp, "the products beside it");
+        return o.unit == Unit::moe_layer ? hides(t.moe_mlp, "the products beside it") : 0;
+    case GroupKind::ep:
+        if (flags.ep || pairs_hide_experts(plan.layout.schedule))
+            return hides(t.moe, "another micro-batch's compute");
+        return 0;
+    default: return 0;
+    }
+}
+
+void add_exposed(StepWork& work, const Operation& o, double per_call) {
+    const int axis = unit_axis(o.axis);
+    if (axis < 0) return;
+    const auto add = [&](UnitComm& u) {
+        (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
+            per_call * o.calls;
+    };
+    switch (o.unit) {
+    case Unit::every_layer: add(work.dense), add(work.moe); break;
+    case Unit::dense_layer: add(work.dense); break;
+    case Unit::moe_layer: add(work.moe); break;
+    case Unit::embedding: add(work.embedding); break;
+    case Unit::head: add(work.head); break;
+    default: break;
+    }
+}
+
+// The operations of one axis, unit and phase share what may cover them.
+struct Shared {
+    double need = 0, cover = 0;
+};
+
+void time_operations(const Plan& plan, const Mesh& mesh,
+                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work) {
+    Routes routes(plan, mesh, summary);
+    constexpr std::size_t kUnits = 7;
+    std::array<Shared, kGroupKindCount * kUnits * 2> shared{};
+    const auto slot = [&](const Operation& o) -> Shared& {
+        return shared[(at(o.axis) * kUnits + static_cast<std::size_t>(o.unit)) * 2
+                      + (o.phase == Phase::forward ? 0 : 1)];
+    };
+    for (Operation& o : comm.operations) {
+        o.call_s = call_time(plan, routes, o);
+        o.time_s = o.call_s * o.count_per_step;
+        Shared& s = slot(o);
+        s.need += o.call_s * o.calls;
+        s.cover = cover(plan, work, o, o.hidden_behind) * plan.cluster.gpu.efficiency.overlap;
+        if (o.axis == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
+    }
+    for (Operation& o : comm.operations) {
+        const Shared& s = slot(o);
+        const double share = s.need > 0 ? std::max(s.need - s.cover, 0.0) / s.need : 0;
+        o.exposed_s = o.time_s * share;
+        if (unit_axis(o.axis) >= 0) add_exposed(work, o, o.call_s * share);
+    }
+}
+
+void find_recompute(const Plan& plan, StepWork& work) {
+    work.dense_again = work.moe_again = {};
+    if (plan.training.recompute == Recompute::full) {
+        work.dense_again.input_grad = work.times.dense.forward;
+        work.moe_again.input_grad = work.times.moe.forward;
+    } else if (plan.training.recompute == Recompute::selective) {
+        work.dense_again.input_grad = work.moe_again.input_grad = work.times.attention.forward;
+    }
+}
+
+// Everything of one micro-batch on a chunk, by part.
+struct ChunkWork {
+    PassTime compute;
+    double again = 0;
+    UnitComm comm;
+};
+
+void add(UnitComm& to, const UnitComm& from, double times) {
+    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
+        to.forward[i] += from.forward[i] * times;
+        to.backward[i] += from.backward[i] * times;
+    }
+}
+
+ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
+    ChunkWork c;
+    c.compute = w.times.dense * k.dense;
+    c.compute += w.times.moe * k.moe;
+    c.again = w.dense_again.input_grad * k.dense + w.moe_again.input_grad * k.moe;
+    add(c.comm, w.dense, k.dense);
+    add(c.comm, w.moe, k.moe);
+    if (k.first) {
+        c.compute += w.times.embedding;
+        add(c.comm, w.embedding, 1);
+    }
+    if (k.last) {
+        const double mtp = static_cast<double>(plan.model.mtp_layers);
+        c.compute += w.times.head * (1 + mtp);
+        c.compute += w.times.mtp * mtp;
+        add(c.comm, w.head, 1);
+    }
+    return c;
+}
+
+// Micro-batches that each chunk of a device runs: DualPipe's two copies take half each.
+double runs_of(const ScheduleShape& shape, double microbatches) {
+    return shape.schedule == Schedule::dualpipe ? microbatches / 2 : microbatches;
+}
+
+double device_busy(const TimelineCosts& costs, int device, int chunks) {
+    double busy = 0;
+    for (int c = 0; c < chunks; ++c) {
+        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        busy += k.forward + k.input_grad + k.weight_grad;
+    }
+    return busy;
+}
+
+}  // namespace
+
+void compute_costs(const Plan& plan, const Mesh& mesh,
+                   const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
+                   TimelineCosts& out) {
+    work = {};
+    work.microbatches = static_cast<double>(microbatches_of(plan));
+    work.times = time_layers(plan);
+    find_recompute(plan, work);
+    time_operations(plan, mesh, summary, comm, work);
+    const LocalWeights w = local_weights(plan);
+    for (int d = 0; d < comm.stages.devices; ++d) {
+        const HeldWeights held = held_by(plan, w, comm.stages, d);
+        work.most_held.dense = std::max(work.most_held.dense, held.dense);
+        work.most_held.experts = std::max(work.most_held.experts, held.experts);
+    }
+    const bool sharded = plan.layout.zero > 0;
+    const std::int64_t edp = std::max<std::int64_t>(summary[at(GroupKind::edp)].degree, 1);
+    const std::int64_t lots = std::gcd(summary[at(GroupKind::dp_replicate)].degree, edp);
+    work.shards = sharded ? static_cast<double>(summary[at(GroupKind::fsdp)].degree) : 1;
+    work.expert_shards = sharded ? static_cast<double>(edp / lots) : 1;
+
+    const bool hidden = plan.training.overlap.pp;
+    out.send = hidden ? work.send_s : 0;
+    out.pair_factor = 1;
+    out.slow.clear();
+    out.chunk.resize(comm.stages.chunk.size());
+    for (std::size_t i = 0; i < out.chunk.size(); ++i) {
+        const ChunkLayers& k = comm.stages.chunk[i];
+        const ChunkWork c = work_of(plan, work, k);
+        const double send = hidden ? 0 : work.send_s;
+        out.chunk[i].forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
+        out.chunk[i].input_grad =
+            c.compute.input_grad + c.again + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
+        out.chunk[i].weight_grad = c.compute.weight_grad;
+    }
+}
+
+namespace {
+
+struct Parts {
+    double busy = 0;  // of the busiest device, all micro-batches
+    ChunkWork work;   // of one micro-batch
+    double sends = 0;
+};
+
+// The device that works longest, and of what its work consists.
+Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork& work,
+                    const TimelineCosts& costs, const Stages& stages, int& device) {
+    Parts p;
+    device = 0;
+    for (int d = 0; d < stages.devices; ++d) {
+        const double slow = costs.slow.empty() ? 1 : costs.slow[static_cast<std::size_t>(d)];
+        const double busy = device_busy(costs, d, stages.chunks) * slow;
+        if (busy > p.busy) p.busy = busy, device = d;
+    }
+    const double runs = runs_of(shape, work.microbatches);
+    p.busy *= runs;
+    for (int c = 0; c < stages.chunks; ++c) {
+        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        const ChunkWork w = work_of(plan, work, k);
+        p.work.compute += w.compute * runs;
+        p.work.again += w.again * runs;
+        add(p.work.comm, w.comm, runs);
+        if (!plan.training.overlap.pp) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
+    }
+    return p;
+}
+
+// Idle time of the busiest device: from the replay, or the schedule's closed form over the mean stage.
+double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const Timeline* timeline,
+                 double busy) {
+    if (timeline && timeline->complete && !timeline->empty()) return std::max(timeline->makespan - busy, 0.0);
+    if (shape.devices <= 1) return 0;
+    ChunkCost mean;
+    for (const ChunkCost& c : costs.chunk)
+        mean.forward += c.forward, mean.input_grad += c.input_grad, mean.weight_grad += c.weight_grad;
+    // Whole-stage costs: what all chunks of all devices take, by the stages that they hold.
+    const double stages = static_cast<double>(costs.chunk.size()) / cost_divisor(shape);
+    return bubble_estimate(shape, mean.forward / stages, mean.input_grad / stages, mean.weight_grad / stages,
+                           costs.send);
+}
+
+// Gradients and parameters that move once per step hide behind the last backward and the first forward of a
+// device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
+void expose_gradients(const Plan& plan, const Parts& parts, double microbatches, Comm& comm, Step& out) {
+    const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
+    const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
+    const double windows = share * (each ? 1 : 1 / std::max(microbatches, 1.0));
+    const PassTime& c = parts.work.compute;
+    double forward = c.forward * windows;
+    double backward = (c.input_grad + c.weight_grad + parts.work.again) * windows;
+    for (Operation& o : comm.operations) {
+        if (!is_gradient_axis(o.axis)) {
+            if (o.axis == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[at(o.axis)] += o.time_s;
+            continue;
+        }
+        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
+        double& room = gather ? forward : backward;
+        const double hidden = std::min(o.time_s, room);
+        room -= hidden;
+        o.exposed_s = o.time_s - hidden;
+        o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
+        out.exposed_comm_s[at(o.axis)] += o.exposed_s;
+    }
+}
+
+void sum_axes(Comm& comm) {
+    for (AxisTraffic& a : comm.by_axis) a.time_s = a.exposed_s = 0;
+    for (const Operation& o : comm.operations) {
+        AxisTraffic& a = comm.by_axis[at(o.axis)];
+        a.time_s += o.time_s;
+        a.exposed_s += o.exposed_s;
+    }
+}
+
+double sum_of_parts(const Step& s) {
+    double sum = s.compute_s + s.recompute_s + s.bubble_s + s.optimizer_s + s.straggler_s;
+    for (const double t : s.exposed_comm_s) sum += t;
+    return sum;
+}
+
+void rate(const Plan& plan, const Mesh& mesh, Step& s) {
+    const Training& t = plan.training;
+    const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
+    const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
+    const double again = t.recompute == Recompute::full        ? f.layers
+                         : t.recompute == Recompute::selective ? f.attention
+                                                               : 0;
+    s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
+    s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
+    const double peak = find_rates(plan).peak;
+    s.mfu = s.model_flops_per_gpu / s.time_s / peak;
+    s.hfu = s.mfu * (1 + again / (3 * (f.layers + f.head)));
+    s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
+    s.tokens_per_s = s.tokens_per_step / s.time_s;
+    s.error = plan.cluster.gpu.efficiency.error;
+}
+
+}  // namespace
+
+bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
+                  const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out) {
+    if (work.microbatches < 1 || mesh.world < 1) return false;
+    Step s;
+    const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, s.busiest_device);
+    s.compute_s = parts.work.compute.total();
+    s.recompute_s = parts.work.again;
+    for (std::size_t i = 0; i < UnitComm::kAxes; ++i)
+        s.exposed_comm_s[at(kUnitAxes[i])] = parts.work.comm.forward[i] + parts.work.comm.backward[i];
+
+    const double idle = idle_time(shape, costs, timeline, parts.busy);
+    const double ramp = plan.training.overlap.pp
+                            ? std::min(idle, 2 * static_cast<double>(shape.devices - 1) * work.send_s)
+                            : 0;
+    s.exposed_comm_s[at(GroupKind::pp)] = parts.sends + ramp;
+    for (Operation& o : comm.operations)
+        if (o.axis == GroupKind::pp && o.unit == Unit::boundary) {
+            o.hidden_behind = plan.training.overlap.pp ? "other micro-batches' compute" : "";
+            o.exposed_s = plan.training.overlap.pp ? std::min(o.time_s, ramp / 2) : o.time_s;
+        }
+    s.bubble_s = idle - ramp;
+    expose_gradients(plan, parts, work.microbatches, comm, s);
+    sum_axes(comm);
+    s.optimizer_s = optimizer_time(plan, work.most_held.dense / work.shards)
+                    + optimizer_time(plan, work.most_held.experts / work.expert_shards)
+                    + plan.cluster.gpu.efficiency.step_s;
+    const double cv = plan.training.straggler_cv;
+    if (cv > 0) {
+        s.straggler_s = cv * expected_maximum(mesh.world) * sum_of_parts(s);
+        s.straggler_bound = cv * expected_maximum_bound(mesh.world);
+    }
+    s.time_s = sum_of_parts(s);
+    if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
+    rate(plan, mesh, s);
+    out = s;
+    return true;
+}
+
+}  // namespace pentamesh
