@@ -391,6 +391,7 @@ bool is_hf_config(const nlohmann::json& value) {
 const std::vector<std::string_view>& hf_model_types() {
     static const std::vector<std::string_view> types = [] {
         std::vector<std::string_view> all;
+        all.reserve(std::size(kFamilies));
         for (const Family& family : kFamilies) all.push_back(family.type);
         return all;
     }();
