@@ -33,14 +33,16 @@ struct Memory {
     int peak_stage = 0;
     double hbm = 0;
     std::vector<std::int64_t> chunk_layers;  // layers_of_chunks of the plan
+    std::vector<std::int64_t> chunk_begin;   // first layer of each, and the end
     [[nodiscard]] double peak() const {
         return stage.empty() ? 0 : stage[static_cast<std::size_t>(peak_stage)].total();
     }
     [[nodiscard]] bool fits() const { return peak() <= hbm; }
 };
 
-// Layers of each of pp * virtual_stages chunks in model order: the layout's own, or as even as possible with
-// the first and last chunk taking the fewer. Reuses out's capacity.
+// Layers of each of pp * virtual_stages chunks (dualpipe: pp) in model order: the layout's own, or as even as
+// possible with the first and last chunk taking the fewer. Empty where there would be absurdly many. Reuses
+// out's capacity.
 void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
@@ -54,10 +56,10 @@ inline constexpr int kMemoryCategoryCount = 5;
 
 // What one rank keeps of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
 struct ActivationBytes {
-    std::string_view name;   // "attention.q"
-    std::string_view shape;  // symbols: "b s a d / tp"
-    double bytes = 0;        // when it is kept
-    bool kept = true;        // false: recomputed in the backward pass (training.recompute)
+    std::string_view name;  // "attention.q"
+    std::string shape;      // symbols: "2 · b s · a d / (cp tp)"
+    double bytes = 0;       // when it is kept
+    bool kept = true;       // false: recomputed in the backward pass (training.recompute)
 };
 enum class LayerKind : std::uint8_t { dense, moe, head, embedding, mtp };  // mtp: besides a whole layer
 void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);
@@ -76,15 +78,14 @@ void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
                                          MemoryCategory category);
 
 // The waterfall "what each axis and modifier saved": bytes of the fullest GPU, from the whole model on a
-// single GPU to this plan, one axis or modifier at a time in the order of layout.order, recompute last. The
-// number of micro-batches stays the plan's. The last step's stage is that of compute_memory with the
-// schedule's closed-form in-flight counts, to the byte.
+// single GPU to this plan, one axis or modifier at a time in the order of layout.order, recompute last. With
+// the `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
 struct SavingStep {
     std::string label;   // "single GPU", "tp 8", "sequence parallel", "ZeRO-1 over 128"
     std::string reason;  // a sentence: what it cut
     StageMemory fullest;
     double saved = 0;  // against the step before; negative where it costs
 };
-[[nodiscard]] std::vector<SavingStep> savings(const Plan& plan);
+[[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
 
 }  // namespace pentamesh

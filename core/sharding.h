@@ -84,7 +84,7 @@ struct Part {
 [[nodiscard]] Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank);
 
 // One chunk of a pipeline device: which layers, in model order.
-struct ChunkLayers {
+struct RankChunk {
     int virtual_stage = 0;
     Range layers;
 };
@@ -92,8 +92,8 @@ struct ChunkLayers {
 // One GPU at a glance.
 struct RankContents {
     std::int64_t rank = 0;
-    std::int64_t stage = 0;           // pipeline coordinate
-    std::vector<ChunkLayers> chunks;  // in the order in which the device numbers them
+    std::int64_t stage = 0;         // pipeline coordinate
+    std::vector<RankChunk> chunks;  // in the order in which the device numbers them
     bool embedding = false, head = false;
     std::int64_t mtp_layers = 0;
     Range heads, kv_heads, ffn, vocabulary;  // after tp; ffn: columns of a dense MLP

@@ -1,0 +1,187 @@
+#include "core/memory.h"
+
+#include "core/memory_costs.h"
+
+namespace pentamesh {
+namespace {
+
+constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;  // beyond any pipeline; keeps hostile plans small
+
+std::int64_t chunk_count(const Layout& l) {
+    const std::int64_t v = l.schedule == Schedule::dualpipe ? 1 : std::max<std::int64_t>(l.virtual_stages, 1);
+    const std::int64_t p = std::max<std::int64_t>(l.pp, 1);
+    return p > kMostChunks / v ? 0 : p * v;
+}
+
+// A stage's layers and ends from the chunks that its device runs.
+void lay_out(const Plan& plan, const ScheduleShape& shape, const Memory& memory, int device, StageMemory& s) {
+    const auto chunks = static_cast<int>(memory.chunk_layers.size());
+    s = StageMemory{};
+    s.stage = device;
+    for (int c = 0; c < chunks_of(shape); ++c) {
+        const int v = stage_of(shape, device, c);
+        if (v < 0 || v >= chunks) continue;
+        const std::int64_t begin = memory.chunk_begin[static_cast<std::size_t>(v)];
+        const std::int64_t end = begin + memory.chunk_layers[static_cast<std::size_t>(v)];
+        s.layers += end - begin;
+        s.moe_layers += moe_layers_before(plan.model, end) - moe_layers_before(plan.model, begin);
+        if (v == 0) s.embedding = true;
+        if (v == chunks - 1) {
+            s.head = true;
+            s.mtp_layers += plan.model.mtp_layers;
+        }
+    }
+}
+
+bool same_contents(const StageMemory& a, const StageMemory& b) {
+    return a.layers == b.layers && a.moe_layers == b.moe_layers && a.mtp_layers == b.mtp_layers
+           && a.embedding == b.embedding && a.head == b.head;
+}
+
+double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const StageNumbers& n) {
+    return whole(bytes.of(n.dense) / static_cast<double>(shard[0]))
+           + whole(bytes.of(n.experts) / static_cast<double>(shard[1]));
+}
+
+// Everything that does not depend on how many micro-batches are in flight.
+void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
+    const StageNumbers n = stage_numbers(plan, c, s);
+    s.parameters_held = static_cast<std::int64_t>(whole(n.dense.all() + n.experts.all()));
+    s.parameters = sharded(c.parameter, c.parameter_shard, n);
+    s.gradients = sharded(c.gradient, c.gradient_shard, n);
+    s.optimizer = sharded(c.optimizer, c.optimizer_shard, n);
+    s.activations_per_layer = whole(c.layer(s.moe_layers > 0).kept);
+    const BufferRange b = fixed_buffers(plan, c, s);
+    s.buffers_low = b.low;
+    s.buffers = b.mid;
+    s.buffers_high = b.high;
+}
+
+void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, StageMemory& s) {
+    const auto dense = static_cast<double>(s.layers - s.moe_layers), moe = static_cast<double>(s.moe_layers);
+    s.in_flight = in_flight;
+    s.layer_activations = whole((dense * c.dense.kept + moe * c.moe.kept) * in_flight / c.copies);
+    s.activations = s.layer_activations;
+    if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
+    if (s.head) {
+        const auto mtp = static_cast<double>(s.mtp_layers);
+        const double heads = c.head.kept * (1 + mtp);
+        const double layers = mtp > 0 ? mtp * (c.layer(plan.model.moe.has_value()).kept + c.mtp.kept) : 0;
+        s.activations += whole((heads + layers) * head_in_flight(plan.layout.schedule, in_flight));
+    }
+    const BufferRange f = fragmentation(s.activations);
+    s.buffers_low += f.low;
+    s.buffers += f.mid;
+    s.buffers_high += f.high;
+}
+
+}  // namespace
+
+Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
+    const auto dense = [&](Axis a) { return mesh.dense[static_cast<std::size_t>(a)].size; };
+    const auto expert = [&](Axis a) { return mesh.expert[static_cast<std::size_t>(a)].size; };
+    Degrees d;
+    d.tp = dense(Axis::tp);
+    d.cp = dense(Axis::cp);
+    d.pp = dense(Axis::pp);
+    d.dense_shard = dense(Axis::dp_shard) * d.cp;
+    d.sequence_parallel = plan.layout.sequence_parallel && d.tp > 1;
+    d.replicate = dense(Axis::dp_replicate);
+    d.communicators = (d.tp > 1) + (d.cp > 1) + (d.pp > 1) + (d.dense_shard > 1) + (d.replicate > 1);
+    if (mesh.has_experts) {
+        d.etp = expert(Axis::tp);
+        d.ep = expert(Axis::ep);
+        d.expert_shard = expert(Axis::dp_shard);
+        if (d.ep > 1 || d.etp != d.tp)
+            d.expert_communicators =
+                (d.ep > 1) + (d.etp > 1) + (d.expert_shard * expert(Axis::dp_replicate) > 1);
+        d.communicators += d.expert_communicators;
+    }
+    return d;
+}
+
+void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out) {
+    const std::int64_t n = chunk_count(plan.layout);
+    const auto& given = plan.layout.stage_layers;
+    if (!given.empty() && static_cast<std::int64_t>(given.size()) == n) {
+        out.assign(given.begin(), given.end());
+        return;
+    }
+    const std::int64_t layers = std::max<std::int64_t>(plan.model.layers, 0);
+    out.assign(static_cast<std::size_t>(n), n > 0 ? layers / n : 0);
+    // What is left goes to the chunks before the last: later stages keep fewer micro-batches in flight. Then,
+    // if there is more, to the last; the first takes the fewer to the end.
+    const std::int64_t left = n > 0 ? layers % n : 0;
+    const std::int64_t end = left <= n - 2 ? n - 1 : n;
+    for (std::int64_t i = end - left; i < end; ++i) ++out[static_cast<std::size_t>(i)];
+}
+
+ScheduleShape schedule_shape(const Plan& plan, std::int64_t microbatches) {
+    const auto bounded = [](std::int64_t n) {
+        return static_cast<int>(std::clamp<std::int64_t>(n, 1, 1 << 30));
+    };
+    const Layout& l = plan.layout;
+    ScheduleShape s;
+    s.schedule = l.schedule;
+    s.devices = bounded(l.pp);
+    s.microbatches = bounded(microbatches);
+    s.chunks = bounded(l.virtual_stages);
+    s.group = l.microbatch_group ? bounded(*l.microbatch_group) : 0;
+    return s;
+}
+
+void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<double>& in_flight,
+                    Memory& out) {
+    out.hbm = plan.cluster.gpu.hbm_bytes;
+    out.peak_stage = 0;
+    layers_of_chunks(plan, out.chunk_layers);
+    out.chunk_begin.assign(out.chunk_layers.size() + 1, 0);
+    for (std::size_t i = 0; i < out.chunk_layers.size(); ++i)
+        out.chunk_begin[i + 1] = saturating_sum(out.chunk_begin[i], out.chunk_layers[i]);
+    if (out.chunk_layers.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp)) {
+        out.stage.clear();
+        return;
+    }
+
+    const MemoryCosts costs = memory_costs(plan, degrees);
+    const ScheduleShape shape = schedule_shape(plan, 1);
+    out.stage.resize(in_flight.size());
+    StageMemory contents, last;
+    for (std::size_t d = 0; d < in_flight.size(); ++d) {
+        StageMemory& s = out.stage[d];
+        lay_out(plan, shape, out, static_cast<int>(d), contents);
+        // Middle stages are alike: what they hold is computed once.
+        if (d == 0 || !same_contents(contents, last)) {
+            fill_static(plan, costs, contents);
+            last = contents;
+        }
+        s = last;
+        s.stage = static_cast<int>(d);
+        fill_activations(plan, costs, in_flight[d], s);
+        if (s.total() > out.stage[static_cast<std::size_t>(out.peak_stage)].total())
+            out.peak_stage = static_cast<int>(d);
+    }
+}
+
+void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {
+    compute_memory(plan, degrees_of(plan, mesh), in_flight, out);
+}
+
+std::string_view name_of(MemoryCategory category) {
+    constexpr std::array<std::string_view, kMemoryCategoryCount> names{"parameters", "gradients", "optimizer",
+                                                                       "activations", "buffers"};
+    return names[static_cast<std::size_t>(category)];
+}
+
+double bytes_of(const StageMemory& stage, MemoryCategory category) {
+    switch (category) {
+    case MemoryCategory::parameters: return stage.parameters;
+    case MemoryCategory::gradients: return stage.gradients;
+    case MemoryCategory::optimizer: return stage.optimizer;
+    case MemoryCategory::activations: return stage.activations;
+    case MemoryCategory::buffers: return stage.buffers;
+    }
+    return 0;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,476 @@
+#include "core/memory.h"
+#include "core/schedules/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <doctest/doctest.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace pentamesh;
+using nlohmann::json;
+
+namespace {
+
+std::vector<json> cases(const std::string& kind) {
+    std::ifstream in(std::string(GOLDEN_DIR) + "/memory.json");
+    REQUIRE(in.good());
+    std::vector<json> out;
+    const json all = json::parse(in);
+    for (const json& c : all["cases"])
+        if (c["kind"] == kind) out.push_back(c);
+    REQUIRE_FALSE(out.empty());
+    return out;
+}
+
+std::vector<double> in_flight(const Plan& p, std::int64_t microbatches) {
+    ScheduleShape shape{p.layout.schedule, static_cast<int>(p.layout.pp), static_cast<int>(microbatches),
+                        static_cast<int>(p.layout.virtual_stages), 0};
+    REQUIRE(accepts(shape));
+    std::vector<double> out;
+    for (int d = 0; d < shape.devices; ++d) out.push_back(peak_in_flight(shape, d));
+    return out;
+}
+
+std::vector<double> flights(const Plan& p) {
+    const Layout& l = p.layout;
+    const std::int64_t m =
+        p.training.global_batch / (p.training.micro_batch * l.dp_shard * l.dp_replicate.value_or(1));
+    return in_flight(p, m);
+}
+
+Memory memory_of(const Plan& p) {
+    Memory out;
+    compute_memory(p, build_mesh(p), flights(p), out);
+    REQUIRE(out.stage.size() == static_cast<std::size_t>(p.layout.pp));
+    return out;
+}
+
+double state_bytes(const StageMemory& s) {
+    return s.parameters + s.gradients + s.optimizer;
+}
+
+Plan plan_of(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
+    Plan p;
+    Model& m = p.model;
+    m.layers = layers;
+    m.hidden = hidden;
+    m.heads = m.kv_heads = heads;
+    m.head_dim = hidden / heads;
+    m.ffn = 4 * hidden;
+    m.vocab = 128000;
+    p.layout.dp_replicate = 1;
+    p.layout.zero = 0;
+    p.cluster.gpu.hbm_bytes = 80e9;
+    p.cluster.gpus = 1;
+    p.training.global_batch = 1;
+    p.training.sequence_length = 2048;
+    return p;
+}
+
+Plan moe_plan() {
+    Plan p = plan_of(12, 1024, 16);
+    p.model.moe = Moe{16, 2, 512, 1, 768, 2, 1, true, false, 0};
+    p.layout = Layout{};
+    p.layout.tp = 2;
+    p.layout.ep = 4;
+    p.layout.etp = 1;
+    p.layout.pp = 2;
+    p.layout.dp_shard = 4;
+    p.layout.dp_replicate = 1;
+    p.training.global_batch = 16;
+    return p;
+}
+
+// The memory plans of Korthikanti et al. 2022.
+Plan korthikanti(const json& c) {
+    const json &g = c["config"], &l = c["layout"];
+    Plan p = plan_of(g["layers"], g["hidden"], g["heads"]);
+    p.model.ffn_kind = FfnKind::gelu;
+    p.model.vocab = 51200;
+    p.model.tied_embeddings = p.model.attention_bias = p.model.mlp_bias = true;
+    p.model.norm = NormKind::layernorm;
+    p.model.positions = Positions::learned;
+    p.model.max_positions = 2048;
+    p.layout.tp = l["tp"];
+    p.layout.sequence_parallel = l["sequence_parallel"];
+    p.layout.pp = l.value("pp", 1);
+    p.layout.virtual_stages = l.value("virtual_stages", 1);
+    if (p.layout.virtual_stages > 1) p.layout.schedule = Schedule::interleaved;
+    p.training.sequence_length = g["sequence"];
+    p.training.micro_batch = g["micro_batch"];
+    p.training.global_batch = p.training.micro_batch * 4 * p.layout.pp;
+    p.training.attention = AttentionImpl::math;
+    p.training.dropout = true;
+    const std::string r = l["recompute"];
+    p.training.recompute = r == "none"   ? Recompute::none
+                           : r == "full" ? Recompute::full
+                                         : Recompute::selective;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("weights and optimizer of the first stage are those of Megatron's estimator") {
+    int checked = 0;
+    for (const json& c : cases("megatron_weight_and_optimizer")) {
+        const json &g = c["config"], &l = c["layout"];
+        if (l["cp"] > 1 && l["zero"] > 0) continue;  // it divides by dp, its optimizer by dp * cp
+        Plan p = plan_of(g["layers"], g["hidden"], g["heads"]);
+        Model& m = p.model;
+        m.kv_heads = g["kv_heads"];
+        m.head_dim = g["head_dim"];
+        m.ffn = g["ffn"];
+        m.ffn_kind = g["ffn_kind"] == "swiglu" ? FfnKind::swiglu : FfnKind::gelu;
+        m.vocab = g["vocab"];
+        m.tied_embeddings = g["tied"];
+        m.norm = g["norm"] == "rmsnorm" ? NormKind::rmsnorm : NormKind::layernorm;
+        if (!g["experts"].is_null())
+            m.moe = Moe{g["experts"], g["top_k"], g["expert_ffn"], 0, 0, 0, 1, false, false, 0};
+        p.layout.tp = l["tp"];
+        p.layout.cp = l["cp"];
+        p.layout.pp = l["pp"];
+        p.layout.ep = l["ep"];
+        p.layout.etp = l["etp"].get<std::int64_t>();
+        p.layout.zero = l["zero"];
+        (p.layout.zero > 0 ? p.layout.dp_shard : *p.layout.dp_replicate) = l["dp"];
+        p.training.global_batch = l["dp"].get<std::int64_t>() * p.layout.pp;
+        CAPTURE(c.dump());
+        CHECK(state_bytes(memory_of(p).stage[0]) == doctest::Approx(c["bytes"].get<double>()).epsilon(2e-3));
+        ++checked;
+    }
+    CHECK(checked > 10);
+}
+
+TEST_CASE("activations of a layer are Table 2 of Korthikanti et al.") {
+    for (const json& c : cases("korthikanti_layer")) {
+        CAPTURE(c.dump());
+        const double want = c["bytes_per_layer_per_microbatch"];
+        CHECK(memory_of(korthikanti(c)).stage[0].activations_per_layer
+              == doctest::Approx(want).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("layer activations of the first stage grow by 1 + (p-1)/(pv) when interleaved") {
+    for (const json& c : cases("korthikanti_first_stage")) {
+        CAPTURE(c.dump());
+        const double want = c["layer_activations_bytes"];
+        CHECK(memory_of(korthikanti(c)).stage[0].layer_activations == doctest::Approx(want).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("model state shrinks with each ZeRO stage as the ZeRO paper says") {
+    for (const json& c : cases("zero_paper"))
+        for (int z = 0; z < 4; ++z) {
+            Plan p = plan_of(8, 4096, 32);
+            p.layout.zero = z;
+            (z > 0 ? p.layout.dp_shard : *p.layout.dp_replicate) = c["dp"];
+            p.training.global_batch = c["dp"];
+            p.training.gradients = Dtype::bf16;
+            const double total = static_cast<double>(count_parameters(p.model).total);
+            const double got = state_bytes(memory_of(p).stage[0]) / total * c["params"].get<double>();
+            CHECK(got == doctest::Approx(c["zero" + std::to_string(z)].get<double>()).epsilon(1e-6));
+        }
+}
+
+TEST_CASE("layers lie as evenly as possible, the ends taking the fewer") {
+    const auto chunks = [](std::int64_t layers, std::int64_t pp, std::int64_t v = 1) {
+        Plan p = plan_of(layers, 64, 1);
+        p.layout.pp = pp;
+        p.layout.virtual_stages = v;
+        std::vector<std::int64_t> out;
+        layers_of_chunks(p, out);
+        return out;
+    };
+    using Chunks = std::vector<std::int64_t>;
+    CHECK(chunks(126, 16) == Chunks{7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7});
+    CHECK(chunks(8, 4) == Chunks{2, 2, 2, 2});
+    CHECK(chunks(9, 2) == Chunks{4, 5});
+    CHECK(chunks(11, 4) == Chunks{2, 3, 3, 3});
+    CHECK(chunks(10, 2, 2) == Chunks{2, 3, 3, 2});
+    CHECK(chunks(61, 16).front() == 3);
+    CHECK(chunks(61, 16).back() == 3);
+    CHECK(chunks(3, 5) == Chunks{0, 1, 1, 1, 0});
+    CHECK(chunks(8, std::int64_t{1} << 31).empty());
+    for (std::int64_t layers = 1; layers < 60; ++layers)
+        for (std::int64_t pp = 1; pp < 12; ++pp) {
+            const Chunks c = chunks(layers, pp);
+            std::int64_t sum = 0;
+            for (const std::int64_t n : c) sum += n;
+            CHECK(sum == layers);
+            const auto [low, high] = std::minmax_element(c.begin(), c.end());
+            CHECK(*high - *low <= 1);
+            CHECK(c.front() == *low);
+        }
+    Plan p = plan_of(10, 64, 1);
+    p.layout.pp = 2;
+    p.layout.stage_layers = {7, 3};
+    Chunks out;
+    layers_of_chunks(p, out);
+    CHECK(out == Chunks{7, 3});
+}
+
+TEST_CASE("embedding and head lie on the devices of the first and last chunk") {
+    Plan p = plan_of(16, 1024, 8);
+    p.layout.pp = 4;
+    p.training.global_batch = 16;
+    const auto ends = [&](Schedule s, std::int64_t v) {
+        p.layout.schedule = s;
+        p.layout.virtual_stages = v;
+        std::string text;
+        for (const StageMemory& m : memory_of(p).stage)
+            text += m.embedding && m.head ? 'b' : m.embedding ? 'e' : m.head ? 'h' : '.';
+        return text;
+    };
+    CHECK(ends(Schedule::one_f_one_b, 1) == "e..h");
+    CHECK(ends(Schedule::interleaved, 2) == "e..h");
+    CHECK(ends(Schedule::zb_v, 2) == "b...");
+    CHECK(ends(Schedule::dualpipev, 2) == "b...");
+    CHECK(ends(Schedule::dualpipe, 1) == "b..b");
+}
+
+TEST_CASE("a tied embedding is counted on both ends of the pipeline, once where both are one device") {
+    Plan p = plan_of(16, 1024, 8);
+    p.model.tied_embeddings = true;
+    const double whole_model = static_cast<double>(count_parameters(p.model).total);
+    const double embedding = static_cast<double>(p.model.vocab * p.model.hidden);
+    const auto held = [&] {
+        double sum = 0;
+        for (const StageMemory& s : memory_of(p).stage) sum += static_cast<double>(s.parameters_held);
+        return sum;
+    };
+    CHECK(held() == whole_model);
+    p.layout.pp = 4;
+    p.training.global_batch = 16;
+    CHECK(held() == whole_model + embedding);
+    p.layout.schedule = Schedule::zb_v;
+    p.layout.virtual_stages = 2;
+    CHECK(held() == whole_model);
+}
+
+TEST_CASE("DualPipe holds parameters and gradients twice, the optimizer once") {
+    Plan p = plan_of(16, 1024, 8);
+    p.layout.pp = 4;
+    p.training.global_batch = 16;
+    const auto sums = [&] {
+        StageMemory sum;
+        for (const StageMemory& s : memory_of(p).stage) {
+            sum.parameters += s.parameters;
+            sum.gradients += s.gradients;
+            sum.optimizer += s.optimizer;
+        }
+        return sum;
+    };
+    const StageMemory one = sums();
+    p.layout.schedule = Schedule::dualpipe;
+    const StageMemory two = sums();
+    CHECK(two.parameters == 2 * one.parameters);
+    CHECK(two.gradients == 2 * one.gradients);
+    CHECK(two.optimizer == one.optimizer);
+}
+
+TEST_CASE("an MTP layer and its copy of the embedding lie with the last stage") {
+    Plan p = plan_of(16, 1024, 8);
+    p.layout.pp = 4;
+    p.training.global_batch = 16;
+    const Memory without = memory_of(p);
+    p.model.mtp_layers = 1;
+    const Memory with = memory_of(p);
+    for (int d = 0; d < 3; ++d) CHECK(with.stage[d].parameters_held == without.stage[d].parameters_held);
+    CHECK(with.stage[3].parameters_held - without.stage[3].parameters_held
+          == count_parameters(p.model).mtp + p.model.vocab * p.model.hidden);
+    CHECK(with.stage[3].activations > without.stage[3].activations);
+    CHECK(with.stage[3].layer_activations == without.stage[3].layer_activations);
+}
+
+TEST_CASE("key and value heads fewer than tp are copied, the vocabulary is padded to the cut") {
+    Plan p = plan_of(1, 1024, 16);
+    p.model.kv_heads = 2;
+    p.model.vocab = 1001;
+    p.layout.tp = 8;
+    const Model& m = p.model;
+    const std::int64_t vocab = 126 * m.hidden, kv = m.head_dim * m.hidden;
+    const std::int64_t q = 2 * m.head_dim * m.hidden, mlp = 3 * m.ffn / 8 * m.hidden, norms = 3 * m.hidden;
+    CHECK(memory_of(p).stage[0].parameters_held == 2 * vocab + 2 * kv + 2 * q + mlp + norms);
+}
+
+TEST_CASE("experts are cut by ep and etp, the rest of the layer by tp") {
+    const Plan p = moe_plan();
+    const Memory m = memory_of(p);
+    CHECK(m.stage[0].moe_layers == 4);
+    CHECK(m.stage[1].moe_layers == 6);
+    Plan fewer = p;
+    fewer.model.moe->experts = 12;
+    const std::int64_t expert = 3 * 512 * 1024, router_row = 1024 + 1;
+    CHECK(m.stage[1].parameters_held - memory_of(fewer).stage[1].parameters_held
+          == 6 * (expert + 4 * router_row));
+}
+
+TEST_CASE("dispatched tokens take the place of a layer's own in the experts, times the imbalance") {
+    Plan p = moe_plan();
+    std::vector<ActivationBytes> kept;
+    const auto bytes = [&](const std::string& name) {
+        list_activations(p, build_mesh(p), LayerKind::moe, kept);
+        for (const ActivationBytes& a : kept)
+            if (a.name == name) return a.bytes;
+        FAIL("no activation ", name);
+        return 0.0;
+    };
+    // 2048 tokens for 2 experts each, a tp-th of them from this rank's part of the sequence.
+    CHECK(bytes("experts.input") == 2048.0 * 2 / 2 * 1024 * 2);
+    CHECK(bytes("experts.up") == 2048.0 * 2 / 2 * 512 * 2);
+    CHECK(bytes("router.logits") == 2048.0 / 2 * 16 * 4);
+    CHECK(bytes("shared_expert.product") == 2048.0 * 768 / 2 * 2);
+    p.training.router_imbalance = 1.5;
+    CHECK(bytes("experts.up") == 1.5 * 2048 * 2 / 2 * 512 * 2);
+    p.layout.etp = 2;  // then each holds half the width, and all of the pair's tokens
+    CHECK(bytes("experts.up") == 1.5 * 2048 * 2 * 512 / 2 * 2);
+}
+
+TEST_CASE("the activations of a layer, tensor by tensor, add up to the stage's figure") {
+    for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full})
+        for (const AttentionImpl a : {AttentionImpl::flash, AttentionImpl::math})
+            for (const bool moe : {false, true}) {
+                Plan p = moe ? moe_plan() : plan_of(4, 1024, 8);
+                p.training.recompute = r;
+                p.training.attention = a;
+                p.training.dropout = moe;
+                std::vector<ActivationBytes> kept;
+                list_activations(p, build_mesh(p), moe ? LayerKind::moe : LayerKind::dense, kept);
+                double sum = 0;
+                for (const ActivationBytes& x : kept)
+                    if (x.kept) sum += x.bytes;
+                CHECK(sum == memory_of(p).stage[0].activations_per_layer);
+            }
+}
+
+TEST_CASE("context parallelism divides every activation, and Ulysses copies heads that are too few") {
+    Plan p = plan_of(4, 1024, 8);
+    p.training.attention = AttentionImpl::math;
+    const double whole_sequence = memory_of(p).stage[0].activations_per_layer;
+    p.layout.cp = 4;
+    CHECK(memory_of(p).stage[0].activations_per_layer == whole_sequence / 4);
+    p.model.kv_heads = 2;
+    const double ring = memory_of(p).stage[0].activations_per_layer;
+    p.layout.cp_comm = CpComm::ulysses;
+    // Two heads for four ranks: keys and values twice as large.
+    CHECK(memory_of(p).stage[0].activations_per_layer == ring + 2.0 * 512 * 2 * 128 * 2);
+}
+
+TEST_CASE("optimizers keep the states that they are known for") {
+    Plan p = plan_of(4, 1024, 8);
+    const double n = static_cast<double>(count_parameters(p.model).total);
+    const auto bytes = [&](Optimizer o, Dtype state, MasterWeights master) {
+        p.training.optimizer = o;
+        p.training.optimizer_state = state;
+        p.training.master_weights = master;
+        return memory_of(p).stage[0].optimizer;
+    };
+    CHECK(bytes(Optimizer::adamw, Dtype::fp32, MasterWeights::fp32) == 12 * n);
+    CHECK(bytes(Optimizer::adamw, Dtype::bf16, MasterWeights::none) == 4 * n);
+    CHECK(bytes(Optimizer::adamw, Dtype::bf16, MasterWeights::bf16) == 4 * n);  // the parameters are bf16
+    CHECK(bytes(Optimizer::sgd_momentum, Dtype::fp32, MasterWeights::none) == 4 * n);
+    CHECK(bytes(Optimizer::adamw_8bit, Dtype::fp32, MasterWeights::none)
+          == doctest::Approx(2 * n * (1 + 4.0 / 256)));
+    const double ends = 2.0 * 128000 * 1024 + 9 * 1024;  // embedding, head and norms keep AdamW
+    CHECK(bytes(Optimizer::muon, Dtype::fp32, MasterWeights::none) == 4 * (n - ends) + 8 * ends);
+    p.training.parameters = Dtype::fp32;
+    CHECK(bytes(Optimizer::adamw, Dtype::fp32, MasterWeights::fp32) == 8 * n);
+}
+
+TEST_CASE("fp8 parameters store the large matrices alone in one byte") {
+    Plan p = plan_of(4, 1024, 8);
+    const double n = static_cast<double>(count_parameters(p.model).total);
+    const double ends = 2.0 * 128000 * 1024 + 9 * 1024;
+    p.training.parameters = Dtype::fp8;
+    CHECK(memory_of(p).stage[0].parameters == (n - ends) + 2 * ends);
+}
+
+TEST_CASE("stages add up: categories to the total, the buffers' parts to the buffers, whole bytes") {
+    for (Plan p : {plan_of(16, 1024, 8), moe_plan()}) {
+        p.layout.pp = 2;
+        p.layout.zero = 3;
+        p.layout.cp = 2;
+        p.training.recompute = Recompute::full;
+        const Mesh mesh = build_mesh(p);
+        const Memory m = memory_of(p);
+        std::vector<BufferBytes> parts;
+        for (const StageMemory& s : m.stage) {
+            double sum = 0, low = 0, mid = 0, high = 0;
+            for (int c = 0; c < kMemoryCategoryCount; ++c) {
+                const double b = bytes_of(s, static_cast<MemoryCategory>(c));
+                CHECK(b == std::floor(b));
+                sum += b;
+            }
+            CHECK(sum == s.total());
+            list_buffers(p, mesh, s, parts);
+            for (const BufferBytes& b : parts) {
+                CHECK(b.low <= b.mid);
+                CHECK(b.mid <= b.high);
+                low += b.low;
+                mid += b.mid;
+                high += b.high;
+            }
+            CHECK(low == s.buffers_low);
+            CHECK(mid == s.buffers);
+            CHECK(high == s.buffers_high);
+            CHECK(m.peak() >= s.total());
+        }
+    }
+}
+
+TEST_CASE("full recompute keeps layer inputs and holds one layer's activations while it runs again") {
+    Plan p = plan_of(8, 1024, 8);
+    const Memory none = memory_of(p);
+    p.training.recompute = Recompute::full;
+    const Memory full = memory_of(p);
+    CHECK(full.stage[0].layer_activations == 8.0 * 2 * 2048 * 1024);
+    std::vector<BufferBytes> parts;
+    list_buffers(p, build_mesh(p), full.stage[0], parts);
+    const auto again = std::find_if(parts.begin(), parts.end(),
+                                    [](const BufferBytes& b) { return b.name == "recomputed layer"; });
+    REQUIRE(again != parts.end());
+    CHECK(again->mid == none.stage[0].activations_per_layer - 2.0 * 2048 * 1024);
+}
+
+TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, each step explained") {
+    Plan dense = plan_of(16, 1024, 8);
+    dense.layout.tp = 2;
+    dense.layout.cp = 2;
+    dense.layout.pp = 4;
+    dense.layout.dp_shard = 4;
+    dense.layout.zero = 3;
+    dense.training.global_batch = 64;
+    dense.training.recompute = Recompute::selective;
+    Plan dual = dense;
+    dual.layout.schedule = Schedule::dualpipe;
+    for (const Plan& p : {dense, dual, moe_plan(), plan_of(4, 256, 4)}) {
+        const std::vector<SavingStep> steps = savings(p, flights(p));
+        REQUIRE_FALSE(steps.empty());
+        CHECK(steps.front().label == "single GPU");
+        const Memory m = memory_of(p);
+        CHECK(steps.back().fullest.total() == m.peak());
+        double left = steps.front().fullest.total();
+        for (const SavingStep& s : steps) {
+            CHECK_FALSE(s.reason.empty());
+            left -= s.saved;
+            CHECK(left == s.fullest.total());
+        }
+        Plan alone = p;
+        alone.layout = Layout{};
+        alone.layout.dp_replicate = 1;
+        alone.layout.zero = 0;
+        alone.layout.sequence_parallel = false;
+        alone.training.recompute = Recompute::none;
+        CHECK(steps.front().fullest.total() == memory_of(alone).peak());
+    }
+}
+
+TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no stages") {
+    Plan p = plan_of(8, 1024, 8);
+    p.layout.pp = 4;
+    Memory m;
+    compute_memory(p, build_mesh(p), {1.0, 1.0}, m);
+    CHECK(m.stage.empty());
+    CHECK(m.peak() == 0);
+}
