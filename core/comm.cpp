@@ -311,8 +311,9 @@ class Rows {
                   "gradients of the shard, across replicas");
         const std::int64_t edp = std::max<std::int64_t>(group(GroupKind::edp).degree, 1);
         const std::int64_t lots = std::gcd(replicas, edp);
-        shard_over(GroupKind::edp, edp / lots, experts, kExperts);
-        replicate(GroupKind::edp, lots, experts / static_cast<double>(edp / lots),
+        const std::int64_t shards = edp / lots;
+        shard_over(GroupKind::edp, shards, experts, kExperts);
+        replicate(GroupKind::edp, lots, experts / static_cast<double>(shards),
                   "experts' gradients of the shard, across replicas");
     }
 

@@ -158,8 +158,7 @@ Coordinates expert_coordinates(const Mesh& mesh, std::int64_t rank) {
 std::int64_t first_rank_of_group(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     const Split s = split_factors(mesh, kind);
     std::int64_t first = rank;
-    for (const Factor& f : s.group.span())
-        first -= rank / f.stride % f.size * f.stride;
+    for (const Factor& f : s.group.span()) first -= rank / f.stride % f.size * f.stride;
     return first;
 }
 

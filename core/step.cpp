@@ -220,8 +220,9 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     const bool sharded = plan.layout.zero > 0;
     const std::int64_t edp = std::max<std::int64_t>(summary[at(GroupKind::edp)].degree, 1);
     const std::int64_t lots = std::gcd(summary[at(GroupKind::dp_replicate)].degree, edp);
+    const std::int64_t expert_shards = edp / lots;
     work.shards = sharded ? static_cast<double>(summary[at(GroupKind::fsdp)].degree) : 1;
-    work.expert_shards = sharded ? static_cast<double>(edp / lots) : 1;
+    work.expert_shards = sharded ? static_cast<double>(expert_shards) : 1;
 
     const bool hidden = plan.training.overlap.pp;
     out.send = hidden ? work.send_s : 0;
