@@ -1,0 +1,40 @@
+// Sentences with numbers in them: what problems, captions and notices are made of.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// 16384 -> "16,384".
+[[nodiscard]] std::string with_commas(std::int64_t n);
+// Three significant digits, no exponent below a million: 0.0123, 4.5, 981, 12,300.
+[[nodiscard]] std::string three_digits(double x);
+// Decimal, as bandwidths and messages are counted: "28.1 GB".
+[[nodiscard]] std::string bytes_text(double bytes);
+// Binary, as memory is counted: "71.2 GiB".
+[[nodiscard]] std::string memory_text(double bytes);
+// "12.3 ms".
+[[nodiscard]] std::string time_text(double seconds);
+// 0.123 -> "12.3 %".
+[[nodiscard]] std::string percent_text(double fraction);
+// "1 GPU", "8 GPUs".
+[[nodiscard]] std::string count_text(std::int64_t n, std::string_view noun);
+
+inline void append_part(std::string& out, std::string_view part) {
+    out += part;
+}
+inline void append_part(std::string& out, std::integral auto part) {
+    out += with_commas(part);
+}
+// Strings as they are, integers with commas.
+template <typename... Parts>
+[[nodiscard]] std::string sentence(const Parts&... parts) {
+    std::string out;
+    (append_part(out, parts), ...);
+    return out;
+}
+
+}  // namespace pentamesh
