@@ -1,5 +1,5 @@
 # Dear ImGui 1.86 to 1.92 with its GLFW and OpenGL 3 backends and the FreeType rasteriser. Headers are included by
-# their bare names: <imgui.h>, <imgui_impl_glfw.h>, <imgui_impl_opengl3.h>, <imgui_freetype.h>.
+# their bare names: <imgui.h>, <imgui_impl_glfw.h>, <imgui_impl_opengl3.h>, <imgui_freetype.h>, <imgui_stdlib.h>.
 add_library(pentamesh_imgui INTERFACE)
 add_library(pentamesh::imgui ALIAS pentamesh_imgui)
 pentamesh_look_in_system(imgui look)
@@ -16,7 +16,8 @@ if(look AND imgui_FOUND)
     target_link_libraries(pentamesh_imgui INTERFACE PkgConfig::imgui)
 else()
     pentamesh_fetch(imgui)
-    set(folders ${imgui_SOURCE_DIR} ${imgui_SOURCE_DIR}/backends ${imgui_SOURCE_DIR}/misc/freetype)
+    set(folders ${imgui_SOURCE_DIR} ${imgui_SOURCE_DIR}/backends ${imgui_SOURCE_DIR}/misc/freetype
+        ${imgui_SOURCE_DIR}/misc/cpp)
     add_library(pentamesh_imgui_sources STATIC
         ${imgui_SOURCE_DIR}/imgui.cpp
         ${imgui_SOURCE_DIR}/imgui_demo.cpp
@@ -25,6 +26,7 @@ else()
         ${imgui_SOURCE_DIR}/imgui_widgets.cpp
         ${imgui_SOURCE_DIR}/backends/imgui_impl_glfw.cpp
         ${imgui_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp
+        ${imgui_SOURCE_DIR}/misc/cpp/imgui_stdlib.cpp
         ${imgui_SOURCE_DIR}/misc/freetype/imgui_freetype.cpp)
     target_include_directories(pentamesh_imgui_sources SYSTEM PUBLIC ${folders})
     target_compile_definitions(pentamesh_imgui_sources PUBLIC IMGUI_ENABLE_FREETYPE)
