@@ -1,0 +1,307 @@
+// Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
+#include "app/ui/format.h"
+#include "app/ui/mesh_marks.h"
+#include "app/ui/views.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kMaxZoom = 400;
+
+const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster) {
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers.front().domain;
+    const std::int64_t pod = cluster.tiers.size() > 2 ? cluster.tiers[1].domain : 0;
+    if (!(s.layout_room == room) || s.layout_gpus != cluster.gpus || s.layout_domain != domain
+        || s.layout_pod != pod) {
+        s.layout = lay_out_mesh(room, cluster.gpus, domain, pod);
+        s.layout_room = room;
+        s.layout_gpus = cluster.gpus;
+        s.layout_domain = domain;
+        s.layout_pod = pod;
+    }
+    return s.layout;
+}
+
+// Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
+void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
+                 bool over_cell) {
+    MeshCamera& cam = s.camera;
+    if (ui.hovers(area) && ui.frame().wheel != 0) {
+        const float next = std::clamp(cam.zoom * std::pow(1.25f, ui.frame().wheel), 1.0f, kMaxZoom);
+        const Vec2 at = ui.frame().mouse - area.min();
+        cam.pan = at - (at - cam.pan) * (next / cam.zoom);
+        cam.zoom = next;
+    }
+    if (hit.held) {
+        if (!s.panning) s.pan_start = cam.pan;
+        s.panning = true;
+        cam.pan = s.pan_start + hit.drag;
+    } else {
+        s.panning = false;
+    }
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && pressed({Key::home}))) cam = {};
+    // Centred along a direction in which everything fits; else never panned off the area.
+    const auto clamp_axis = [](float pan, float extent, float room) {
+        return extent <= room ? (room - extent) / 2 : std::clamp(pan, room - extent, 0.0f);
+    };
+    cam.pan.x =
+        layout.extent.x * cam.zoom <= area.w ? 0 : clamp_axis(cam.pan.x, layout.extent.x * cam.zoom, area.w);
+    cam.pan.y =
+        layout.extent.y * cam.zoom <= area.h ? 0 : clamp_axis(cam.pan.y, layout.extent.y * cam.zoom, area.h);
+}
+
+// The mesh seen by the chosen tab: which kinds can be chosen.
+std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
+    static constexpr GroupKind kDense[] = {
+        GroupKind::tp, GroupKind::cp,    GroupKind::dp_shard, GroupKind::dp_replicate,
+        GroupKind::pp, GroupKind::dp_cp, GroupKind::mp};
+    static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
+                                            GroupKind::etp_ep};
+    std::vector<GroupKind> out;
+    const auto degree = [&](GroupKind k) {
+        return scene.evaluation.groups[static_cast<std::size_t>(k)].degree;
+    };
+    const auto offer = [&](GroupKind k) {
+        if (degree(k) <= 1) return;
+        // A combination that equals one of its parts says nothing new.
+        if (k == GroupKind::dp_cp
+            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
+                || degree(k) == degree(GroupKind::dp_replicate)))
+            return;
+        if (k == GroupKind::mp && (degree(k) == degree(GroupKind::tp) || degree(k) == degree(GroupKind::pp)))
+            return;
+        if (k == GroupKind::etp_ep
+            && (degree(k) == degree(GroupKind::ep) || degree(k) == degree(GroupKind::etp)))
+            return;
+        out.push_back(k);
+    };
+    if (scene.selection.expert)
+        for (const GroupKind k : kExpert) offer(k);
+    else
+        for (const GroupKind k : kDense) offer(k);
+    return out;
+}
+
+void axis_switch(Ui& ui, Rect row, Scene& scene) {
+    Selection& sel = scene.selection;
+    if (!scene.evaluation.mesh.has_experts) sel.expert = false;
+    if (scene.evaluation.mesh.has_experts) {
+        static constexpr std::string_view kMeshes[] = {"dense", "experts"};
+        const bool was = sel.expert;
+        sel.expert = ui.segments("mesh.which", row.cut_left(124), kMeshes, sel.expert ? 1 : 0) == 1;
+        if (was != sel.expert) sel.axis = sel.expert ? GroupKind::ep : GroupKind::tp;
+        row.cut_left(8);
+    }
+    const std::vector<GroupKind> kinds = kinds_to_offer(scene);
+    if (kinds.empty()) return;
+    auto at = std::find(kinds.begin(), kinds.end(), sel.axis);
+    if (at == kinds.end()) {
+        at = kinds.begin();
+        sel.axis = *at;
+    }
+    std::vector<std::string> labels;
+    std::vector<std::string_view> views;
+    for (const GroupKind k : kinds) labels.push_back(axis_label(k));
+    float width = 0;
+    for (const auto& l : labels) {
+        views.emplace_back(l);
+        width += ui.canvas().text_width(l, ui.small()) + 28;
+    }
+    if (width > row.w) width = row.w;
+    const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
+                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.axis));
+    sel.axis = kinds[static_cast<std::size_t>(picked)];
+}
+
+void caption(Ui& ui, Rect row, const Scene& scene) {
+    const MeshCaption text = mesh_caption(scene);
+    TextStyle bold = ui.title();
+    const float w = ui.canvas().text_width(text.bold, bold);
+    ui.canvas().text_in(row, text.bold, bold);
+    row.cut_left(std::min(row.w, w + 6));
+    if (row.w > 40 && ui.canvas().text_in(row, text.plain, ui.style(13, Tone::secondary)) && ui.hovers(row))
+        ui.tooltip(text.bold + "\n" + text.plain);
+}
+
+void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& cam, const CellGrid& grid,
+                const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const auto& cluster = scene.plan.cluster;
+    const float node_w = layout.node.full.x * cam.zoom;
+    if (layout.has_pods)
+        for (std::int64_t i = 0; i < layout.pod.count; ++i) {
+            Rect r = box_rect(layout, layout.pod, i, grid, cam.zoom);
+            const std::int64_t held = std::min(layout.pod.size, cluster.gpus - i * layout.pod.size);
+            c.frame(r, ui.theme().hairline, 1);
+            std::string label = "pod " + std::to_string(i);
+            if (held < layout.pod.size) label += " (" + thousands(held) + ")";
+            if (r.w >= 44) c.text({r.x, r.y - 17}, label, ui.style(11, Tone::secondary));
+        }
+    // Node boxes when there is room to see them; only those on the screen.
+    if (node_w < 14 || layout.node.count > 200000) return;
+    const bool labels = node_w >= 44;
+    int drawn = 0;
+    for (std::int64_t i = 0; i < layout.node.count && drawn < 4000; ++i) {
+        const Rect r = box_rect(layout, layout.node, i, grid, cam.zoom);
+        if (r.right() < area.x || r.x > area.right() || r.bottom() < area.y || r.y > area.bottom()) continue;
+        const float gap = std::min(3.0f, r.w * 0.04f);
+        c.frame(r.inset(gap), ui.theme().hairline, 1, node_w > 60 ? 4.0f : 0.0f);
+        ++drawn;
+        if (labels && layout.node.size > 1) {
+            const std::string text = (node_w >= 80 ? "node " : "") + std::to_string(i);
+            const float h = layout.node.padding.y * cam.zoom;
+            if (h >= 12)
+                c.text_in({r.x + gap + 4, r.y + gap, r.w - 8, h - gap}, text, ui.style(11, Tone::secondary));
+        }
+    }
+}
+
+void draw_labels(Ui& ui, Rect area, const MeshLayout& layout, const CellGrid& grid) {
+    if (grid.cell.x < 24 || grid.cell.y < 13) return;
+    // Cells on the screen: walk boxes, not ranks, so that the cost is what is seen.
+    int drawn = 0;
+    for (std::int64_t r = 0; r < grid.count && drawn < 3000; ++r) {
+        const Vec2 at = cell_position(grid, r);
+        if (at.x + grid.cell.x < area.x || at.x > area.right() || at.y + grid.cell.y < area.y
+            || at.y > area.bottom()) {
+            // Skip the rest of a box that is wholly outside.
+            if (r % layout.node.size == 0) {
+                const Vec2 last =
+                    cell_position(grid, std::min<std::int64_t>(r + layout.node.size, grid.count) - 1);
+                const bool outside = (at.y > area.bottom() && last.y > area.bottom())
+                                     || (last.y + grid.cell.y < area.y && at.y + grid.cell.y < area.y);
+                if (outside) r += layout.node.size - 1;
+            }
+            continue;
+        }
+        const Color ground = grid.palette[static_cast<std::size_t>(cell_id(grid, r) % grid.palette_size)];
+        TextStyle s = ui.style(grid.cell.x >= 44 ? 13.0f : 11.0f);
+        s.color = ink_on(ground);
+        ui.canvas().text_in({at.x, at.y, grid.cell.x, grid.cell.y}, std::to_string(r), s, Align::center);
+        ++drawn;
+    }
+}
+
+void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
+    Selection& sel = scene.selection;
+    if (sel.rank < 0 || ui.layer() != ui.state().top_layer || ui.state().focus_visible) return;
+    std::int64_t next = sel.rank;
+    if (pressed({Key::right}, true)) next += 1;
+    if (pressed({Key::left}, true)) next -= 1;
+    if (pressed({Key::down}, true)) next += layout.grid.level[0].cols;
+    if (pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
+    if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
+        sel.rank = next;
+        sel.topic = Selection::Topic::rank;
+    }
+}
+
+void next_axis(Scene& scene) {
+    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+    if (by == 0) return;
+    const auto kinds = kinds_to_offer(scene);
+    if (kinds.empty()) return;
+    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.axis);
+    const auto n = static_cast<std::ptrdiff_t>(kinds.size());
+    const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
+    scene.selection.axis = kinds[static_cast<std::size_t>(i)];
+}
+
+}  // namespace
+
+void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state) {
+    axis_switch(ui, head_row, scene);
+    next_axis(scene);
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Cluster& cluster = scene.plan.cluster;
+    Rect line = room.cut_top(20);
+    room.cut_top(4);
+    {
+        const Rect field = line.cut_right(96);
+        if (ui.text_field("mesh.goto", {field.x, field.y - 2, field.w, 22}, state.go_to, "go to rank")) {
+            std::int64_t rank = -1;
+            std::from_chars(state.go_to.data(), state.go_to.data() + state.go_to.size(), rank);
+            if (rank >= 0 && rank < mesh.world) {
+                scene.selection.rank = rank;
+                scene.selection.topic = Selection::Topic::rank;
+            }
+        }
+        line.cut_right(16);
+    }
+    caption(ui, line, scene);
+    if (mesh.world <= 0 || cluster.gpus <= 0) {
+        ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
+        return;
+    }
+    const MeshLayout& layout = layout_for(state, {room.w, room.h}, cluster);
+    CellGrid grid = seen(layout, state.camera, room);
+    const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
+    const Hit hit = ui.area("mesh.cells", room, 0, true, false);
+    move_camera(ui, room, layout, state, hit, under >= 0);
+    grid = seen(layout, state.camera, room);
+
+    const bool moved = hit.released
+                       && (std::abs(ui.frame().mouse.x - ui.state().press.x)
+                           + std::abs(ui.frame().mouse.y - ui.state().press.y))
+                              > 4;
+    if (hit.clicked && !moved) {
+        const std::int64_t rank = under < mesh.world ? under : -1;
+        scene.selection.rank = rank;
+        scene.selection.topic = rank >= 0 ? Selection::Topic::rank : Selection::Topic::none;
+        if (state.failure && rank >= 0) state.lost_node = rank / layout.node.size;
+    }
+    if (hit.hovered && under >= 0 && under < mesh.world) scene.next_hover.rank = under;
+    walk_ranks(ui, layout, scene);
+
+    Canvas& c = ui.canvas();
+    c.push_clip(room);
+    if (mesh.world < cluster.gpus) {  // GPUs that the layout leaves idle
+        CellGrid idle = grid;
+        idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
+        c.cells(idle);
+    }
+    color_by_groups(ui.theme(), scene, grid);
+    CellGrid drawn = grid;
+    merge_small_cells(layout, drawn);
+    c.cells(drawn);
+    if (state.failure && state.lost_node >= 0)
+        draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
+    draw_boxes(ui, room, layout, state.camera, grid, scene);
+    draw_labels(ui, room, layout, grid);
+    draw_marks(ui, room, scene, grid, state.show_links);
+    c.pop_clip();
+    if (hit.hovered && under >= 0 && !hit.held) ui.tooltip(rank_tooltip(scene, under));
+}
+
+DataTable mesh_data(const Scene& scene) {
+    DataTable t;
+    t.columns = {
+        {"axis"},         {"factor", true},   {"groups", true}, {"of one group in the fast domain", true},
+        {"slowest link"}, {"groups by tier"}, {"collective"}};
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto kind = static_cast<GroupKind>(k);
+        const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(k)];
+        if (g.groups == 0 || (is_expert(kind) && !scene.evaluation.mesh.has_experts)) continue;
+        std::string tiers;
+        for (std::size_t i = 0; i < scene.plan.cluster.tiers.size(); ++i)
+            if (g.by_tier[i] > 0)
+                tiers += (tiers.empty() ? "" : ", ") + std::to_string(g.by_tier[i]) + " "
+                         + scene.plan.cluster.tiers[i].name;
+        std::string collectives;
+        for (const Operation& op : scene.evaluation.comm.operations)
+            if (op.axis == kind && collectives.find(name_of(op.collective)) == std::string::npos)
+                collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
+        t.rows.push_back({std::string(name_of(kind)), std::to_string(g.degree), std::to_string(g.groups),
+                          std::to_string(g.per_fast_domain),
+                          g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "",
+                          g.degree > 1 ? tiers : "", collectives});
+    }
+    return t;
+}
+
+}  // namespace pentamesh::ui

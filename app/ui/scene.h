@@ -1,0 +1,69 @@
+// What every view reads: the plan, what evaluate made of it, and what is selected. A view returns an edit of
+// the plan or none; selecting in one view highlights in all.
+#pragma once
+
+#include "core/evaluate.h"
+#include "core/presets.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace pentamesh::ui {
+
+enum class ViewId : std::uint8_t {
+    mesh,
+    zoom,
+    shards,
+    map,
+    memory,
+    timeline,
+    comm,
+    tensors,
+    step,
+    compare,
+    search
+};
+
+struct Selection {
+    GroupKind axis = GroupKind::tp;
+    std::int64_t rank = -1;  // -1: none
+    int stage = -1;
+    int operation = -1;      // index into comm.operations
+    std::ptrdiff_t op = -1;  // index into timeline.order.ops
+    int tensor = -1;
+    int memory_category = -1;
+    bool expert = false;  // the expert mesh is shown over the cells
+    enum class Topic : std::uint8_t { none, rank, operation, memory, op, tensor, step } topic = Topic::none;
+    bool operator==(const Selection&) const = default;
+};
+
+// What the mouse is over in this frame, for the other views to light in the next.
+struct Hover {
+    std::int64_t rank = -1;
+    int stage = -1;
+    std::optional<GroupKind> axis;
+    bool operator==(const Hover&) const = default;
+};
+
+struct PlanEdit {
+    Plan plan;
+    std::string what;       // "tp 8" for the undo menu
+    std::string merge_key;  // edits in a row of one drag are one step
+};
+
+struct Scene {
+    const Plan& plan;
+    const Evaluation& evaluation;
+    const Presets& presets;
+    Selection& selection;
+    const Hover& hover;  // of the last frame
+    Hover& next_hover;
+    double time_cursor_s = -1;  // of the timeline; < 0: none
+};
+
+// The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.
+[[nodiscard]] std::string axis_label(GroupKind kind);                    // "tp", "dp_shard", "etp x ep"
+[[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);  // "NVLink", "spine 1:7"
+
+}  // namespace pentamesh::ui
