@@ -1,0 +1,166 @@
+// Memory: bars by pipeline stage against the HBM line.
+#include "app/ui/format.h"
+#include "app/ui/views.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kCategories{"parameters", "gradients", "optimizer", "activations",
+                                                      "buffers"};
+constexpr std::size_t kBuffers = 4;
+
+double bytes_of(const StageMemory& s, std::size_t category) {
+    switch (category) {
+    case 0: return s.parameters;
+    case 1: return s.gradients;
+    case 2: return s.optimizer;
+    case 3: return s.activations;
+    default: return s.buffers;
+    }
+}
+
+double shown_total(const StageMemory& s, std::uint32_t hidden) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kCategories.size(); ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_of(s, i);
+    return sum;
+}
+
+// The categories as switches, right aligned; a click hides one.
+void legend(Ui& ui, Rect row, MemoryViewState& state) {
+    Canvas& c = ui.canvas();
+    const TextStyle style = ui.small();
+    for (std::size_t i = kCategories.size(); i-- > 0;) {
+        const float w = c.text_width(kCategories[i], style) + 18;
+        if (row.w < w + 60) return;
+        Rect item = row.cut_right(w);
+        const Hit hit = ui.area("memory.legend", item, i);
+        const bool off = ((state.hidden >> i) & 1U) != 0;
+        const Rect box{item.x, item.center().y - 5, 10, 10};
+        if (i == kBuffers)
+            c.pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(off ? 0.45f : 1.0f));
+        else
+            c.rect(box, ui.theme().memory[i].alpha(off ? 0.3f : 1.0f), 2);
+        TextStyle s = style;
+        if (hit.hovered) s.color = ui.theme().text;
+        if (off) s.color = s.color.alpha(0.45f);
+        item.cut_left(15);
+        c.text_in(item, kCategories[i], s);
+        if (hit.focused) ui.focus_ring(item, 3);
+        if (hit.clicked) state.hidden ^= 1U << i;
+        row.cut_right(12);
+    }
+}
+
+std::string stage_tooltip(const Memory& m, const StageMemory& s) {
+    std::string t =
+        "stage " + std::to_string(s.stage) + ": " + memory_text(s.total()) + " of " + memory_text(m.hbm);
+    t += "\n" + plural(s.layers, "layer", "layers") + ", "
+         + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
+         + " micro-batches in flight";
+    for (std::size_t i = 0; i < kCategories.size(); ++i)
+        t += "\n" + std::string(kCategories[i]) + "  " + memory_text(bytes_of(s, i)) + "  ("
+             + thousands(static_cast<std::int64_t>(std::llround(bytes_of(s, i)))) + " bytes)";
+    t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
+    return t;
+}
+
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
+              const Selection& sel, std::size_t* hovered) {
+    Canvas& c = ui.canvas();
+    float y = column.bottom();
+    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+        if (((state.hidden >> i) & 1U) != 0) continue;
+        const auto h = static_cast<float>(bytes_of(s, i) * px_per_byte);
+        if (h <= 0) continue;
+        const Rect part{column.x, y - h, column.w, h};
+        if (i == kBuffers)
+            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
+        else
+            c.rect(part, ui.theme().memory[i]);
+        if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
+        if (ui.hovers(part)) *hovered = i;
+        if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+        y -= h;
+    }
+}
+
+}  // namespace
+
+void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
+    const Memory& m = scene.evaluation.memory;
+    Canvas& c = ui.canvas();
+    if (m.stage.empty()) {
+        c.text_in(room, "No memory figures for this layout: see the problems.", ui.small(), Align::center);
+        return;
+    }
+    legend(ui, head_row, state);
+    const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    {
+        Rect text = head_row;
+        const std::string a =
+            m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
+        text.cut_left(c.text(text.min() + Vec2{0, (text.h - 16) / 2}, a, ui.style(13, Tone::secondary)));
+        TextStyle b = ui.title();
+        if (!m.fits()) b.color = ui.theme().bad;
+        c.text_in(text, gib(peak.total()) + " of " + memory_text(m.hbm), b);
+    }
+    double top = m.hbm;
+    for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
+    Rect axis = room.cut_left(44);
+    Rect labels = room.cut_bottom(20);
+    room.cut_top(6);
+    const double px_per_byte = room.h / (top * 1.02);
+    const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
+    const auto n = m.stage.size();
+    const float step = std::min(room.w / static_cast<float>(n), 120.0f);
+    const float gap = step > 10 ? std::min(12.0f, step * 0.24f) : 0;
+    const auto every = static_cast<std::size_t>(std::ceil(26.0f / step));
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto& s = m.stage[i];
+        const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
+        const Rect column{slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h};
+        const bool lit = scene.hover.stage == s.stage || scene.selection.stage == s.stage;
+        if (lit) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+        std::size_t hovered = kCategories.size();
+        draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
+        if (i % every == 0)
+            c.text_in({slot.x, labels.y, slot.w, labels.h}, std::to_string(i),
+                      ui.style(12, lit ? Tone::text : Tone::secondary), Align::center);
+        const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
+        if (hit.hovered) {
+            scene.next_hover.stage = s.stage;
+            ui.tooltip(stage_tooltip(m, s));
+        }
+        if (hit.focused) ui.focus_ring(column, 0);
+        if (hit.clicked) {
+            scene.selection.stage = s.stage;
+            scene.selection.memory_category = hovered < kCategories.size() ? static_cast<int>(hovered) : -1;
+            scene.selection.topic = Selection::Topic::memory;
+        }
+    }
+    c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
+           ui.theme().bad, 1, Dash::dashed);
+    c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, gib(m.hbm), ui.small(), Align::left);
+    c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
+}
+
+DataTable memory_data(const Scene& scene) {
+    DataTable t;
+    t.columns = {{"stage", true},     {"layers", true},    {"parameters (bytes)", true},
+                 {"gradients", true}, {"optimizer", true}, {"activations", true},
+                 {"buffers", true},   {"total", true},     {"in flight", true}};
+    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
+    for (const auto& s : scene.evaluation.memory.stage)
+        t.rows.push_back({std::to_string(s.stage), std::to_string(s.layers), integer(s.parameters),
+                          integer(s.gradients), integer(s.optimizer), integer(s.activations),
+                          integer(s.buffers), integer(s.total()), significant(s.in_flight)});
+    return t;
+}
+
+}  // namespace pentamesh::ui
