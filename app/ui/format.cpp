@@ -1,6 +1,7 @@
 #include "app/ui/format.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -84,6 +85,15 @@ std::string count_text(double value) {
 
 std::string plural(std::int64_t n, const char* one, const char* many) {
     return thousands(n) + " " + (n == 1 ? one : many);
+}
+
+std::optional<std::int64_t> parse_count(std::string text) {
+    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1048576)
+        return std::nullopt;
+    return value;
 }
 
 }  // namespace pentamesh::ui

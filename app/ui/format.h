@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace pentamesh::ui {
@@ -16,5 +17,8 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string percent(double fraction);                   // "40.6 %"
 [[nodiscard]] std::string count_text(double value);                   // "405 B", "2.43 M"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
+
+// A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.
+[[nodiscard]] std::optional<std::int64_t> parse_count(std::string text);
 
 }  // namespace pentamesh::ui

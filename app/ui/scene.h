@@ -43,6 +43,7 @@ struct Hover {
     std::int64_t rank = -1;
     int stage = -1;
     std::optional<GroupKind> axis;
+    std::string message;  // what went wrong in this frame, for the line that passes by
     bool operator==(const Hover&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/data_table.h"
+#include "app/ui/menu.h"
 #include "app/ui/mesh_layout.h"
 #include "app/ui/scene.h"
 #include "app/ui/ui.h"
@@ -84,13 +85,17 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
 // ---- the panels ---------------------------------------------------------------------------------------
 struct PlanPanelState {
     float scroll = 0;
-    int dragged_chip = -1;
-    std::string menu;     // the open menu: "model", "cluster", "schedule", "order"; empty: none
-    std::string filter;   // typed in the menu
-    std::string editing;  // the factor whose number is typed: "tp", "gpus" ...
-    std::string edit_text;
+    int dragged_chip = -1;  // Axis
+    std::string
+        menu;  // the open menu: "model", "cluster", "schedule", "order", "batch", "precision"; empty: none
     Rect menu_anchor;
+    MenuState menu_state;
+    std::string editing;  // the number that is being typed: "tp", "gpus" ...; empty: none
+    std::string edit_text;
+    bool edit_fresh = false;
 };
+// The name of a framework whose default this order is, "custom" where none.
+[[nodiscard]] std::string order_name(const std::array<Axis, kAxisCount>& order);
 [[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect room, Scene& scene, PlanPanelState& state);
 // The panel's menus, drawn after everything else.
 [[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
