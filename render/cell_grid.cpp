@@ -1,0 +1,189 @@
+// Where a rank's cell stands and what it is coloured by: the same arithmetic here and in the shader.
+#include "render/surface_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <glad/gl.h>
+#include <imgui.h>
+#include <string>
+
+namespace pentamesh {
+
+Vec2 cell_position(const CellGrid& grid, std::int64_t rank) {
+    Vec2 at = grid.origin;
+    for (int i = 0; i < grid.levels; ++i) {
+        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        const bool outermost = i + 1 == grid.levels;
+        const std::int64_t index = outermost ? rank : rank % l.size;
+        at.x += static_cast<float>(index % l.cols) * l.pitch_x;
+        at.y += static_cast<float>(index / l.cols) * l.pitch_y;
+        rank /= l.size;
+    }
+    return at;
+}
+
+std::int64_t cell_id(const CellGrid& grid, std::int64_t rank) {
+    std::int64_t id = 0;
+    for (int i = 0; i < grid.digits; ++i) {
+        const auto& d = grid.digit[static_cast<std::size_t>(i)];
+        id += rank / d.stride % d.size * d.weight;
+    }
+    return id;
+}
+
+std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
+    // Outside in: each level's column and row from what is left of the position.
+    Vec2 rest = p - grid.origin;
+    std::array<std::int64_t, 4> index{};
+    for (int i = grid.levels; i-- > 0;) {
+        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        if (rest.x < 0 || rest.y < 0 || l.pitch_x <= 0 || l.pitch_y <= 0) return -1;
+        const auto col = std::min<std::int64_t>(static_cast<std::int64_t>(rest.x / l.pitch_x), l.cols - 1);
+        const auto row = static_cast<std::int64_t>(rest.y / l.pitch_y);
+        const std::int64_t at = row * l.cols + col;
+        if (i + 1 < grid.levels && at >= l.size) return -1;
+        index[static_cast<std::size_t>(i)] = at;
+        rest = rest - Vec2{static_cast<float>(col) * l.pitch_x, static_cast<float>(row) * l.pitch_y};
+    }
+    if (rest.x >= grid.cell.x || rest.y >= grid.cell.y) return -1;
+    std::int64_t rank = 0;
+    for (int i = grid.levels; i-- > 0;)
+        rank = rank * (grid.level[static_cast<std::size_t>(i)].size) + index[static_cast<std::size_t>(i)];
+    return rank >= grid.first && rank < grid.first + static_cast<std::int64_t>(grid.count) * grid.step ? rank
+                                                                                                       : -1;
+}
+
+namespace {
+
+constexpr const char* kVertex = R"(#version 330 core
+uniform vec2 display, origin, cell;
+uniform ivec2 first_step;
+uniform int levels, digits, palette_size, lit;
+uniform ivec2 level[4];
+uniform vec2 pitch[4];
+uniform ivec3 digit[6];
+uniform vec4 palette[64], ground;
+uniform float dim;
+flat out vec4 color;
+void main() {
+    int rank = first_step.x + gl_InstanceID * first_step.y;
+    vec2 at = origin;
+    int rest = rank;
+    for (int i = 0; i < levels; ++i) {
+        int index = i + 1 == levels ? rest : rest % level[i].x;
+        at += vec2(index % level[i].y, index / level[i].y) * pitch[i];
+        rest /= level[i].x;
+    }
+    int id = 0;
+    for (int i = 0; i < digits; ++i) id += rank / digit[i].x % digit[i].y * digit[i].z;
+    color = palette[id % palette_size];
+    if (lit >= 0 && id != lit) color = mix(color, ground, dim);
+    // Edges on whole pixels, never thinner than one: cells of a few pixels stay even.
+    vec2 low = floor(at + 0.5), high = max(floor(at + cell + 0.5), low + 1.0);
+    vec2 p = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1));
+    gl_Position = vec4(p.x / display.x * 2.0 - 1.0, 1.0 - p.y / display.y * 2.0, 0.0, 1.0);
+}
+)";
+constexpr const char* kFragment = R"(#version 330 core
+flat in vec4 color;
+out vec4 pixel;
+void main() { pixel = color; }
+)";
+
+GLuint compile(GLenum kind, const char* source) {
+    const GLuint shader = glCreateShader(kind);
+    glShaderSource(shader, 1, &source, nullptr);
+    glCompileShader(shader);
+    return shader;
+}
+
+std::array<float, 4> floats(Color c) {
+    return {static_cast<float>(c.r) / 255, static_cast<float>(c.g) / 255, static_cast<float>(c.b) / 255,
+            static_cast<float>(c.a) / 255};
+}
+
+void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
+    const auto& grid = *static_cast<const CellGrid*>(command->UserCallbackData);
+    const SurfaceState& state = surface_state();
+    const ImGuiIO& io = ImGui::GetIO();
+    const float scale = state.scale;
+    const auto& u = state.uniform;
+    const float height = io.DisplaySize.y;
+    const ImVec4 clip = command->ClipRect;
+    const auto x0 = std::max(0, static_cast<int>(clip.x)),
+               y0 = std::max(0, static_cast<int>(height - clip.w));
+    const int w = static_cast<int>(clip.z) - x0, h = static_cast<int>(height - clip.y) - y0;
+    if (w <= 0 || h <= 0 || grid.count <= 0) return;
+    glScissor(x0, y0, w, h);
+    glUseProgram(state.cell_program);
+    glUniform2f(u.display, io.DisplaySize.x, io.DisplaySize.y);
+    glUniform2f(u.origin, grid.origin.x * scale, grid.origin.y * scale);
+    glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
+    glUniform2i(u.first_step, grid.first, grid.step);
+    glUniform1i(u.levels, grid.levels);
+    std::array<GLint, 8> level{};
+    std::array<GLfloat, 8> pitch{};
+    for (std::size_t i = 0; i < 4; ++i) {
+        level[2 * i] = std::max(1, grid.level[i].size);
+        level[2 * i + 1] = std::max(1, grid.level[i].cols);
+        pitch[2 * i] = grid.level[i].pitch_x * scale;
+        pitch[2 * i + 1] = grid.level[i].pitch_y * scale;
+    }
+    glUniform2iv(u.level, 4, level.data());
+    glUniform2fv(u.pitch, 4, pitch.data());
+    std::array<GLint, 18> digit{};
+    for (std::size_t i = 0; i < 6; ++i) {
+        digit[3 * i] = std::max(1, grid.digit[i].stride);
+        digit[3 * i + 1] = std::max(1, grid.digit[i].size);
+        digit[3 * i + 2] = grid.digit[i].weight;
+    }
+    glUniform1i(u.digits, grid.digits);
+    glUniform3iv(u.digit, 6, digit.data());
+    std::array<GLfloat, 256> palette{};
+    const int colors = std::clamp(grid.palette_size, 1, 64);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(colors); ++i) {
+        const auto c = floats(grid.palette[i]);
+        std::copy(c.begin(), c.end(), palette.begin() + static_cast<std::ptrdiff_t>(4 * i));
+    }
+    glUniform4fv(u.palette, colors, palette.data());
+    glUniform1i(u.palette_size, colors);
+    glUniform1i(u.lit, grid.lit_id);
+    const auto ground = floats(grid.ground);
+    glUniform4fv(u.ground, 1, ground.data());
+    glUniform1f(u.dim, grid.dim);
+    glBindVertexArray(state.cell_vertex_array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, grid.count);
+}
+
+}  // namespace
+
+void compile_cell_shader(SurfaceState& state) {
+    const GLuint vertex = compile(GL_VERTEX_SHADER, kVertex),
+                 fragment = compile(GL_FRAGMENT_SHADER, kFragment);
+    const GLuint program = glCreateProgram();
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    glDeleteShader(vertex);
+    glDeleteShader(fragment);
+    const auto at = [&](const char* name) { return glGetUniformLocation(program, name); };
+    state.cell_program = program;
+    state.uniform = {at("display"),      at("origin"), at("cell"),   at("first_step"), at("levels"),
+                     at("level"),        at("pitch"),  at("digits"), at("digit"),      at("palette"),
+                     at("palette_size"), at("lit"),    at("ground"), at("dim")};
+    glGenVertexArrays(1, &state.cell_vertex_array);
+}
+
+void destroy_cell_shader(SurfaceState& state) {
+    glDeleteProgram(state.cell_program);
+    glDeleteVertexArrays(1, &state.cell_vertex_array);
+    state.cell_program = state.cell_vertex_array = 0;
+}
+
+void queue_cells(ImDrawList& list, const CellGrid& grid) {
+    CellGrid& kept = surface_state().grids.emplace_back(grid);
+    list.AddCallback(draw_cells, &kept);
+    list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+}  // namespace pentamesh

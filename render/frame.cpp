@@ -1,0 +1,95 @@
+#include "render/frame.h"
+
+#include "core/error.h"
+#include "render/fonts.h"
+#include "render/imgui_compat.h"
+#include "render/text_edit.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <glad/gl.h>
+#include <imgui.h>
+#include <limits>
+
+namespace pentamesh {
+
+SurfaceState& surface_state() {
+    return *static_cast<SurfaceState*>(ImGui::GetIO().UserData);
+}
+
+FrameContext::FrameContext(FontFiles fonts, float scale)
+    : context_(ImGui::CreateContext()), fonts_(std::move(fonts)) {
+    make_current();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.LogFilename = nullptr;
+    io.UserData = &state_;
+    io.ConfigInputTextCursorBlink = false;  // a still window draws nothing
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    ImGuiStyle& style = ImGui::GetStyle();
+    style.WindowPadding = style.FramePadding = {0, 0};
+    style.WindowBorderSize = style.WindowRounding = style.FrameBorderSize = 0;
+    style.WindowMinSize = {1, 1};
+    style.AntiAliasedLinesUseTex = true;
+    if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
+        throw Error(ErrorKind::io, "", "", "OpenGL 3.3 is there but Dear ImGui could not start on it");
+    build_fonts(fonts_, scale);
+    compile_cell_shader(state_);
+}
+
+FrameContext::~FrameContext() {
+    make_current();
+    destroy_cell_shader(state_);
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui::DestroyContext(context_);
+}
+
+void FrameContext::make_current() const {
+    ImGui::SetCurrentContext(context_);
+}
+
+void FrameContext::set_scale(float scale) {
+    if (scale == state_.scale) return;
+    make_current();
+    build_fonts(fonts_, scale);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+FrameInfo FrameContext::begin(double time_s) {
+    make_current();
+    state_.grids.clear();
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui::NewFrame();
+    const ImGuiIO& io = ImGui::GetIO();
+    FrameInfo info;
+    info.scale = state_.scale;
+    info.size = {io.DisplaySize.x / info.scale, io.DisplaySize.y / info.scale};
+    info.time_s = time_s;
+    if (ImGui::IsMousePosValid()) info.mouse = {io.MousePos.x / info.scale, io.MousePos.y / info.scale};
+    for (int i = 0; i < 3; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        info.down[at] = io.MouseDown[i];
+        info.clicked[at] = ImGui::IsMouseClicked(i);
+        info.released[at] = ImGui::IsMouseReleased(i);
+    }
+    info.double_clicked = ImGui::IsMouseDoubleClicked(0);
+    info.wheel = io.MouseWheel;
+    info.ctrl = io.KeyCtrl;
+    info.shift = io.KeyShift;
+    info.alt = io.KeyAlt;
+    begin_frame_window(info);
+    return info;
+}
+
+void FrameContext::end(int width, int height) {
+    end_frame_window();
+    ImGui::Render();
+    glViewport(0, 0, width, height);
+    glDisable(GL_SCISSOR_TEST);
+    glClearColor(0, 0, 0, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    vertices_ = ImGui::GetDrawData()->TotalVtxCount;
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace pentamesh

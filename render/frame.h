@@ -1,0 +1,37 @@
+// What the window and the offscreen surface share: a Dear ImGui context set up our way, and a frame in it.
+#pragma once
+
+#include "render/surface.h"
+#include "render/surface_state.h"
+
+#include <memory>
+
+struct ImGuiContext;
+
+namespace pentamesh {
+
+// Owns a context, its fonts and the cell shader. Needs a current OpenGL context from construction to
+// destruction.
+class FrameContext {
+  public:
+    FrameContext(FontFiles fonts, float scale);
+    ~FrameContext();
+    FrameContext(const FrameContext&) = delete;
+    FrameContext& operator=(const FrameContext&) = delete;
+    void make_current() const;
+    // Rebuilds fonts where the scale is another.
+    void set_scale(float scale);
+    // Begin: after the platform has filled io. The info handed to `draw` is made from io.
+    [[nodiscard]] FrameInfo begin(double time_s);
+    // Ends the frame and submits it to the framebuffer that is bound, `pixels` large.
+    void end(int width, int height);
+    [[nodiscard]] int vertices() const { return vertices_; }
+
+  private:
+    ImGuiContext* context_ = nullptr;
+    SurfaceState state_;
+    FontFiles fonts_;
+    int vertices_ = 0;
+};
+
+}  // namespace pentamesh

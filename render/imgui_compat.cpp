@@ -1,0 +1,213 @@
+#include "render/imgui_compat.h"
+
+#include <algorithm>
+#include <array>
+#include <imgui.h>
+
+// Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
+// ImGuiKey.
+namespace pentamesh {
+
+namespace {
+
+#if IMGUI_VERSION_NUM < 18700
+
+// GLFW's key codes: letters and digits are their ASCII, the rest as GLFW/glfw3.h numbers them.
+int native(Key key) {
+    if (key >= Key::a && key <= Key::z) return 'A' + static_cast<int>(key) - static_cast<int>(Key::a);
+    if (key >= Key::n0 && key <= Key::n9) return '0' + static_cast<int>(key) - static_cast<int>(Key::n0);
+    if (key >= Key::f1 && key <= Key::f12) return 290 + static_cast<int>(key) - static_cast<int>(Key::f1);
+    switch (key) {
+    case Key::space: return 32;
+    case Key::comma: return 44;
+    case Key::minus: return 45;
+    case Key::period: return 46;
+    case Key::slash: return 47;
+    case Key::semicolon: return 59;
+    case Key::equal: return 61;
+    case Key::left_bracket: return 91;
+    case Key::right_bracket: return 93;
+    case Key::escape: return 256;
+    case Key::enter: return 257;
+    case Key::tab: return 258;
+    case Key::backspace: return 259;
+    case Key::insert: return 260;
+    case Key::del: return 261;
+    case Key::right: return 262;
+    case Key::left: return 263;
+    case Key::down: return 264;
+    case Key::up: return 265;
+    case Key::page_up: return 266;
+    case Key::page_down: return 267;
+    case Key::home: return 268;
+    case Key::end: return 269;
+    default: return -1;
+    }
+}
+
+bool is_pressed(Key key, bool repeat) {
+    return native(key) >= 0 && ImGui::IsKeyPressed(native(key), repeat);
+}
+bool is_down(Key key) {
+    return native(key) >= 0 && ImGui::IsKeyDown(native(key));
+}
+
+#else
+
+ImGuiKey native(Key key) {
+    const auto from = [](ImGuiKey first, Key base, Key k) {
+        return static_cast<ImGuiKey>(static_cast<int>(first) + static_cast<int>(k) - static_cast<int>(base));
+    };
+    if (key >= Key::a && key <= Key::z) return from(ImGuiKey_A, Key::a, key);
+    if (key >= Key::n0 && key <= Key::n9) return from(ImGuiKey_0, Key::n0, key);
+    if (key >= Key::f1 && key <= Key::f12) return from(ImGuiKey_F1, Key::f1, key);
+    switch (key) {
+    case Key::space: return ImGuiKey_Space;
+    case Key::comma: return ImGuiKey_Comma;
+    case Key::minus: return ImGuiKey_Minus;
+    case Key::period: return ImGuiKey_Period;
+    case Key::slash: return ImGuiKey_Slash;
+    case Key::semicolon: return ImGuiKey_Semicolon;
+    case Key::equal: return ImGuiKey_Equal;
+    case Key::left_bracket: return ImGuiKey_LeftBracket;
+    case Key::right_bracket: return ImGuiKey_RightBracket;
+    case Key::escape: return ImGuiKey_Escape;
+    case Key::enter: return ImGuiKey_Enter;
+    case Key::tab: return ImGuiKey_Tab;
+    case Key::backspace: return ImGuiKey_Backspace;
+    case Key::insert: return ImGuiKey_Insert;
+    case Key::del: return ImGuiKey_Delete;
+    case Key::right: return ImGuiKey_RightArrow;
+    case Key::left: return ImGuiKey_LeftArrow;
+    case Key::down: return ImGuiKey_DownArrow;
+    case Key::up: return ImGuiKey_UpArrow;
+    case Key::page_up: return ImGuiKey_PageUp;
+    case Key::page_down: return ImGuiKey_PageDown;
+    case Key::home: return ImGuiKey_Home;
+    case Key::end: return ImGuiKey_End;
+    default: return ImGuiKey_None;
+    }
+}
+
+bool is_pressed(Key key, bool repeat) {
+    return native(key) != ImGuiKey_None && ImGui::IsKeyPressed(native(key), repeat);
+}
+bool is_down(Key key) {
+    return native(key) != ImGuiKey_None && ImGui::IsKeyDown(native(key));
+}
+
+#endif
+
+}  // namespace
+
+bool key_down(Key key) {
+    return is_down(key);
+}
+
+bool text_field_active() {
+    return ImGui::GetIO().WantTextInput;
+}
+
+bool pressed(Chord chord, bool repeat) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.KeyCtrl != chord.ctrl || io.KeyShift != chord.shift || io.KeyAlt != chord.alt) return false;
+    const bool function_key = chord.key >= Key::f1 && chord.key <= Key::f12;
+    // A text field keeps plain keys and its own editing chords.
+    const bool editing = chord.ctrl
+                         && (chord.key == Key::a || chord.key == Key::c || chord.key == Key::v
+                             || chord.key == Key::x || chord.key == Key::z || chord.key == Key::y);
+    const bool menu_key =
+        chord.key == Key::up || chord.key == Key::down || chord.key == Key::escape || chord.key == Key::tab;
+    if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
+        return false;
+    return is_pressed(chord.key, repeat);
+}
+
+void prepare_synthetic_keys() {
+#if IMGUI_VERSION_NUM < 18700
+    ImGuiIO& io = ImGui::GetIO();
+    constexpr std::array<std::pair<int, Key>, 22> kMap{{
+        {ImGuiKey_Tab, Key::tab},
+        {ImGuiKey_LeftArrow, Key::left},
+        {ImGuiKey_RightArrow, Key::right},
+        {ImGuiKey_UpArrow, Key::up},
+        {ImGuiKey_DownArrow, Key::down},
+        {ImGuiKey_PageUp, Key::page_up},
+        {ImGuiKey_PageDown, Key::page_down},
+        {ImGuiKey_Home, Key::home},
+        {ImGuiKey_End, Key::end},
+        {ImGuiKey_Insert, Key::insert},
+        {ImGuiKey_Delete, Key::del},
+        {ImGuiKey_Backspace, Key::backspace},
+        {ImGuiKey_Space, Key::space},
+        {ImGuiKey_Enter, Key::enter},
+        {ImGuiKey_Escape, Key::escape},
+        {ImGuiKey_KeyPadEnter, Key::enter},
+        {ImGuiKey_A, Key::a},
+        {ImGuiKey_C, Key::c},
+        {ImGuiKey_V, Key::v},
+        {ImGuiKey_X, Key::x},
+        {ImGuiKey_Y, Key::y},
+        {ImGuiKey_Z, Key::z},
+    }};
+    for (const auto& [to, key] : kMap) io.KeyMap[to] = native(key);
+#endif
+}
+
+void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seconds_since_last) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {size.x * scale, size.y * scale};
+    io.DisplayFramebufferScale = {1, 1};
+    io.DeltaTime = static_cast<float>(std::max(1e-4, seconds_since_last));
+    const bool inside = input.mouse.x >= 0;
+    const ImVec2 mouse =
+        inside ? ImVec2{input.mouse.x * scale, input.mouse.y * scale} : ImVec2{-FLT_MAX, -FLT_MAX};
+#if IMGUI_VERSION_NUM < 18700
+    io.MousePos = mouse;
+    for (int i = 0; i < 3; ++i) io.MouseDown[i] = input.down[static_cast<std::size_t>(i)];
+    io.MouseWheel = input.wheel;
+    io.KeyCtrl = input.ctrl;
+    io.KeyShift = input.shift;
+    io.KeyAlt = input.alt;
+    std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
+    for (const Key k : input.keys_down)
+        if (native(k) >= 0) io.KeysDown[native(k)] = true;
+#else
+    io.ConfigInputTrickleEventQueue = false;
+    io.AddMousePosEvent(mouse.x, mouse.y);
+    for (int i = 0; i < 3; ++i) io.AddMouseButtonEvent(i, input.down[static_cast<std::size_t>(i)]);
+    if (input.wheel != 0) io.AddMouseWheelEvent(0, input.wheel);
+    io.AddKeyEvent(ImGuiMod_Ctrl, input.ctrl);
+    io.AddKeyEvent(ImGuiMod_Shift, input.shift);
+    io.AddKeyEvent(ImGuiMod_Alt, input.alt);
+    for (int k = 1; k < static_cast<int>(Key::count); ++k) {
+        const auto key = static_cast<Key>(k);
+        if (native(key) == ImGuiKey_None) continue;
+        const bool down =
+            std::find(input.keys_down.begin(), input.keys_down.end(), key) != input.keys_down.end();
+        io.AddKeyEvent(native(key), down);
+    }
+#endif
+    if (!input.text.empty()) io.AddInputCharactersUTF8(input.text.c_str());
+}
+
+std::string chord_text(Chord c) {
+    static constexpr std::array<const char*, 34> kNamed{
+        "Left", "Right", "Up",    "Down", "Home", "End", "PgUp", "PgDn", "Ins", "Del", "Backspace", "Enter",
+        "Esc",  "Tab",   "Space", "−",    "+",    ",",   ".",    "/",    ";",   "[",   "]"};
+    std::string s;
+    if (c.ctrl) s += "Ctrl+";
+    if (c.alt) s += "Alt+";
+    if (c.shift) s += "Shift+";
+    if (c.key >= Key::a && c.key <= Key::z)
+        s += static_cast<char>('A' + static_cast<int>(c.key) - static_cast<int>(Key::a));
+    else if (c.key >= Key::n0 && c.key <= Key::n9)
+        s += static_cast<char>('0' + static_cast<int>(c.key) - static_cast<int>(Key::n0));
+    else if (c.key >= Key::f1 && c.key <= Key::f12)
+        s += "F" + std::to_string(1 + static_cast<int>(c.key) - static_cast<int>(Key::f1));
+    else if (c.key >= Key::left && c.key < Key::count)
+        s += kNamed[static_cast<std::size_t>(c.key) - static_cast<std::size_t>(Key::left)];
+    return s;
+}
+
+}  // namespace pentamesh
