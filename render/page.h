@@ -18,7 +18,7 @@ enum class PageFormat : std::uint8_t { svg, pdf };
 class Page {
   public:
     // Size in logical pixels; 1 logical pixel = 0.75 pt. `embedded` is put inside the file (SVG metadata, PDF
-    // attachment "plan.json").
+    // keywords, base64).
     Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded);
     ~Page();
     Page(const Page&) = delete;

@@ -1,0 +1,198 @@
+// The real window, by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
+#include "render/frame.h"
+#include "render/imgui_compat.h"
+
+#include "core/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <imgui.h>
+#include <limits>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <glad/gl.h>
+
+namespace pentamesh {
+
+namespace {
+
+std::string& last_glfw_error() {
+    static std::string text;
+    return text;
+}
+void keep_error(int, const char* text) {
+    last_glfw_error() = text;
+}
+
+[[noreturn]] void fail(const std::string& what) {
+    const std::string& reason = last_glfw_error();
+    throw Error(ErrorKind::io, "", "",
+                "no window can be opened: " + what + (reason.empty() ? "" : " (" + reason + ")"));
+}
+
+struct Glfw {
+    Glfw() {
+        glfwSetErrorCallback(keep_error);
+        if (glfwInit() == GLFW_FALSE)
+            fail("no display was found; set DISPLAY, or draw pictures with `pentamesh screenshot`");
+    }
+    ~Glfw() { glfwTerminate(); }
+    Glfw(const Glfw&) = delete;
+    Glfw& operator=(const Glfw&) = delete;
+};
+
+}  // namespace
+
+struct Window::Impl {
+    Glfw glfw;
+    GLFWwindow* window = nullptr;
+    std::unique_ptr<FrameContext> frame;
+    std::vector<std::filesystem::path> dropped;
+    bool refresh = true;
+    struct Place {
+        int x = 0, y = 0, w = 0, h = 0;
+    } windowed;
+
+    Impl(const std::string& title, Vec2 size, const FontFiles& fonts) {
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+        glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+        glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+        glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+        glfwWindowHintString(GLFW_X11_CLASS_NAME, "pentamesh");
+        glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "pentamesh");
+        window = glfwCreateWindow(static_cast<int>(size.x), static_cast<int>(size.y), title.c_str(), nullptr,
+                                  nullptr);
+        if (window == nullptr) fail("the driver has no OpenGL 3.3");
+        glfwSetWindowUserPointer(window, this);
+        glfwSetWindowSizeLimits(window, 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwSetDropCallback(window, [](GLFWwindow* w, int n, const char** paths) {
+            auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
+            for (int i = 0; i < n; ++i) self.dropped.emplace_back(reinterpret_cast<const char8_t*>(paths[i]));
+        });
+        glfwSetWindowRefreshCallback(
+            window, [](GLFWwindow* w) { static_cast<Impl*>(glfwGetWindowUserPointer(w))->refresh = true; });
+        glfwMakeContextCurrent(window);
+        if (gladLoadGL(glfwGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
+        glfwSwapInterval(1);
+        frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
+        ImGui_ImplGlfw_InitForOpenGL(window, true);
+    }
+    ~Impl() {
+        frame->make_current();
+        ImGui_ImplGlfw_Shutdown();
+        frame.reset();
+        glfwDestroyWindow(window);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    [[nodiscard]] float scale_of_monitor() const {
+        float x = 1, y = 1;
+        glfwGetWindowContentScale(window, &x, &y);
+        return std::isfinite(x) && x > 0 ? x : 1;
+    }
+
+    // The backend reports window coordinates, which differ from pixels where the platform scales (macOS).
+    void use_pixels(int width, int height) const {
+        ImGuiIO& io = ImGui::GetIO();
+        const float k = io.DisplaySize.x > 0 ? static_cast<float>(width) / io.DisplaySize.x : 1;
+        if (k != 1 && ImGui::IsMousePosValid(&io.MousePos)) {
+            io.MousePos.x *= k;
+            io.MousePos.y *= k;
+        }
+        io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+        io.DisplayFramebufferScale = {1, 1};
+    }
+};
+
+Window::Window(const std::string& title, Vec2 size, const FontFiles& fonts)
+    : impl_(std::make_unique<Impl>(title, size, fonts)) {}
+Window::~Window() = default;
+
+WindowEvents Window::frame(double wait_s, float user_scale,
+                           const std::function<void(const FrameInfo&)>& draw) {
+    if (wait_s <= 0)
+        glfwPollEvents();
+    else if (wait_s == std::numeric_limits<double>::infinity())
+        glfwWaitEvents();
+    else
+        glfwWaitEventsTimeout(wait_s);
+    WindowEvents events;
+    events.dropped.swap(impl_->dropped);
+    events.close_requested = glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(impl_->window, &width, &height);
+    if (width <= 0 || height <= 0) return events;  // minimised
+    FrameContext& context = *impl_->frame;
+    context.make_current();
+    const float scale = std::clamp(impl_->scale_of_monitor() * user_scale, 0.5f, 6.0f);
+    context.set_scale(std::round(scale * 16) / 16);
+    ImGui_ImplGlfw_NewFrame();
+    impl_->use_pixels(width, height);
+    FrameInfo info = context.begin(glfwGetTime());
+    info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
+    draw(info);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    context.end(width, height);
+    glfwSwapBuffers(impl_->window);
+    return events;
+}
+
+void Window::set_title(const std::string& title) {
+    glfwSetWindowTitle(impl_->window, title.c_str());
+}
+std::string Window::clipboard() const {
+    const char* text = glfwGetClipboardString(impl_->window);
+    return text != nullptr ? text : "";
+}
+void Window::set_clipboard(const std::string& text) {
+    glfwSetClipboardString(impl_->window, text.c_str());
+}
+
+void Window::set_fullscreen(bool on) {
+    auto& w = impl_->windowed;
+    if (on == fullscreen()) return;
+    if (!on) {
+        glfwSetWindowMonitor(impl_->window, nullptr, w.x, w.y, std::max(640, w.w), std::max(480, w.h),
+                             GLFW_DONT_CARE);
+        return;
+    }
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode* mode = monitor != nullptr ? glfwGetVideoMode(monitor) : nullptr;
+    if (mode == nullptr) return;
+    glfwGetWindowPos(impl_->window, &w.x, &w.y);
+    glfwGetWindowSize(impl_->window, &w.w, &w.h);
+    glfwSetWindowMonitor(impl_->window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+bool Window::fullscreen() const {
+    return glfwGetWindowMonitor(impl_->window) != nullptr;
+}
+float Window::content_scale() const {
+    return impl_->scale_of_monitor();
+}
+void Window::cancel_close() {
+    glfwSetWindowShouldClose(impl_->window, GLFW_FALSE);
+}
+void Window::wake() {
+    glfwPostEmptyEvent();
+}
+
+Image Window::read() const {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(impl_->window, &width, &height);
+    Image image{
+        width, height,
+        std::vector<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4)};
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, image.pixels.data());
+    const auto row = static_cast<std::ptrdiff_t>(width) * 4;
+    for (int y = 0; y < height / 2; ++y)
+        std::swap_ranges(image.pixels.begin() + row * y, image.pixels.begin() + row * (y + 1),
+                         image.pixels.begin() + row * (height - 1 - y));
+    return image;
+}
+
+}  // namespace pentamesh
