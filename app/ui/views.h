@@ -25,6 +25,8 @@ struct ViewHead {
 };
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, std::span<const ViewId> siblings, bool& as_data);
 [[nodiscard]] std::string_view title_of(ViewId view);
+// The name that `screenshot --view` and picture files use: "mesh", "comm" ...
+[[nodiscard]] std::string_view picture_name(ViewId view);
 
 // ---- Mesh: who talks to whom --------------------------------------------------------------------------
 struct MeshViewState {
@@ -70,14 +72,14 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
 
 // ---- Communication: what they say to each other -------------------------------------------------------
 struct CommViewState {
-    float scroll = 0;
+    TableState table;
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state);
 [[nodiscard]] DataTable comm_data(const Scene& scene);
 
 // ---- Tensors: every tensor's shape and cut ------------------------------------------------------------
 struct TensorsViewState {
-    float scroll = 0;
+    TableState table;
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state);
 [[nodiscard]] DataTable tensors_data(const Scene& scene);

@@ -1,0 +1,385 @@
+#include "app/ui/shell.h"
+
+#include "app/files.h"
+#include "app/ui/format.h"
+#include "core/error.h"
+#include "core/plan_json.h"
+#include "render/png.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
+constexpr double kToast_s = 6;
+
+// A draggable line between two panes. `along` is the coordinate it moves; returns the pixels moved in this
+// frame.
+float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
+    const Hit hit = ui.area(name, r, 0, true, false);
+    const Color color = hit.hovered || hit.held ? ui.theme().link : ui.theme().hairline;
+    const Vec2 c = r.center();
+    if (vertical)
+        ui.canvas().line({c.x, r.y}, {c.x, r.bottom()}, color);
+    else
+        ui.canvas().line({r.x, c.y}, {r.right(), c.y}, color);
+    if (!hit.held) return 0;
+    return vertical ? ui.frame().mouse.x - c.x : ui.frame().mouse.y - c.y;
+}
+
+}  // namespace
+
+Shell::Shell(const Presets& presets, Plan plan, Host host)
+    : presets_(presets), document_(std::move(plan)), host_(std::move(host)) {
+    if (!host_.config_folder.empty()) {
+        std::string warning;
+        settings_ = load_settings(host_.config_folder, warning);
+        saved_settings_ = settings_;
+        if (!warning.empty()) say(warning);
+    }
+    make_commands();
+    evaluate_now();
+}
+
+void Shell::evaluate_now() {
+    const double begun = host_.now_s ? host_.now_s() : 0;
+    evaluate(document_.plan(), evaluation_);
+    evaluate_s_ = host_.now_s ? host_.now_s() - begun : 0;
+    evaluated_ = document_.revision();
+    if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
+    if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
+    if (selection_.operation >= static_cast<int>(evaluation_.comm.operations.size()))
+        selection_.operation = -1;
+    if (selection_.op >= static_cast<std::ptrdiff_t>(evaluation_.timeline.order.ops.size()))
+        selection_.op = -1;
+    if (timeline_.to_s > evaluation_.timeline.makespan) timeline_.from_s = timeline_.to_s = 0;
+    if (timeline_.cursor_s > evaluation_.timeline.makespan) timeline_.cursor_s = -1;
+}
+
+void Shell::apply(std::optional<PlanEdit> edit) {
+    if (!edit) return;
+    document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
+    dirty_ = true;
+}
+
+void Shell::say(std::string text) {
+    toast_ = std::move(text);
+    toast_until_s_ = now_s_ + kToast_s;
+}
+
+std::string Shell::plan_text() const { return write_plan(document_.plan()); }
+
+std::string Shell::title() const {
+    const std::string name = document_.plan().name.empty() ? "unnamed plan" : document_.plan().name;
+    return name + (document_.modified() ? " *" : "") + " – Pentamesh";
+}
+
+double Shell::idle_s() const {
+    if (wants_frame()) return 0;
+    if (!toast_.empty()) return std::max(0.05, toast_until_s_ - now_s_);
+    return std::numeric_limits<double>::infinity();
+}
+
+// ---- files --------------------------------------------------------------------------------------------
+
+void Shell::open_plan(Plan plan) {
+    document_.open(std::move(plan), {});
+    selection_ = {};
+    dirty_ = true;
+}
+
+void Shell::open_text(const std::string& text, const std::string& origin) {
+    try {
+        std::string plan_text = text;
+        if (text.starts_with("\x89PNG")) {
+            const auto inside = read_png_text(text, "pentamesh.plan");
+            if (!inside)
+                throw Error(ErrorKind::invalid, origin, "",
+                            "this picture has no plan inside; only Pentamesh's own do");
+            plan_text = *inside;
+        }
+        const auto first = plan_text.find("\"pentamesh.plan/");
+        if (first == std::string::npos && plan_text.find("\"model_type\"") != std::string::npos) {
+            Plan p = document_.plan();  // a Hugging Face config: the model alone changes
+            p.model = parse_model(plan_text, origin, presets_);
+            if (p.model.name.empty()) p.model.name = std::filesystem::path(origin).stem().string();
+            p.model_source = {};
+            p.layout.stage_layers.clear();
+            document_.edit(std::move(p), "model from " + origin);
+        } else {
+            Plan p = parse_plan(plan_text, origin, presets_);
+            document_.edit(std::move(p), "plan from " + origin);
+        }
+        selection_ = {};
+        dirty_ = true;
+        say("Opened " + origin);
+    } catch (const Error& e) {
+        say(e.what());
+    }
+}
+
+void Shell::open_file(const std::filesystem::path& path) {
+    try {
+        const std::string text = read_file(path.string());
+        const bool is_plan = !text.starts_with("\x89PNG") && text.find("\"model_type\"") == std::string::npos;
+        if (!is_plan) {
+            open_text(text, path.string());
+            return;
+        }
+        document_.open(parse_plan(text, path.string(), presets_), path);
+        selection_ = {};
+        add_recent(settings_, path);
+        dirty_ = true;
+        say("Opened " + path.filename().string());
+    } catch (const Error& e) {
+        say(e.what());
+    }
+}
+
+void Shell::save(const std::filesystem::path& path) {
+    try {
+        document_.save_as(path);
+        add_recent(settings_, path);
+        autosave();
+        say("Saved " + path.string());
+        if (after_dialog_) after_dialog_();
+        after_dialog_ = nullptr;
+        dialog_.clear();
+    } catch (const Error& e) {
+        dialog_error_ = e.what();
+        say(e.what());
+    }
+}
+
+std::filesystem::path Shell::autosave_file() const {
+    return host_.config_folder / "autosave.plan.json";
+}
+
+void Shell::autosave() {
+    if (host_.config_folder.empty()
+        || autosaved_ == document_.revision() * 2 + (document_.modified() ? 1 : 0))
+        return;
+    autosaved_ = document_.revision() * 2 + (document_.modified() ? 1 : 0);
+    std::error_code ignored;
+    try {
+        if (document_.modified()) {
+            std::filesystem::create_directories(host_.config_folder, ignored);
+            write_file(autosave_file().string(), write_plan(document_.plan()));
+        } else {
+            std::filesystem::remove(autosave_file(), ignored);
+        }
+    } catch (const Error& e) {
+        say(std::string("the plan could not be kept against a crash: ") + e.what());
+    }
+}
+
+bool Shell::offer_recovery() {
+    std::error_code ignored;
+    if (host_.config_folder.empty() || !std::filesystem::exists(autosave_file(), ignored)) return false;
+    try {
+        Plan plan = parse_plan(read_file(autosave_file().string()), autosave_file().string(), presets_);
+        document_.open_unsaved(std::move(plan), {});
+        dirty_ = true;
+        say("Recovered the plan that was not saved when Pentamesh last ended. Ctrl+S keeps it.");
+        return true;
+    } catch (const Error& e) {
+        std::filesystem::rename(autosave_file(), host_.config_folder / "autosave.broken.json", ignored);
+        say(std::string("what was kept of an unsaved plan could not be read: ") + e.what());
+        return false;
+    }
+}
+
+bool Shell::may_close() {
+    if (!document_.modified() || quit_) return true;
+    ask("close", "", [this] { quit_ = true; });
+    dirty_ = true;
+    return false;
+}
+
+void Shell::ask(std::string dialog, std::string text, std::function<void()> after) {
+    dialog_ = std::move(dialog);
+    dialog_text_ = std::move(text);
+    dialog_error_.clear();
+    after_dialog_ = std::move(after);
+}
+
+// ---- views --------------------------------------------------------------------------------------------
+
+DataTable Shell::data_of(ViewId view, const Scene& scene) const {
+    switch (view) {
+    case ViewId::mesh: return mesh_data(scene);
+    case ViewId::memory: return memory_data(scene);
+    case ViewId::timeline: return timeline_data(scene);
+    case ViewId::comm: return comm_data(scene);
+    case ViewId::tensors: return tensors_data(scene);
+    default: return {};
+    }
+}
+
+void Shell::toggle_full(ViewId view) {
+    if (full_ == view)
+        full_.reset();
+    else
+        full_ = view;
+    dirty_ = true;
+}
+
+void Shell::copy_table(TableFormat format) {
+    if (!host_.set_clipboard) return;
+    Hover none;
+    const Scene scene{document_.plan(), evaluation_, presets_, selection_, hover_, none, timeline_.cursor_s};
+    const ViewId view = full_.value_or(top_);
+    host_.set_clipboard(write_table(data_of(view, scene), format));
+    say("Copied the data of " + std::string(title_of(view)));
+}
+
+void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
+                      ViewId* place) {
+    const auto i = static_cast<std::size_t>(view);
+    ui.canvas().push_clip(room);
+    room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
+    const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);
+    if (head.full) toggle_full(view);
+    if (head.switch_to) {
+        if (full_ == view) full_ = *head.switch_to;
+        if (place != nullptr) *place = *head.switch_to;
+        dirty_ = true;
+    }
+    if (as_data_[i]) {
+        const int row = draw_table(ui, title_of(view), room, data_of(view, scene), tables_[i]);
+        if (row >= 0 && view == ViewId::comm) {
+            selection_.operation = row;
+            selection_.topic = Selection::Topic::operation;
+        }
+    } else {
+        switch (view) {
+        case ViewId::mesh: draw_mesh(ui, head.row, room, scene, mesh_); break;
+        case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
+        case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
+        case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_); break;
+        case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_); break;
+        default: break;
+        }
+    }
+    ui.canvas().pop_clip();
+}
+
+void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
+    static constexpr ViewId kTop[] = {ViewId::mesh};
+    static constexpr ViewId kMemory[] = {ViewId::memory};
+    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors};
+    ui.canvas().rect(middle, ui.theme().window);
+    if (full_) {
+        const std::span<const ViewId> siblings = *full_ == ViewId::mesh ? std::span<const ViewId>(kTop)
+                                                 : *full_ == ViewId::memory
+                                                     ? std::span<const ViewId>(kMemory)
+                                                     : std::span<const ViewId>(kBottom);
+        draw_view(ui, middle, scene, *full_, siblings, nullptr);
+        return;
+    }
+    const float h = middle.h;
+    float memory_h = std::clamp(h * settings_.memory, 96.0f, std::max(96.0f, h * 0.5f));
+    float timeline_h = std::clamp(h * settings_.timeline, 120.0f, std::max(120.0f, h * 0.6f));
+    if (h < 560) {  // a low window keeps the mesh and one pane below it
+        memory_h = std::min(memory_h, h * 0.27f);
+        timeline_h = std::min(timeline_h, h * 0.3f);
+    }
+    const Rect timeline = middle.cut_bottom(timeline_h);
+    const Rect memory = middle.cut_bottom(memory_h);
+    draw_view(ui, middle, scene, top_, kTop, &top_);
+    draw_view(ui, memory, scene, ViewId::memory, kMemory, nullptr);
+    draw_view(ui, timeline, scene, bottom_, kBottom, &bottom_);
+    if (const float d =
+            splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
+        d != 0)
+        settings_.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
+    if (const float d = splitter(ui, "split.timeline",
+                                 {timeline.x, timeline.y - kSplitter / 2, timeline.w, kSplitter}, false);
+        d != 0) {
+        settings_.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
+        settings_.memory = std::clamp(settings_.memory, 0.08f, 0.9f - settings_.timeline);
+    }
+}
+
+// ---- the frame ----------------------------------------------------------------------------------------
+
+void Shell::frame(const FrameInfo& info, Page* page) {
+    now_s_ = info.time_s;
+    dirty_ = false;
+    const Theme& theme = theme_of(settings_.theme);
+    {
+        Ui ui(state_, info, theme, frame_canvas(info, page));
+        Hover next;
+        Scene scene{document_.plan(), evaluation_, presets_, selection_, hover_, next, timeline_.cursor_s};
+        Rect room{0, 0, info.size.x, info.size.y};
+        ui.canvas().rect(room, theme.window);
+        const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
+        std::optional<PlanEdit> edit;
+        const bool show_left = info.size.x >= 760 || !full_, show_right = info.size.x >= 940;
+        if (show_left && info.size.x >= 560) {
+            const float w = std::clamp(settings_.left, 240.0f, info.size.x * 0.45f);
+            const Rect left = room.cut_left(w);
+            ui.canvas().rect(left, theme.panel);
+            edit = draw_plan_panel(ui, left, scene, panel_);
+            if (const float d = splitter(ui, "split.left",
+                                         {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
+                d != 0)
+                settings_.left = std::clamp(w + d, 240.0f, 560.0f);
+        }
+        if (show_right) {
+            const float w = std::clamp(settings_.right, 240.0f, info.size.x * 0.4f);
+            const Rect right = room.cut_right(w);
+            ui.canvas().rect(right, theme.panel);
+            if (auto e = draw_inspector(ui, right, scene, inspector_)) edit = std::move(e);
+            if (const float d =
+                    splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
+                d != 0)
+                settings_.right = std::clamp(w - d, 240.0f, 560.0f);
+        }
+        draw_middle(ui, room, scene);
+        ui.canvas().rect(bar, theme.panel);
+        ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
+        draw_menu_bar(ui, bar);
+        ui.canvas().rect(status, theme.panel);
+        ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
+        draw_status(ui, status, scene, evaluate_s_);
+        if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
+        draw_layers(ui, scene);
+        apply(std::move(edit));
+        if (!next.message.empty()) say(next.message);
+        next.message.clear();
+        if (!(next == hover_)) dirty_ = true;
+        hover_ = next;
+        if (!info.down[0]) document_.end_merge();
+        if (state_.layers_open == 0 || state_.top_layer == 0) {
+            if (!run_pressed(commands_).empty()) dirty_ = true;
+            if (pressed({Key::escape})) {
+                if (selection_.topic != Selection::Topic::none)
+                    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
+                else
+                    full_.reset();
+                dirty_ = true;
+            }
+        }
+        ui.move_focus();
+        if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
+    }
+    if (evaluated_ != document_.revision()) {
+        evaluate_now();
+        dirty_ = true;
+    }
+    if (!host_.config_folder.empty() && !(settings_ == saved_settings_) && !info.down[0]) {
+        try {
+            save_settings(host_.config_folder, settings_);
+        } catch (const Error& e) {
+            say(std::string("settings could not be kept: ") + e.what());
+        }
+        saved_settings_ = settings_;
+    }
+}
+
+}  // namespace pentamesh::ui

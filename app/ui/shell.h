@@ -1,0 +1,120 @@
+// The window's whole: document, evaluation, selection, the panels and views, and one function that draws a
+// frame of it. Knows no window system: a real window, a test and a picture all call frame().
+#pragma once
+
+#include "app/ui/commands.h"
+#include "app/ui/document.h"
+#include "app/ui/settings.h"
+#include "app/ui/views.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// What the shell asks of whoever runs it; a picture and a test answer with nothing.
+struct Host {
+    std::function<std::string()> clipboard;
+    std::function<void(const std::string&)> set_clipboard;
+    std::function<void(bool)> set_fullscreen;
+    std::function<double()> now_s;  // for measuring evaluate; empty: not measured
+    // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
+    std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
+    std::filesystem::path config_folder;  // empty: nothing is remembered
+};
+
+class Shell {
+  public:
+    Shell(const Presets& presets, Plan plan, Host host);
+
+    // One frame. Edits of the plan made in it are evaluated before it returns, and drawn in the next, which
+    // `wants_frame` asks for.
+    void frame(const FrameInfo& info, Page* page = nullptr);
+    [[nodiscard]] bool wants_frame() const { return state_.animating || dirty_; }
+    // Seconds until something is to be drawn without input; infinity: nothing.
+    [[nodiscard]] double idle_s() const;
+
+    // Opens a plan file, a config.json, a picture with a plan inside, or shows what is wrong with it.
+    void open_file(const std::filesystem::path& path);
+    void open_text(const std::string& text, const std::string& origin);
+    void open_plan(Plan plan);
+    // True when the window may close now; else the question is shown.
+    bool may_close();
+
+    [[nodiscard]] const Document& document() const { return document_; }
+    [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
+    [[nodiscard]] UiState& ui_state() { return state_; }
+    [[nodiscard]] Selection& selection() { return selection_; }
+    [[nodiscard]] Settings& settings() { return settings_; }
+    [[nodiscard]] const std::vector<Command>& commands() const { return commands_; }
+    [[nodiscard]] bool quit() const { return quit_; }
+    [[nodiscard]] std::string title() const;
+    // The view that fills the window; nullopt: the dashboard.
+    void show_full(std::optional<ViewId> view) { full_ = view; }
+    [[nodiscard]] std::string message() const { return toast_; }
+    // Writes the autosave where the plan is modified, removes it where not.
+    void autosave();
+    [[nodiscard]] bool offer_recovery();  // true: one was found and opened
+
+  private:
+    const Presets& presets_;
+    Document document_;
+    Evaluation evaluation_;
+    Host host_;
+    Settings settings_, saved_settings_;
+    UiState state_;
+    Selection selection_;
+    Hover hover_;
+    std::vector<Command> commands_;
+
+    MeshViewState mesh_;
+    MemoryViewState memory_;
+    TimelineViewState timeline_;
+    CommViewState comm_;
+    TensorsViewState tensors_;
+    PlanPanelState panel_;
+    InspectorState inspector_;
+    ViewId top_ = ViewId::mesh, bottom_ = ViewId::timeline;
+    std::optional<ViewId> full_;
+    std::array<bool, 16> as_data_{};
+    std::array<TableState, 16> tables_{};
+
+    std::string menu_;  // the open menu of the bar
+    Rect menu_anchor_;
+    MenuState menu_state_;
+    bool palette_ = false, keys_ = false;
+    MenuState palette_state_;
+    std::string dialog_, dialog_text_, dialog_error_;  // "open", "save", "close", "about"; empty: none
+    std::function<void()> after_dialog_;
+    std::string toast_;
+    double toast_until_s_ = 0;
+    double now_s_ = 0, evaluate_s_ = 0;
+    std::uint64_t evaluated_ = 0;
+    std::uint64_t autosaved_ = 0;
+    bool dirty_ = true, quit_ = false, fullscreen_ = false, dialog_fresh_ = false;
+
+    void evaluate_now();
+    void apply(std::optional<PlanEdit> edit);
+    void say(std::string text);
+    void make_commands();
+    void draw_menu_bar(Ui& ui, Rect bar);
+    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
+                   ViewId* place);
+    void draw_middle(Ui& ui, Rect middle, Scene& scene);
+    void draw_layers(Ui& ui, Scene& scene);
+    void draw_palette(Ui& ui);
+    void draw_keys(Ui& ui);
+    void draw_dialog(Ui& ui);
+    void draw_toast(Ui& ui);
+    void toggle_full(ViewId view);
+    void copy_table(TableFormat format);
+    void ask(std::string dialog, std::string text, std::function<void()> after);
+    void save(const std::filesystem::path& path);
+    [[nodiscard]] std::string plan_text() const;
+    [[nodiscard]] DataTable data_of(ViewId view, const Scene& scene) const;
+    [[nodiscard]] std::filesystem::path autosave_file() const;
+};
+
+}  // namespace pentamesh::ui
