@@ -9,7 +9,9 @@
 #include <imgui.h>
 #include <limits>
 
+#ifndef GLFW_INCLUDE_NONE
 #define GLFW_INCLUDE_NONE
+#endif
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <glad/gl.h>

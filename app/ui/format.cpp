@@ -9,17 +9,21 @@ namespace pentamesh::ui {
 
 namespace {
 
+std::string three(double value) {
+    return significant(value);
+}
+
 struct Unit {
     double size;
     const char* name;
 };
 
 template <std::size_t N>
-std::string with_unit(double value, const std::array<Unit, N>& units) {
+std::string with_unit(double value, const std::array<Unit, N>& units, std::string (*number)(double)) {
     // From the largest; a value that rounds up to 1,000 takes the next unit.
     for (const Unit& u : units)
-        if (std::abs(value) >= u.size * 0.9995) return significant(value / u.size) + " " + u.name;
-    return significant(value / units.back().size) + " " + units.back().name;
+        if (std::abs(value) >= u.size * 0.9995) return number(value / u.size) + " " + u.name;
+    return number(value / units.back().size) + " " + units.back().name;
 }
 
 }  // namespace
@@ -47,6 +51,14 @@ std::string significant(double value, int digits) {
     return text.data();
 }
 
+std::string trimmed(double value) {
+    std::string s = significant(value);
+    if (s.find('.') == std::string::npos) return s;
+    while (s.back() == '0') s.pop_back();
+    if (s.back() == '.') s.pop_back();
+    return s;
+}
+
 std::string gib(double bytes) {
     return significant(bytes / (1024.0 * 1024 * 1024));
 }
@@ -54,23 +66,23 @@ std::string gib(double bytes) {
 std::string memory_text(double bytes) {
     static constexpr std::array<Unit, 5> kUnits{
         {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}}};
-    return with_unit(bytes, kUnits);
+    return with_unit(bytes, kUnits, three);
 }
 
 std::string traffic_text(double bytes) {
     static constexpr std::array<Unit, 5> kUnits{
         {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1.0, "B"}}};
-    return with_unit(bytes, kUnits);
+    return with_unit(bytes, kUnits, three);
 }
 
 std::string bandwidth_text(double bytes_per_s) {
     static constexpr std::array<Unit, 3> kUnits{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}}};
-    return with_unit(bytes_per_s, kUnits);
+    return with_unit(bytes_per_s, kUnits, trimmed);
 }
 
 std::string time_text(double seconds) {
     static constexpr std::array<Unit, 4> kUnits{{{1.0, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
-    return with_unit(seconds, kUnits);
+    return with_unit(seconds, kUnits, three);
 }
 
 std::string percent(double fraction) {
@@ -80,7 +92,7 @@ std::string percent(double fraction) {
 std::string count_text(double value) {
     static constexpr std::array<Unit, 4> kUnits{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}}};
     if (std::abs(value) < 1000) return significant(value);
-    return with_unit(value, kUnits);
+    return with_unit(value, kUnits, three);
 }
 
 std::string plural(std::int64_t n, const char* one, const char* many) {

@@ -8,14 +8,15 @@
 namespace pentamesh::ui {
 
 [[nodiscard]] std::string significant(double value, int digits = 3);  // "66.1", "0.0123", "1,234"
-[[nodiscard]] std::string thousands(std::int64_t value);              // "16,384"
-[[nodiscard]] std::string memory_text(double bytes);                  // "66.1 GiB"
-[[nodiscard]] std::string gib(double bytes);                          // "66.1", without the unit
-[[nodiscard]] std::string traffic_text(double bytes);                 // "237 GB"
-[[nodiscard]] std::string bandwidth_text(double bytes_per_s);         // "450 GB/s"
-[[nodiscard]] std::string time_text(double seconds);                  // "6.90 s", "210 µs"
-[[nodiscard]] std::string percent(double fraction);                   // "40.6 %"
-[[nodiscard]] std::string count_text(double value);                   // "405 B", "2.43 M"
+[[nodiscard]] std::string trimmed(double value);               // the same without trailing zeros: "50", "1.5"
+[[nodiscard]] std::string thousands(std::int64_t value);       // "16,384"
+[[nodiscard]] std::string memory_text(double bytes);           // "66.1 GiB"
+[[nodiscard]] std::string gib(double bytes);                   // "66.1", without the unit
+[[nodiscard]] std::string traffic_text(double bytes);          // "237 GB"
+[[nodiscard]] std::string bandwidth_text(double bytes_per_s);  // "450 GB/s"
+[[nodiscard]] std::string time_text(double seconds);           // "6.90 s", "210 µs"
+[[nodiscard]] std::string percent(double fraction);            // "40.6 %"
+[[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 
 // A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.

@@ -112,7 +112,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
-    Rect axis = room.cut_left(44);
+    Rect axis = room.cut_left(60);
     Rect labels = room.cut_bottom(20);
     room.cut_top(6);
     const double px_per_byte = room.h / (top * 1.02);
@@ -146,7 +146,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
-    c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, gib(m.hbm), ui.small(), Align::left);
+    c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
 }
 

@@ -10,8 +10,8 @@ namespace pentamesh::ui {
 
 struct MenuItem {
     std::string label;
-    std::string right;   // shortcut or remark
-    std::string detail;  // a second, quieter line
+    std::string right{};   // shortcut or remark
+    std::string detail{};  // a second, quieter line
     bool enabled = true;
     bool checked = false;
     bool separator = false;  // a line before it

@@ -99,8 +99,14 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
         return pitch_for(t, room, label);
     });
     s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
-
-    const Vec2 node = node_units(s) * s.unit, podu = pod_units(s) * s.unit;
+    Vec2 node = node_units(s) * s.unit;
+    if (s.unit >= 2) {  // whole pixels: cells of one size, no moire
+        const float gap = std::max(1.0f, std::floor(kNodeGap * s.unit));
+        s.unit = std::floor(s.unit);
+        node = {static_cast<float>(s.dcols) * s.unit + gap, static_cast<float>(s.drows) * s.unit + gap};
+    }
+    const Vec2 podu{node.x * static_cast<float>(s.ncols),
+                    node.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
     const float gap = s.pods > 1 ? kPodGap * s.unit : 0;
     CellGrid& g = out.grid;
     g.first = 0;
@@ -111,9 +117,10 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
                   node.y};
     g.level[2] = {static_cast<std::int32_t>(s.pods), static_cast<std::int32_t>(s.pcols), podu.x + gap,
                   podu.y + gap + label};
-    const float between = s.unit >= 4 ? std::min(3.0f, s.unit * 0.18f) : s.unit * 0.15f;
+    const float between =
+        s.unit >= 2 ? std::clamp(std::floor(s.unit * 0.18f), s.unit > 2 ? 1.0f : 0.0f, 3.0f) : s.unit * 0.15f;
     g.cell = {s.unit - between, s.unit - between};
-    const float pad = kNodeGap * s.unit / 2 + between / 2;
+    const float pad = std::floor((node.x - static_cast<float>(s.dcols) * s.unit + between) / 2);
     g.origin = {pad, pad + label};
 
     out.node = {s.domain, nodes, {pad, pad}, node, 0};

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
+#include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::size_t kMostLinks = 16;
+constexpr std::size_t kMostLinks = 8;
 
 const GroupSummary& summary(const Scene& scene, GroupKind kind) {
     return scene.evaluation.groups[static_cast<std::size_t>(kind)];
@@ -165,8 +166,12 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
         if (f.size > 1 && std::none_of(own.span().begin(), own.span().end(), in_group))
             rest[static_cast<std::size_t>(n++)] = f;
     }
-    std::sort(rest.begin(), rest.begin() + n,
-              [](const Factor& a, const Factor& b) { return a.stride < b.stride; });
+    // Insertion: there are at most six.
+    for (int i = 1; i < n; ++i)
+        for (int j = i; j > 0; --j) {
+            Factor &a = rest[static_cast<std::size_t>(j) - 1], &b = rest[static_cast<std::size_t>(j)];
+            if (a.stride > b.stride) std::swap(a, b);
+        }
     std::int64_t weight = 1;
     grid.digits = n;
     for (int i = 0; i < n; ++i) {

@@ -137,6 +137,12 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
         for (std::int64_t i = 0; i < layout.pod.count; ++i) {
             Rect r = box_rect(layout, layout.pod, i, grid, cam.zoom);
             const std::int64_t held = std::min(layout.pod.size, cluster.gpus - i * layout.pod.size);
+            if (held < layout.pod.size) {  // as high as it is filled
+                const std::int64_t cols = layout.grid.level[1].cols;
+                const std::int64_t rows =
+                    ((held + layout.node.size - 1) / layout.node.size + cols - 1) / cols;
+                r.h = static_cast<float>(rows) * layout.node.full.y * cam.zoom;
+            }
             c.frame(r, ui.theme().hairline, 1);
             std::string label = "pod " + std::to_string(i);
             if (held < layout.pod.size) label += " (" + thousands(held) + ")";

@@ -132,7 +132,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (!text.empty()) text += " · ";
         text += t.name + " " + bandwidth_text(t.bytes_per_s);
         if (&t != &scene.plan.cluster.tiers.back()) text += " to " + thousands(t.domain);
-        if (t.oversubscription > 1) text += ", 1 : " + significant(t.oversubscription);
+        if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
     room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 12);
     return edit;
@@ -149,10 +149,10 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     const std::string name(name_of(axis));
     Canvas& c = ui.canvas();
 
-    Rect badge = row.cut_right(78);
-    row.cut_right(8);
-    Rect step_box = row.cut_right(76);
+    Rect badge = row.cut_right(76);
     row.cut_right(6);
+    Rect step_box = row.cut_right(70);
+    row.cut_right(4);
     const Hit toggle = ui.area("layout." + name + ".toggle", row, 0, possible);
     const GroupKind kind = kind_of(axis);
     Color color = color_of(ui.theme(), kind);
@@ -243,7 +243,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
     const std::string current = order_name(scene.plan.layout.order);
     const Hit pick = ui.area("order.preset", preset);
     TextStyle s = ui.style(11, pick.hovered ? Tone::text : Tone::secondary);
-    ui.canvas().text_in(preset, current + " ▾", s, Align::right);
+    ui.canvas().text_in(preset, current, s, Align::right);
     if (pick.focused) ui.focus_ring(preset, 3);
     if (pick.clicked) open_menu(state, "order", preset);
     room.cut_top(6);
@@ -320,7 +320,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
 Rect modifier_row(Ui& ui, Rect& room, std::string_view label) {
     Rect row = room.cut_top(28);
     room.cut_top(4);
-    ui.canvas().text_in(row.cut_left(96), label, ui.style(13, Tone::secondary));
+    ui.canvas().text_in(row.cut_left(88), label, ui.style(13, Tone::secondary));
     return row.inset(0, 2);
 }
 

@@ -71,7 +71,9 @@ void Shell::say(std::string text) {
     toast_until_s_ = now_s_ + kToast_s;
 }
 
-std::string Shell::plan_text() const { return write_plan(document_.plan()); }
+std::string Shell::plan_text() const {
+    return write_plan(document_.plan());
+}
 
 std::string Shell::title() const {
     const std::string name = document_.plan().name.empty() ? "unnamed plan" : document_.plan().name;

@@ -1,9 +1,11 @@
-// What lies over the panels: the bar's menus, the command palette, the sheet of keys, dialogs, the line that passes by.
+// What lies over the panels: the bar's menus, the command palette, the sheet of keys, dialogs, the line that
+// passes by.
 #include "app/ui/format.h"
 #include "app/ui/shell.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pentamesh::ui {
 
@@ -22,7 +24,7 @@ void draw_mark(Canvas& c, Vec2 at, const Theme& theme) {
     std::array<Vec2, 5> corner{};
     for (std::size_t i = 0; i < corner.size(); ++i) {
         const float a = -1.5707963f + static_cast<float>(i) * 1.2566371f;
-        corner[i] = {at.x + 8 * std::cos(a), at.y + 8 * std::sin(a)};
+        corner[i] = Vec2{at.x + 8 * std::cos(a), at.y + 8 * std::sin(a)};
     }
     c.polyline(corner, theme.text, 1.5f, true);
     c.circle(at, 2.5f, theme.axis[0]);
@@ -40,7 +42,8 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
     const bool open = !menu_.empty();
     for (std::size_t i = 0; i < kMenus.size(); ++i) {
-        const bool any = std::any_of(commands_.begin(), commands_.end(), [&](const Command& x) { return x.menu == kMenus[i]; });
+        const bool any = std::any_of(commands_.begin(), commands_.end(),
+                                     [&](const Command& x) { return x.menu == kMenus[i]; });
         if (!any) continue;
         const TextStyle s = ui.style(13, Tone::secondary);
         const float w = c.text_width(kMenus[i], s) + 16;
@@ -89,8 +92,11 @@ void Shell::draw_layers(Ui& ui, Scene&) {
         std::vector<const Command*> shown;
         for (const Command& x : commands_) {
             if (x.menu != menu_) continue;
-            items.push_back({.label = x.title, .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
-                             .enabled = x.can_run(), .checked = x.checked && x.checked(), .separator = x.separator});
+            items.push_back({.label = x.title,
+                             .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                             .enabled = x.can_run(),
+                             .checked = x.checked && x.checked(),
+                             .separator = x.separator});
             shown.push_back(&x);
         }
         const MenuResult r = draw_menu(ui, "bar", menu_anchor_, items, menu_state_, false, 220);
@@ -110,7 +116,8 @@ void Shell::draw_palette(Ui& ui) {
     std::vector<MenuItem> items;
     for (const Command& x : commands_)
         items.push_back({.label = (x.menu.empty() ? "" : x.menu + ": ") + x.title,
-                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord), .enabled = x.can_run()});
+                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                         .enabled = x.can_run()});
     const float w = std::min(520.0f, ui.frame().size.x - 32);
     const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
     const MenuResult r = draw_menu(ui, "palette", anchor, items, palette_state_, true, w);
@@ -129,11 +136,16 @@ void Shell::draw_keys(Ui& ui) {
     for (const Command& x : commands_)
         if (x.chord.key != Key::none) lines.push_back({chord_text(x.chord), x.title});
     for (const auto& [k, w] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"Tab, Shift+Tab", "next, previous control"},   {"Enter, Space", "press it"},
-             {"arrows", "step a factor; walk the ranks"},    {"[  ]", "previous, next axis of the mesh"},
-             {"Alt+Left, Alt+Right", "move an axis in the order"}, {"wheel", "zoom about the cursor; step a factor"},
-             {"drag", "pan the mesh or the timeline"},       {"Home, double-click", "fit everything again"},
-             {"Shift+click on − +", "change this factor alone"}, {"Esc", "clear the selection, leave the full view"}})
+             {"Tab, Shift+Tab", "next, previous control"},
+             {"Enter, Space", "press it"},
+             {"arrows", "step a factor; walk the ranks"},
+             {"[  ]", "previous, next axis of the mesh"},
+             {"Alt+Left, Alt+Right", "move an axis in the order"},
+             {"wheel", "zoom about the cursor; step a factor"},
+             {"drag", "pan the mesh or the timeline"},
+             {"Home, double-click", "fit everything again"},
+             {"Shift+click on − +", "change this factor alone"},
+             {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
     const auto per_column = (lines.size() + 1) / 2;
     const Rect box = centred(ui.frame(), 760, static_cast<float>(per_column) * 22 + 72);
@@ -143,7 +155,8 @@ void Shell::draw_keys(Ui& ui) {
     room.cut_top(12);
     const float column = room.w / 2;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const float x = room.x + (i >= per_column ? column : 0), y = room.y + static_cast<float>(i % per_column) * 22;
+        const float x = room.x + (i >= per_column ? column : 0),
+                    y = room.y + static_cast<float>(i % per_column) * 22;
         ui.canvas().text_in({x, y, 138, 22}, lines[i].keys, ui.style(12, Tone::secondary));
         ui.canvas().text_in({x + 142, y, column - 156, 22}, lines[i].what, ui.style(12));
     }
@@ -170,9 +183,12 @@ void Shell::draw_dialog(Ui& ui) {
     bool close = !open;
     if (about) {
         head("Pentamesh " PENTAMESH_VERSION);
-        c.paragraph(room, "Lays a training run over a cluster: who talks to whom, over which wire, what each GPU holds, when it works, "
-                          "how long a step takes, and what is wrong with the layout.\nFonts: Inter and JetBrains Mono.",
-                    ui.style(13, Tone::secondary), 20);
+        c.paragraph(
+            room,
+            "Lays a training run over a cluster: who talks to whom, over which wire, what each GPU holds, "
+            "when it works, "
+            "how long a step takes, and what is wrong with the layout.\nFonts: Inter and JetBrains Mono.",
+            ui.style(13, Tone::secondary), 20);
         close = button("dialog.ok", "Close") || close;
     } else if (question) {
         head("Keep the changes to this plan?");
@@ -192,10 +208,13 @@ void Shell::draw_dialog(Ui& ui) {
         if (button("dialog.cancel", "Cancel")) close = true;
     } else {
         const bool saving = dialog_ == "save";
-        head(saving ? "Save the plan as" : dialog_ == "picture" ? "Save a picture as" : "Open a plan, a config.json or a picture of ours");
+        head(saving                 ? "Save the plan as"
+             : dialog_ == "picture" ? "Save a picture as"
+                                    : "Open a plan, a config.json or a picture of ours");
         const bool fresh = dialog_text_.empty() || dialog_fresh_;
         dialog_fresh_ = false;
-        const bool entered = ui.text_field("dialog.path", room.cut_top(30), dialog_text_, "path of a file", fresh);
+        const bool entered =
+            ui.text_field("dialog.path", room.cut_top(30), dialog_text_, "path of a file", fresh);
         if (!dialog_error_.empty()) {
             TextStyle s = ui.small();
             s.color = ui.theme().bad;
@@ -210,7 +229,8 @@ void Shell::draw_dialog(Ui& ui) {
                 save(path);
             } else if (dialog_ == "picture") {
                 dialog_.clear();
-                if (host_.save_picture) host_.save_picture(full_ ? std::string(picture_name(*full_)) : "dashboard", path);
+                if (host_.save_picture)
+                    host_.save_picture(full_ ? std::string(picture_name(*full_)) : "dashboard", path);
             } else {
                 dialog_.clear();
                 open_file(path);
@@ -242,7 +262,8 @@ void Shell::draw_toast(Ui& ui) {
 
 void Shell::make_commands() {
     auto& list = commands_;
-    const auto add = [&](const char* id, const char* title, const char* menu, Chord chord, std::function<void()> run) -> Command& {
+    const auto add = [&](const char* id, const char* title, const char* menu, Chord chord,
+                         std::function<void()> run) -> Command& {
         list.push_back({id, title, menu, chord, false, std::move(run), {}, {}});
         return list.back();
     };
@@ -252,7 +273,8 @@ void Shell::make_commands() {
     };
 
     add("file.new", "New: one GPU", "File", ctrl(Key::n), [this] { open_plan(presets_.plan("single-gpu")); });
-    add("file.open", "Open…", "File", ctrl(Key::o), [this] { ask("open", "", nullptr), dialog_fresh_ = true; });
+    add("file.open", "Open…", "File", ctrl(Key::o),
+        [this] { ask("open", "", nullptr), dialog_fresh_ = true; });
     add("file.save", "Save", "File", ctrl(Key::s), [this, path_or] {
         if (document_.path().empty())
             ask("save", path_or("plan.plan.json"), nullptr), dialog_fresh_ = true;
@@ -262,27 +284,34 @@ void Shell::make_commands() {
     add("file.save_as", "Save as…", "File", ctrl(Key::s, true),
         [this, path_or] { ask("save", path_or("plan.plan.json"), nullptr), dialog_fresh_ = true; });
     for (const auto& e : presets_.list(PresetKind::plan)) {
-        Command& c = add(("preset." + e.id).c_str(), ("Open preset: " + e.name).c_str(), "", {}, [this, id = e.id] { open_plan(presets_.plan(id)); });
+        Command& c = add(("preset." + e.id).c_str(), ("Open preset: " + e.name).c_str(), "", {},
+                         [this, id = e.id] { open_plan(presets_.plan(id)); });
         c.menu = "";
     }
     for (std::size_t i = 0; i < settings_.recent.size() && i < 6; ++i)
-        add(("recent." + std::to_string(i)).c_str(), std::filesystem::path(settings_.recent[i]).filename().string().c_str(), "File", {},
+        add(("recent." + std::to_string(i)).c_str(),
+            std::filesystem::path(settings_.recent[i]).filename().string().c_str(), "File", {},
             [this, path = settings_.recent[i]] { open_file(path); })
             .separator = i == 0;
     add("file.quit", "Quit", "File", ctrl(Key::q), [this] {
         if (may_close()) quit_ = true;
     }).separator = true;
 
-    add("edit.undo", "Undo", "Edit", ctrl(Key::z), [this] { document_.undo(); }).enabled = [this] { return document_.can_undo(); };
-    add("edit.redo", "Redo", "Edit", ctrl(Key::z, true), [this] { document_.redo(); }).enabled = [this] { return document_.can_redo(); };
+    add("edit.undo", "Undo", "Edit", ctrl(Key::z), [this] { document_.undo(); }).enabled = [this] {
+        return document_.can_undo();
+    };
+    add("edit.redo", "Redo", "Edit", ctrl(Key::z, true), [this] { document_.redo(); }).enabled = [this] {
+        return document_.can_redo();
+    };
     Command& copy = add("edit.copy", "Copy the plan", "Edit", ctrl(Key::c), [this] {
         host_.set_clipboard(plan_text());
         say("Copied the plan as JSON");
     });
     copy.separator = true;
     copy.enabled = [this] { return static_cast<bool>(host_.set_clipboard); };
-    add("edit.paste", "Paste a plan or config", "Edit", ctrl(Key::v), [this] { open_text(host_.clipboard(), "the clipboard"); }).enabled =
-        [this] { return static_cast<bool>(host_.clipboard); };
+    add("edit.paste", "Paste a plan or config", "Edit", ctrl(Key::v), [this] {
+        open_text(host_.clipboard(), "the clipboard");
+    }).enabled = [this] { return static_cast<bool>(host_.clipboard); };
 
     static constexpr std::array<std::pair<ViewId, Key>, 5> kViews{{{ViewId::mesh, Key::n1},
                                                                    {ViewId::memory, Key::n5},
@@ -290,24 +319,30 @@ void Shell::make_commands() {
                                                                    {ViewId::comm, Key::n7},
                                                                    {ViewId::tensors, Key::n3}}};
     for (const auto& [view, key] : kViews)
-        add(("view." + std::string(title_of(view))).c_str(), (std::string(title_of(view)) + " in the whole window").c_str(), "View", {.key = key},
+        add(("view." + std::string(title_of(view))).c_str(),
+            (std::string(title_of(view)) + " in the whole window").c_str(), "View", {.key = key},
             [this, v = view] { toggle_full(v); })
             .checked = [this, v = view] { return full_ == v; };
     add("view.failure", "Lose a node: click one in the mesh", "View", {.key = Key::f, .ctrl = true}, [this] {
         mesh_.failure = !mesh_.failure;
         mesh_.lost_node = -1;
     }).checked = [this] { return mesh_.failure; };
-    add("view.links", "Links to the selected GPU's peers", "View", ctrl(Key::l), [this] { mesh_.show_links = !mesh_.show_links; }).checked =
-        [this] { return mesh_.show_links; };
+    add("view.links", "Links to the selected GPU's peers", "View", ctrl(Key::l), [this] {
+        mesh_.show_links = !mesh_.show_links;
+    }).checked = [this] { return mesh_.show_links; };
     for (int i = 0; i < kThemeCount; ++i) {
         const auto id = static_cast<ThemeId>(i);
-        Command& c = add(("theme." + std::string(name_of(id))).c_str(), ("Theme: " + std::string(name_of(id))).c_str(), "View", {},
-                         [this, id] { settings_.theme = id; });
+        Command& c =
+            add(("theme." + std::string(name_of(id))).c_str(), ("Theme: " + std::string(name_of(id))).c_str(),
+                "View", {}, [this, id] { settings_.theme = id; });
         c.checked = [this, id] { return settings_.theme == id; };
         c.separator = i == 0;
     }
-    add("view.larger", "Larger", "View", ctrl(Key::equal), [this] { settings_.scale = std::min(4.0f, settings_.scale * 1.125f); }).separator = true;
-    add("view.smaller", "Smaller", "View", ctrl(Key::minus), [this] { settings_.scale = std::max(0.5f, settings_.scale / 1.125f); });
+    add("view.larger", "Larger", "View", ctrl(Key::equal), [this] {
+        settings_.scale = std::min(4.0f, settings_.scale * 1.125f);
+    }).separator = true;
+    add("view.smaller", "Smaller", "View", ctrl(Key::minus),
+        [this] { settings_.scale = std::max(0.5f, settings_.scale / 1.125f); });
     add("view.normal", "Normal size", "View", ctrl(Key::n0), [this] { settings_.scale = 1; });
     add("view.fullscreen", "Full screen", "View", {.key = Key::f11}, [this] {
         fullscreen_ = !fullscreen_;
@@ -315,16 +350,18 @@ void Shell::make_commands() {
     }).enabled = [this] { return static_cast<bool>(host_.set_fullscreen); };
 
     add("export.picture", "Picture of this view…", "Export", ctrl(Key::e), [this] {
-        ask("picture", full_ ? std::string(picture_name(*full_)) + ".png" : "dashboard.png", nullptr), dialog_fresh_ = true;
+        ask("picture", full_ ? std::string(picture_name(*full_)) + ".png" : "dashboard.png", nullptr),
+            dialog_fresh_ = true;
     }).enabled = [this] { return static_cast<bool>(host_.save_picture); };
-    static constexpr std::array<std::pair<TableFormat, const char*>, 4> kFormats{{{TableFormat::csv, "Copy data as CSV"},
-                                                                                  {TableFormat::markdown, "Copy data as Markdown"},
-                                                                                  {TableFormat::json, "Copy data as JSON"},
-                                                                                  {TableFormat::text, "Copy data as text"}}};
+    static constexpr std::array<std::pair<TableFormat, const char*>, 4> kFormats{
+        {{TableFormat::csv, "Copy data as CSV"},
+         {TableFormat::markdown, "Copy data as Markdown"},
+         {TableFormat::json, "Copy data as JSON"},
+         {TableFormat::text, "Copy data as text"}}};
     for (const auto& [format, label] : kFormats)
-        add((std::string("export.") + label).c_str(), label, "Export", {}, [this, f = format] { copy_table(f); }).enabled = [this] {
-            return static_cast<bool>(host_.set_clipboard);
-        };
+        add((std::string("export.") + label).c_str(), label, "Export", {}, [this, f = format] {
+            copy_table(f);
+        }).enabled = [this] { return static_cast<bool>(host_.set_clipboard); };
 
     add("help.keys", "Keys", "Help", {.key = Key::f1}, [this] { keys_ = !keys_; });
     add("help.palette", "Search commands", "Help", ctrl(Key::p), [this] {

@@ -28,7 +28,8 @@ std::string placement_text(const Placement& p) {
         const auto axis = static_cast<Axis>(a);
         const std::string name = p.expert && axis == Axis::tp ? "etp" : std::string(name_of(axis));
         s += s.empty() ? "" : ", ";
-        s += name + " " + (on.spread == Spread::cut ? std::string(name_of(on.dim)) : std::string(name_of(on.spread)));
+        s += name + " "
+             + (on.spread == Spread::cut ? std::string(name_of(on.dim)) : std::string(name_of(on.spread)));
     }
     return s.empty() ? "whole on every GPU" : s;
 }
@@ -37,18 +38,24 @@ std::string placement_text(const Placement& p) {
 
 DataTable tensors_data(const Scene& scene) {
     DataTable t;
-    t.columns = {{"tensor"}, {"layers", true}, {"shape"}, {"placement"}, {"on one GPU"}, {"bytes on one GPU", true}};
+    t.columns = {{"tensor"},    {"layers", true}, {"shape"},
+                 {"placement"}, {"on one GPU"},   {"bytes on one GPU", true}};
     if (scene.evaluation.mesh.world <= 0) return t;
-    for (const Placement& p : list_placements(scene.plan, scene.evaluation.mesh, TensorState::parameters, Moment::at_rest))
-        t.rows.push_back({std::string(p.name), std::to_string(p.layers), shape_text(p.shape, true), placement_text(p), shape_text(p.local, true),
+    for (const Placement& p :
+         list_placements(scene.plan, scene.evaluation.mesh, TensorState::parameters, Moment::at_rest))
+        t.rows.push_back({std::string(p.name), std::to_string(p.layers), shape_text(p.shape, true),
+                          placement_text(p), shape_text(p.local, true),
                           std::to_string(static_cast<std::int64_t>(std::llround(p.bytes_per_rank)))});
     return t;
 }
 
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state) {
     const DataTable t = tensors_data(scene);
-    ui.canvas().text_in(head_row, std::to_string(t.rows.size()) + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most",
-                        ui.style(13, Tone::secondary));
+    ui.canvas().text_in(
+        head_row,
+        std::to_string(t.rows.size())
+            + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most",
+        ui.style(13, Tone::secondary));
     const int row = draw_table(ui, "tensors.table", room, t, state.table, scene.selection.tensor);
     if (row >= 0) {
         scene.selection.tensor = row;
