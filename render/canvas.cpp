@@ -50,23 +50,25 @@ struct Pixels {  // logical to physical
 // Calls `piece(a, b)` for the dashes of a polyline.
 template <typename Piece>
 void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, Piece&& piece) {
-    const float on = dash == Dash::dashed ? 4 + width : width,
-                off = dash == Dash::dashed ? 3 + width : 1.5f + width;
-    float at = 0;  // within on + off
+    const float on = dash == Dash::dashed ? 4 + width : width;
+    const float off = dash == Dash::dashed ? 3 + width : 1.5f + width;
+    bool drawing = true;
+    float left = on;  // of the dash or gap that we are in
     const std::size_t n = points.size() + (closed ? 1 : 0);
     for (std::size_t i = 1; i < n; ++i) {
         const Vec2 a = points[i - 1], b = points[i % points.size()];
         const float length = std::hypot(b.x - a.x, b.y - a.y);
         if (length <= 0) continue;
         const Vec2 step = (b - a) * (1 / length);
-        for (float d = 0; d < length;) {
-            const float left = at < on ? on - at : on + off - at;
-            const float end = std::min(length, d + left);
-            if (at < on) piece(a + step * d, a + step * end);
-            at += end - d;
-            if (at >= on + off - 1e-4f) at = 0;
-            d = end + (end == d ? 1e-3f : 0);
+        float d = 0;
+        while (length - d > left) {
+            if (drawing) piece(a + step * d, a + step * (d + left));
+            d += left;
+            drawing = !drawing;
+            left = drawing ? on : off;
         }
+        if (drawing && length > d) piece(a + step * d, b);
+        left -= length - d;
     }
 }
 
