@@ -13,7 +13,11 @@ namespace {
 // its usual fusions; the unfused attention of 2022 has softmax, dropout and their masks apart.
 constexpr double kNormsAndAdds = 4, kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
 constexpr double kRouterKernels = 10, kPermuteKernels = 6;
-constexpr double kBackwardKernels = 2;
+constexpr double kBackwardKernels = kBackwardLaunches;
+
+// What the host launches for a layer's forward, small kernels and views counted in: a dense layer about 30;
+// the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own products.
+constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
 // HBM bytes per number of an element-wise kernel in 16 bits, by what it reads and writes.
 constexpr double kTwo = 2;               // bytes of a 16-bit number
@@ -79,7 +83,10 @@ class Layer {
             t.moe_mlp = moe(*plan_.model.moe);
             t.moe = t.attention_block;
             t.moe += t.moe_mlp;
+            const double casts = r_.cast_bytes > 0 ? 2 : 1;  // operands are cast expert by expert
+            t.moe_launches = kDenseLaunches + kMoeLaunches + local_experts() * kExpertLaunches * casts;
         }
+        t.dense_launches = kDenseLaunches;
         t.embedding = embedding();
         t.head = head();
         t.mtp = linear({s_.tokens, 2 * s_.hidden, s_.hidden / s_.tp});
@@ -180,6 +187,11 @@ class Layer {
         return t;
     }
 
+    [[nodiscard]] double local_experts() const {
+        const double ep = static_cast<double>(std::max<std::int64_t>(plan_.layout.ep, 1));
+        return std::max(static_cast<double>(plan_.model.moe->experts) / ep, 1.0);
+    }
+
     // Router, the way of the tokens to their experts and back, grouped products, shared experts.
     [[nodiscard]] PassTime moe(const Moe& e) const {
         const double etp = static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
@@ -190,6 +202,9 @@ class Layer {
         PassTime t = wide({s_.outer, s_.hidden, static_cast<double>(e.experts)});
         t += element_wise(3 * copies / etp * s_.hidden * kNormBytes, kRouterKernels + kPermuteKernels);
         t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped);
+        // Grouped products add no bias on their way out: that is a pass of its own.
+        const double biased = (gated() ? 2 : 1) * static_cast<double>(e.expert_ffn) / etp + s_.hidden;
+        if (plan_.model.mlp_bias) t += element_wise(copies * biased * kNormBytes, 2);
         t += mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
         return t;
     }

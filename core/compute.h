@@ -48,7 +48,9 @@ struct LayerTimes {
     PassTime embedding, head, mtp;                 // head with the loss; mtp besides its layer and head
     PassTime attention;                            // of which the attention core
     PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
+    double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
 };
+inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan);
 
 // FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal

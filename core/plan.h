@@ -96,7 +96,8 @@ struct Efficiency {
     double slow_link = 0;   // the same of every tier beyond it
     double all_to_all = 0;  // share of either that an all-to-all reaches
     double overlap = 0;     // share of a transfer that may be hidden which hides in fact
-    double kernel_s = 0;    // launch and tail of one kernel, seconds
+    double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
+    double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
     double step_s = 0;      // per step: data, clipping, logging, seconds
     double error = 0;       // median relative error of the fit: the range shown beside a figure
     bool operator==(const Efficiency&) const = default;
@@ -107,7 +108,7 @@ struct EfficiencyKey {
     std::string_view key;
     double Efficiency::*member;
 };
-inline constexpr std::array<EfficiencyKey, 13> kEfficiencyKeys{{
+inline constexpr std::array<EfficiencyKey, 14> kEfficiencyKeys{{
     {"gemm", &Efficiency::gemm},
     {"gemm_fp8", &Efficiency::gemm_fp8},
     {"gemm_fp4", &Efficiency::gemm_fp4},
@@ -119,6 +120,7 @@ inline constexpr std::array<EfficiencyKey, 13> kEfficiencyKeys{{
     {"all_to_all", &Efficiency::all_to_all},
     {"overlap", &Efficiency::overlap},
     {"kernel_s", &Efficiency::kernel_s},
+    {"launch_s", &Efficiency::launch_s},
     {"step_s", &Efficiency::step_s},
     {"error", &Efficiency::error},
 }};

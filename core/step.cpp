@@ -143,6 +143,20 @@ void time_operations(const Plan& plan, const Mesh& mesh,
     }
 }
 
+// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
+// missing counts as compute.
+void wait_for_host(const Plan& plan, StepWork& work) {
+    const double launch = plan.cluster.gpu.efficiency.launch_s;
+    const auto wait = [&](PassTime& t, const UnitComm& comm, double launches) {
+        const double forward = t.forward + comm.sum(Phase::forward);
+        const double backward = t.input_grad + t.weight_grad + comm.sum(Phase::backward);
+        t.forward += std::max(launches * launch - forward, 0.0);
+        t.input_grad += std::max(kBackwardLaunches * launches * launch - backward, 0.0);
+    };
+    wait(work.times.dense, work.dense, work.times.dense_launches);
+    wait(work.times.moe, work.moe, work.times.moe_launches);
+}
+
 void find_recompute(const Plan& plan, StepWork& work) {
     work.dense_again = work.moe_again = {};
     if (plan.training.recompute == Recompute::full) {
@@ -209,8 +223,9 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     work = {};
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
-    find_recompute(plan, work);
     time_operations(plan, mesh, summary, comm, work);
+    wait_for_host(plan, work);
+    find_recompute(plan, work);
     const LocalWeights w = local_weights(plan);
     for (int d = 0; d < comm.stages.devices; ++d) {
         const HeldWeights held = held_by(plan, w, comm.stages, d);

@@ -123,8 +123,9 @@ Run read_run(const json& run, const Presets& presets) {
 std::vector<Run> load_runs(const std::string& path, const Presets& presets) {
     std::ifstream file(path);
     if (!file) throw Error(ErrorKind::io, path, "", "cannot be read");
+    const json all = json::parse(file);
     std::vector<Run> runs;
-    for (const json& run : json::parse(file)["cases"]) runs.push_back(read_run(run, presets));
+    for (const json& run : all.at("cases")) runs.push_back(read_run(run, presets));
     return runs;
 }
 

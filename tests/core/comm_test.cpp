@@ -1,0 +1,232 @@
+#include "core/comm.h"
+
+#include "plans.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+using namespace pentamesh;
+using namespace pentamesh::test;
+using nlohmann::json;
+
+namespace {
+
+const std::set<GroupKind> kDataParallel{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
+                                        GroupKind::fsdp, GroupKind::dp_cp,    GroupKind::edp};
+
+Comm comm_of(const Plan& plan) {
+    const Mesh mesh = build_mesh(plan);
+    std::array<GroupSummary, kGroupKindCount> groups{};
+    for (int i = 0; i < kGroupKindCount; ++i)
+        groups[static_cast<std::size_t>(i)] = summarize(mesh, plan.cluster, static_cast<GroupKind>(i));
+    Comm comm;
+    list_operations(plan, mesh, groups, comm);
+    return comm;
+}
+
+double data_parallel_bytes(const Comm& comm) {
+    double sum = 0;
+    for (const GroupKind k : kDataParallel) sum += sent(comm, k);
+    return sum;
+}
+
+Plan plan_of(const json& c) {
+    Plan p;
+    p.model = golden_model(c["model"]);
+    Layout& l = p.layout;
+    const json& g = c["layout"];
+    l.tp = g["tp"], l.cp = g["cp"], l.pp = g["pp"], l.ep = g.value("ep", 1);
+    l.sequence_parallel = g.value("sequence_parallel", false);
+    l.dp_shard = g["dp_shard"], l.dp_replicate = g["dp_replicate"].get<std::int64_t>(), l.zero = g["zero"];
+    l.virtual_stages = g.value("virtual_stages", 1);
+    if (g.contains("etp")) l.etp = g["etp"].get<std::int64_t>();
+    if (g.contains("cp_comm")) l.cp_comm = parse_name<CpComm>(g["cp_comm"].get<std::string>()).value();
+    Training& t = p.training;
+    const json& s = c["training"];
+    t.micro_batch = s["micro_batch"], t.global_batch = s["global_batch"];
+    t.sequence_length = s["sequence_length"];
+    if (s.contains("gradients")) t.gradients = parse_name<Dtype>(s["gradients"].get<std::string>()).value();
+    const std::int64_t gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
+    p.cluster = shipped_cluster("h100-sxm-ib", gpus);
+    return p;
+}
+
+// Rows that match a case's axis and selection, as comm --json would show them.
+double selected(const json& c, const Comm& comm) {
+    const std::string axis = c["axis"];
+    double sum = 0;
+    for (const Operation& o : comm.operations) {
+        const bool on_axis = axis == "dp" ? kDataParallel.contains(o.axis) : name_of(o.axis) == axis;
+        const json& s = c["select"];
+        if (!on_axis || (s.contains("scope") && name_of(o.scope) != s["scope"])
+            || (s.contains("phase") && name_of(o.phase) != s["phase"]))
+            continue;
+        sum += o.sent_bytes_per_rank;
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("bytes that leave a rank equal those worked out by hand") {
+    for (const json& c : golden("communication.json")["cases"]) {
+        const double want = c["sent_bytes_per_rank"];
+        const bool data_parallel = c["axis"].get<std::string>().starts_with("dp");
+        INFO(c["kind"], " ", c["model"], " ", c["layout"].dump());
+        CHECK(selected(c, comm_of(plan_of(c))) == doctest::Approx(want).epsilon(data_parallel ? 0.02 : 1e-3));
+    }
+}
+
+TEST_CASE("an all-reduce sends what a reduce-scatter and an all-gather send") {
+    for (const std::int64_t n : {1, 2, 3, 8, 1000})
+        CHECK(sent_bytes(Collective::all_reduce, n, 1e9)
+              == doctest::Approx(sent_bytes(Collective::reduce_scatter, n, 1e9)
+                                 + sent_bytes(Collective::all_gather, n, 1e9)));
+}
+
+TEST_CASE(
+    "sequence parallelism moves the bytes of no sequence parallelism, but for Megatron's extra gathers") {
+    Plan p = small_plan(8);
+    p.layout.tp = 8, p.layout.dp_shard = 1;
+    p.layout.sequence_parallel = false;
+    const Comm plain = comm_of(p);
+    p.layout.sequence_parallel = true;
+    const Comm sp = comm_of(p);
+    double extra = 0;
+    for (const Operation& o : sp.operations)
+        if (o.what.find("again for the weight gradient") != std::string_view::npos)
+            extra += o.sent_bytes_per_rank;
+    CHECK(extra > 0);
+    // The embedding's mirror: with SP its gradient is gathered, without it nothing moves backward.
+    double mirror = 0;
+    for (const Operation& o : sp.operations) {
+        const bool embedding = o.scope == Scope::embedding && o.phase == Phase::backward;
+        const bool head =
+            o.scope == Scope::head && o.collective == Collective::all_gather && o.phase == Phase::forward;
+        if (embedding || head) mirror += o.sent_bytes_per_rank;
+    }
+    const double head_plain = mirror / 2;  // the all-reduces of one end are two halves
+    CHECK(sent(sp, GroupKind::tp) - extra - mirror / 2
+          == doctest::Approx(sent(plain, GroupKind::tp) - head_plain));
+}
+
+TEST_CASE("ZeRO-1 and 2 send the bytes of plain data parallelism when both types are alike") {
+    Plan p = small_plan(64);
+    p.training.gradients = Dtype::bf16;
+    p.layout.zero = 1;
+    const double zero1 = data_parallel_bytes(comm_of(p));
+    p.layout.zero = 2;
+    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(zero1));
+    p.layout.zero = 0;
+    p.layout.dp_shard = 1, p.layout.dp_replicate = 64;
+    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(zero1));
+}
+
+TEST_CASE("ZeRO-3 gathers with every micro-batch, but once per step with a pipeline") {
+    Plan p = small_plan(8);
+    p.layout.zero = 3;
+    p.training.global_batch = 8;
+    const double once = data_parallel_bytes(comm_of(p));
+    p.training.global_batch = 8 * 5;
+    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(5 * once));
+    p.layout.pp = 2, p.layout.dp_shard = 4;
+    const double staged = data_parallel_bytes(comm_of(p));
+    p.training.global_batch = 4 * 5;
+    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(staged));
+}
+
+TEST_CASE("a hybrid of shards and replicas reduces its shard across the replicas, each on its own axis") {
+    Plan p = small_plan(64);
+    p.layout.zero = 3;
+    p.layout.dp_shard = 8, p.layout.dp_replicate = 8;
+    p.training.global_batch = 64;
+    const Comm comm = comm_of(p);
+    const double held = sent(comm, GroupKind::dp_shard) / (7.0 / 8 * (2 + 2 + 4));
+    CHECK(sent(comm, GroupKind::dp_replicate) == doctest::Approx(2 * 7.0 / 8 * held / 8 * 4));
+}
+
+TEST_CASE("context parallel ranks reduce gradients together with the data parallel ones") {
+    Plan p = small_plan(64);
+    p.layout.cp = 4, p.layout.dp_shard = 16;
+    const Comm comm = comm_of(p);
+    CHECK(sent(comm, GroupKind::fsdp) > 0);
+    CHECK(sent(comm, GroupKind::dp_shard) == 0);
+    p.layout.zero = 0;
+    p.layout.dp_shard = 1, p.layout.dp_replicate = 16;
+    CHECK(sent(comm_of(p), GroupKind::dp_cp) > 0);
+}
+
+TEST_CASE("routed experts' gradients reduce over expert data parallelism, the rest over data parallelism") {
+    Plan p = small_plan(64);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    const Comm comm = comm_of(p);
+    // 8 experts on 8 ranks: one of each layer's, 3 x 4096 x 14336 numbers, over 64 / 8 replicas.
+    const double expert = 32.0 * 3 * 4096 * 14336;
+    CHECK(sent(comm, GroupKind::edp) == doctest::Approx(7.0 / 8 * expert * (4 + 2)).epsilon(1e-9));
+    p.layout.dp_shard = 8;
+    p.cluster = shipped_cluster("h100-sxm-ib", 8);
+    CHECK(sent(comm_of(p), GroupKind::edp) == 0);
+}
+
+TEST_CASE("experts cut by etp gather and scatter their tokens, uncut ones do not") {
+    Plan p = small_plan(16);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.tp = 4, p.layout.dp_shard = 4, p.layout.ep = 4, p.layout.etp = 4;
+    CHECK(sent(comm_of(p), GroupKind::etp) > 0);
+    p.layout.etp = 1;
+    CHECK(sent(comm_of(p), GroupKind::etp) == 0);
+}
+
+TEST_CASE("fp8 dispatch sends a byte and the scales of each number, the way back stays wide") {
+    Plan p = small_plan(8);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    const double wide = sent(comm_of(p), GroupKind::ep);
+    p.training.compute = Dtype::fp8;
+    CHECK(sent(comm_of(p), GroupKind::ep) == doctest::Approx(wide * (1 + 4.0 / 128 + 2) / 4));
+    p.training.router_imbalance = 1.5;
+    CHECK(sent(comm_of(p), GroupKind::ep) == doctest::Approx(1.5 * wide * (1 + 4.0 / 128 + 2) / 4));
+}
+
+TEST_CASE("virtual stages multiply the messages of the pipeline") {
+    Plan p = small_plan(8);
+    p.layout.pp = 4, p.layout.dp_shard = 2;
+    p.layout.schedule = Schedule::one_f_one_b;
+    const double once = sent(comm_of(p), GroupKind::pp);
+    p.layout.schedule = Schedule::interleaved;
+    p.layout.virtual_stages = 4;
+    CHECK(sent(comm_of(p), GroupKind::pp) == doctest::Approx(4 * once));
+}
+
+TEST_CASE("a bigger group never sends less") {
+    for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                               Collective::all_to_all, Collective::send_recv})
+        for (std::int64_t n = 1; n < 300; ++n) CHECK(sent_bytes(c, n, 1e6) <= sent_bytes(c, n + 1, 1e6));
+}
+
+TEST_CASE("the sums by axis are the sums of the rows, and recomputation only adds") {
+    std::mt19937 rng(7);
+    for (int i = 0; i < 200; ++i) {
+        Plan p = small_plan(64);
+        if (i % 2) p.model = golden_model("mixtral-8x7b"), p.layout.ep = 1 << rng() % 4, p.layout.etp = 1;
+        p.layout.tp = 1 << rng() % 3, p.layout.pp = 1 << rng() % 3;
+        p.layout.dp_shard = 64 / p.layout.tp / p.layout.pp;
+        p.layout.zero = static_cast<int>(rng() % 4);
+        const Comm comm = comm_of(p);
+        std::array<double, kGroupKindCount> sum{};
+        for (const Operation& o : comm.operations) {
+            sum[static_cast<std::size_t>(o.axis)] += o.sent_bytes_per_rank;
+            CHECK(o.sent_bytes_per_rank
+                  == doctest::Approx(o.count_per_step
+                                     * sent_bytes(o.collective, o.group_size, o.message_bytes)));
+        }
+        p.training.recompute = Recompute::full;
+        const Comm again = comm_of(p);
+        for (std::size_t k = 0; k < sum.size(); ++k) {
+            CHECK(sum[k] == doctest::Approx(comm.by_axis[k].sent_bytes_per_rank));
+            CHECK(again.by_axis[k].sent_bytes_per_rank >= comm.by_axis[k].sent_bytes_per_rank);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// Fits the step model's constants (presets/gpus/*.json, "efficiency") on tests/golden/published_runs.json and
+// prints the error, in the sample and leaving one run out at a time. docs/step.md says what is fitted and
+// why.
+#include "parameters.h"
+#include "runs.h"
+
+#include "core/evaluate.h"
+#include "core/presets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+using namespace pentamesh;
+
+namespace {
+
+// A run as the plan of it whose memory fits.
+struct Case {
+    const Run* run = nullptr;
+    Plan plan;
+};
+
+constexpr double kNoTime = 10;  // error of a run that gets no step time
+
+// Relative error of the throughput: measured time over ours, less 1.
+double error_of(const Run& run, const Plan& plan, bool timeline, Evaluation& scratch) {
+    evaluate(plan, scratch, {.timeline = timeline, .advice = false});
+    if (!scratch.step) return kNoTime;
+    const Step& s = *scratch.step;
+    const double want =
+        run.measured_s > 0 ? run.measured_s : s.time_s * s.tflops_per_gpu / run.measured_tflops;
+    return want / s.time_s - 1;
+}
+
+Plan first_that_fits(const Run& run, Evaluation& scratch) {
+    for (const Plan& p : run.plans) {
+        evaluate(p, scratch, {.timeline = true, .advice = false});
+        if (scratch.memory.fits()) return p;
+    }
+    return run.plans.back();
+}
+
+// Absolute logarithmic error, rounded off near 0, over all cases but one; plus how far the parameters are
+// from what is known of them, one standard deviation weighing as much as kPrior runs' 10 %.
+class Objective {
+  public:
+    Objective(std::vector<Case>& cases, std::vector<Parameter>& parameters)
+        : cases_(cases), parameters_(parameters) {}
+
+    double operator()(std::ptrdiff_t without = -1) {
+        set_parameters(parameters_, [this](auto&& each) {
+            for (Case& c : cases_) each(c.run->gpu, c.plan.cluster.gpu.efficiency);
+        });
+        double sum = 0;
+        for (std::size_t i = 0; i < cases_.size(); ++i) {
+            if (static_cast<std::ptrdiff_t>(i) == without) continue;
+            const double e = std::log1p(error_of(*cases_[i].run, cases_[i].plan, false, scratch_));
+            constexpr double kRound = 0.03;
+            sum += std::sqrt(e * e + kRound * kRound);
+        }
+        constexpr double kPrior = 0.05;
+        for (const Parameter& p : parameters_) {
+            const double z = std::log(p.value / p.expected) / p.spread;
+            sum += kPrior * z * z;
+        }
+        return sum;
+    }
+
+    // Coordinate search in the logarithm of each parameter, the step halved when none helps.
+    void minimize(std::ptrdiff_t without = -1) {
+        double best = (*this)(without);
+        for (double step = 0.16; step > 0.002; step /= 2) {
+            for (bool better = true; better;) {
+                better = false;
+                for (Parameter& p : parameters_) {
+                    for (const double factor : {std::exp(step), std::exp(-step)}) {
+                        const double before = p.value;
+                        p.value = std::clamp(before * factor, p.least, p.most);
+                        const double now = (*this)(without);
+                        if (now < best - 1e-9) {
+                            best = now;
+                            better = true;
+                            break;
+                        }
+                        p.value = before;
+                    }
+                }
+            }
+        }
+        (*this)(without);
+    }
+
+  private:
+    std::vector<Case>& cases_;
+    std::vector<Parameter>& parameters_;
+    Evaluation scratch_;
+};
+
+void print_parts(const Case& c, const Evaluation& e, double error) {
+    const Step& s = *e.step;
+    const auto share = [&](double part) { return 100 * part / s.time_s; };
+    std::printf("%+6.1f%%  %-58s recompute %d compute %4.1f again %4.1f bubble %4.1f optimizer %4.1f |",
+                100 * error, c.run->label.c_str(), static_cast<int>(c.plan.training.recompute),
+                share(s.compute_s), share(s.recompute_s), share(s.bubble_s), share(s.optimizer_s));
+    for (std::size_t i = 0; i < s.exposed_comm_s.size(); ++i) {
+        const std::string name(name_of(static_cast<GroupKind>(i)));
+        if (share(s.exposed_comm_s[i]) > 0.1)
+            std::printf(" %s %.1f", name.c_str(), share(s.exposed_comm_s[i]));
+    }
+    std::printf(" | %.3f s, MFU %.2f, %.0f GB\n", s.time_s, s.mfu, e.memory.peak() / 1e9);
+}
+
+void print_summary(const char* title, std::vector<double> errors) {
+    for (double& e : errors) e = std::abs(e);
+    std::sort(errors.begin(), errors.end());
+    const std::size_t n = errors.size();
+    const double median = n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+    const double p90 = errors[static_cast<std::size_t>(.9 * static_cast<double>(n - 1))];
+    std::printf("%s: median %.1f %%, 90th percentile %.1f %%, worst %.0f %% of %zu runs\n", title,
+                100 * median, 100 * p90, 100 * errors.back(), n);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::string root = ".";
+    bool fit = true, leave_out = false;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--check") == 0)
+            fit = false;
+        else if (std::strcmp(argv[i], "--leave-one-out") == 0)
+            leave_out = true;
+        else
+            root = argv[i];
+    }
+    const Presets presets(root + "/presets");
+    const std::vector<Run> runs = load_runs(root + "/tests/golden/published_runs.json", presets);
+    Evaluation scratch;
+    std::vector<Case> cases;
+    for (const Run& r : runs) cases.push_back({&r, first_that_fits(r, scratch)});
+
+    std::vector<Parameter> parameters = fitted_parameters();
+    Objective objective(cases, parameters);
+    if (fit) {
+        for (Parameter& p : parameters) p.value = p.expected;
+        objective.minimize();
+        for (const Parameter& p : parameters)
+            std::printf("%-28s %10.4g  (expected %.4g)\n", p.label().c_str(), p.value, p.expected);
+    }
+    std::vector<double> errors;
+    for (const Case& c : cases) {
+        errors.push_back(error_of(*c.run, c.plan, true, scratch));
+        if (scratch.step) print_parts(c, scratch, errors.back());
+    }
+    print_summary("fitted", errors);
+    if (leave_out) {
+        const std::vector<Parameter> all = parameters;
+        std::vector<double> outside;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            parameters = all;
+            objective.minimize(static_cast<std::ptrdiff_t>(i));
+            outside.push_back(error_of(*cases[i].run, cases[i].plan, false, scratch));
+        }
+        print_summary("leaving one out", outside);
+    }
+}
