@@ -1,4 +1,5 @@
-// Files at the edge: read whole, written anew and then renamed, every failure an Error of kind io that names the file.
+// Files at the edge: read whole, written anew and then renamed, every failure an Error of kind io that names
+// the file.
 #pragma once
 
 #include <string>

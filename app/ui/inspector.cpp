@@ -330,7 +330,8 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     Rect row = room.inset(16, 0);
-    const std::string timing = "evaluated in " + time_text(evaluate_s);
+    const std::string timing =
+        evaluate_s >= 0 ? "evaluated in " + time_text(evaluate_s) : "Pentamesh " PENTAMESH_VERSION;
     const float timing_w = c.text_width(timing, ui.small());
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
                           bool bad = false) {

@@ -94,6 +94,16 @@ void Shell::open_plan(Plan plan) {
     dirty_ = true;
 }
 
+void Shell::opened_from(const std::filesystem::path& path) {
+    document_.open(document_.plan(), path);
+    add_recent(settings_, path);
+}
+
+void Shell::closed() {
+    std::error_code ignored;
+    if (!host_.config_folder.empty()) std::filesystem::remove(autosave_file(), ignored);
+}
+
 void Shell::open_text(const std::string& text, const std::string& origin) {
     try {
         std::string plan_text = text;

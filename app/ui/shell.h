@@ -40,6 +40,9 @@ class Shell {
     void open_file(const std::filesystem::path& path);
     void open_text(const std::string& text, const std::string& origin);
     void open_plan(Plan plan);
+    void opened_from(const std::filesystem::path& path);  // the plan given at the start is this file's
+    void say(std::string text);                           // a line that passes by
+    void closed();  // the window went: what was discarded is not offered again
     // True when the window may close now; else the question is shown.
     bool may_close();
 
@@ -97,7 +100,6 @@ class Shell {
 
     void evaluate_now();
     void apply(std::optional<PlanEdit> edit);
-    void say(std::string text);
     void make_commands();
     void draw_menu_bar(Ui& ui, Rect bar);
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
