@@ -95,6 +95,16 @@ std::string count_text(double value) {
     return with_unit(value, kUnits, three);
 }
 
+std::string ordinal(std::int64_t n) {
+    const std::int64_t tens = n % 100, ones = n % 10;
+    const char* ending = tens >= 11 && tens <= 13 ? "th"
+                         : ones == 1              ? "st"
+                         : ones == 2              ? "nd"
+                         : ones == 3              ? "rd"
+                                                  : "th";
+    return thousands(n) + ending;
+}
+
 std::string plural(std::int64_t n, const char* one, const char* many) {
     return thousands(n) + " " + (n == 1 ? one : many);
 }

@@ -17,6 +17,7 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string time_text(double seconds);           // "6.90 s", "210 µs"
 [[nodiscard]] std::string percent(double fraction);            // "40.6 %"
 [[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
+[[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 
 // A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.

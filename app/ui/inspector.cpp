@@ -40,7 +40,7 @@ std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
         return "with " + thousands(first) + " … " + thousands(first + degree - 1);
     if (f.count == 1)
         return "with " + thousands(first) + ", " + thousands(first + f.factor[0].stride) + " … every "
-               + thousands(f.factor[0].stride) + "th rank";
+               + ordinal(f.factor[0].stride) + " rank";
     return "a group of " + thousands(degree) + " from rank " + thousands(first);
 }
 

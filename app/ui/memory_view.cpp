@@ -36,7 +36,7 @@ void legend(Ui& ui, Rect row, MemoryViewState& state) {
     const TextStyle style = ui.small();
     for (std::size_t i = kCategories.size(); i-- > 0;) {
         const float w = c.text_width(kCategories[i], style) + 18;
-        if (row.w < w + 60) return;
+        if (row.w < w) return;
         Rect item = row.cut_right(w);
         const Hit hit = ui.area("memory.legend", item, i);
         const bool off = ((state.hidden >> i) & 1U) != 0;
@@ -99,7 +99,6 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         c.text_in(room, "No memory figures for this layout: see the problems.", ui.small(), Align::center);
         return;
     }
-    legend(ui, head_row, state);
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     {
         Rect text = head_row;
@@ -108,7 +107,10 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         text.cut_left(c.text(text.min() + Vec2{0, (text.h - 16) / 2}, a, ui.style(13, Tone::secondary)));
         TextStyle b = ui.title();
         if (!m.fits()) b.color = ui.theme().bad;
-        c.text_in(text, gib(peak.total()) + " of " + memory_text(m.hbm), b);
+        const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
+        c.text_in(text, figure, b);
+        text.cut_left(std::min(text.w, c.text_width(figure, b) + 24));
+        legend(ui, text, state);
     }
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));

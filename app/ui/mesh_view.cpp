@@ -57,9 +57,9 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
 
 // The mesh seen by the chosen tab: which kinds can be chosen.
 std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
-    static constexpr GroupKind kDense[] = {
-        GroupKind::tp, GroupKind::cp,    GroupKind::dp_shard, GroupKind::dp_replicate,
-        GroupKind::pp, GroupKind::dp_cp, GroupKind::mp};
+    static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
+                                           GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
+                                           GroupKind::dp_cp,        GroupKind::mp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
                                             GroupKind::etp_ep};
     std::vector<GroupKind> out;
@@ -69,6 +69,9 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     const auto offer = [&](GroupKind k) {
         if (degree(k) <= 1) return;
         // A combination that equals one of its parts says nothing new.
+        if (k == GroupKind::dp
+            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::dp_replicate)))
+            return;
         if (k == GroupKind::dp_cp
             && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
                 || degree(k) == degree(GroupKind::dp_replicate)))

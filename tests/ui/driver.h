@@ -1,0 +1,107 @@
+// Drives the window headless, frame by frame, as a person would: by the names that widgets register.
+#pragma once
+
+#include "app/ui/shell.h"
+#include "core/presets.h"
+#include "render/surface.h"
+
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+struct Driver {
+    explicit Driver(std::string_view plan_preset, Vec2 size = {1600, 900}, float scale = 1,
+                    std::filesystem::path config_folder = {})
+        : presets(std::filesystem::path(SOURCE_DIR) / "presets"),
+          surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
+          shell(presets, presets.plan(plan_preset), host(std::move(config_folder))) {
+        settle();
+    }
+
+    Presets presets;
+    Offscreen surface;
+    std::string clipboard;
+    Shell shell;
+    SyntheticInput input;
+    double time_s = 0;
+
+    Host host(std::filesystem::path config_folder) {
+        Host h;
+        h.clipboard = [this] { return clipboard; };
+        h.set_clipboard = [this](const std::string& text) { clipboard = text; };
+        h.config_folder = std::move(config_folder);
+        return h;
+    }
+
+    void frame() {
+        time_s += 1.0 / 60;
+        surface.frame(input, time_s, [this](const FrameInfo& info) { shell.frame(info); });
+        input.text.clear();
+        input.wheel = 0;
+    }
+    void settle() {
+        for (int i = 0; i < 3; ++i) frame();
+    }
+    void move(Vec2 to) {
+        input.mouse = to;
+        frame();
+        frame();
+    }
+    // False: nothing of that name is drawn.
+    bool click(std::string_view name, std::uint64_t index = 0, int button = 0) {
+        const auto r = shell.ui_state().rect_of(name, index);
+        if (!r) return false;
+        click_at(r->center(), button);
+        return true;
+    }
+    void click_at(Vec2 at, int button = 0) {
+        move(at);
+        input.down[static_cast<std::size_t>(button)] = true;
+        frame();
+        input.down[static_cast<std::size_t>(button)] = false;
+        frame();
+        settle();
+        time_s += 1;  // two clicks in a row are no double-click
+    }
+    void drag(Vec2 from, Vec2 to, int steps = 8) {
+        move(from);
+        input.down[0] = true;
+        frame();
+        for (int i = 1; i <= steps; ++i) {
+            input.mouse = from + (to - from) * (static_cast<float>(i) / static_cast<float>(steps));
+            frame();
+        }
+        input.down[0] = false;
+        frame();
+        settle();
+        time_s += 1;
+    }
+    void press(Chord chord) {
+        input.ctrl = chord.ctrl;
+        input.shift = chord.shift;
+        input.alt = chord.alt;
+        input.keys_down = {chord.key};
+        frame();
+        input.keys_down.clear();
+        input.ctrl = input.shift = input.alt = false;
+        settle();
+    }
+    void type(std::string_view text) {
+        input.text = text;
+        frame();
+        settle();
+    }
+    void wheel(Vec2 at, float by) {
+        move(at);
+        input.wheel = by;
+        frame();
+        settle();
+    }
+    [[nodiscard]] bool drawn(std::string_view name, std::uint64_t index = 0) {
+        return shell.ui_state().rect_of(name, index).has_value();
+    }
+    [[nodiscard]] const Plan& plan() const { return shell.document().plan(); }
+};
+
+}  // namespace pentamesh::ui

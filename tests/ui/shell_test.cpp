@@ -1,0 +1,280 @@
+#include "tests/ui/driver.h"
+
+#include "core/plan_json.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+std::filesystem::path fresh_folder(const char* name) {
+    const auto folder = std::filesystem::temp_directory_path() / (std::string("pentamesh-test-") + name);
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    return folder;
+}
+std::string contents(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::stringstream s;
+    s << in.rdbuf();
+    return s.str();
+}
+
+}  // namespace
+
+TEST_CASE("pressing minus on tp halves it, gives the GPUs to data parallelism and evaluates before the next "
+          "frame") {
+    Driver d("llama-3.1-405b-16k");
+    REQUIRE(d.plan().layout.tp == 8);
+    const auto dp = d.plan().layout.dp_shard;
+    const double before = d.shell.evaluation().memory.peak();
+    REQUIRE(d.click("layout.tp.minus"));
+    CHECK(d.plan().layout.tp == 4);
+    CHECK(d.plan().layout.dp_shard == 2 * dp);
+    CHECK(d.shell.evaluation().mesh.world == 16384);
+    CHECK(d.shell.evaluation().memory.peak() > before);
+}
+
+TEST_CASE("undo and redo take back and repeat every edit") {
+    Driver d("llama-3.1-405b-16k");
+    const Plan first = d.plan();
+    d.click("layout.tp.minus");
+    d.click("mod.zero", 3);
+    const Plan last = d.plan();
+    CHECK(last.layout.zero == 3);
+    d.press({.key = Key::z, .ctrl = true});
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == first);
+    CHECK_FALSE(d.shell.document().modified());
+    d.press({.key = Key::z, .ctrl = true, .shift = true});
+    d.press({.key = Key::z, .ctrl = true, .shift = true});
+    CHECK(d.plan() == last);
+}
+
+TEST_CASE("dragging an order chip to another place changes the mesh's order as one step of undo") {
+    Driver d("mesh-8");
+    const auto order = d.plan().layout.order;
+    const auto from = d.shell.ui_state().rect_of("order.tp"),
+               to = d.shell.ui_state().rect_of("order.dp_shard");
+    REQUIRE(from);
+    REQUIRE(to);
+    d.drag(from->center(), to->center());
+    CHECK(d.plan().layout.order != order);
+    CHECK(d.plan().layout.order[0] != Axis::tp);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().layout.order == order);
+}
+
+TEST_CASE("a factor can be typed, and what is no number changes nothing") {
+    Driver d("zoom-1024");
+    REQUIRE(d.click("layout.tp"));
+    REQUIRE(d.drawn("edit.tp"));
+    d.type("4");
+    d.press({Key::enter});
+    CHECK(d.plan().layout.tp == 4);
+    d.click("layout.tp");
+    d.type("many");
+    d.press({Key::enter});
+    CHECK(d.plan().layout.tp == 4);
+}
+
+TEST_CASE("clicking a cell selects its rank, and Escape clears it") {
+    Driver d("mesh-8");
+    const auto cells = d.shell.ui_state().rect_of("mesh.cells");
+    REQUIRE(cells);
+    d.click_at({cells->x + 40, cells->y + 40});
+    CHECK(d.shell.selection().rank >= 0);
+    CHECK(d.shell.selection().topic == Selection::Topic::rank);
+    d.press({Key::escape});
+    CHECK(d.shell.selection().rank == -1);
+}
+
+TEST_CASE("a typed rank is found in a cluster of 16,384") {
+    Driver d("llama-3.1-405b-16k");
+    REQUIRE(d.click("mesh.goto"));
+    d.type("4099");
+    d.press({Key::enter});
+    CHECK(d.shell.selection().rank == 4099);
+}
+
+TEST_CASE("a digit fills the window with a view and takes it back") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.drawn("memory.stage"));
+    REQUIRE(d.drawn("mesh.cells"));
+    d.press({Key::n5});
+    CHECK(d.drawn("memory.stage"));
+    CHECK_FALSE(d.drawn("mesh.cells"));
+    d.press({Key::n5});
+    CHECK(d.drawn("mesh.cells"));
+}
+
+TEST_CASE("the palette finds a command by a few letters and runs it") {
+    Driver d("mesh-8");
+    d.press({.key = Key::p, .ctrl = true});
+    d.type("theme light");
+    d.press({Key::enter});
+    CHECK(d.shell.settings().theme == ThemeId::light);
+}
+
+TEST_CASE("every command has a title, an id of its own and a chord of its own") {
+    Driver d("mesh-8");
+    const auto& list = d.shell.commands();
+    CHECK(list.size() > 30);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        CHECK_FALSE(list[i].title.empty());
+        for (std::size_t j = i + 1; j < list.size(); ++j) {
+            CAPTURE(list[i].id);
+            CAPTURE(list[j].id);
+            CHECK(list[i].id != list[j].id);
+            if (list[i].chord.key != Key::none) CHECK_FALSE(list[i].chord == list[j].chord);
+        }
+    }
+}
+
+TEST_CASE("saving writes the canonical plan and a save that fails keeps the file that was there") {
+    const auto folder = fresh_folder("save");
+    Driver d("mesh-8");
+    d.click("mod.zero", 3);
+    d.press({.key = Key::s, .ctrl = true});
+    REQUIRE(d.drawn("dialog.path"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type((folder / "a.plan.json").string());
+    d.press({Key::enter});
+    REQUIRE(std::filesystem::exists(folder / "a.plan.json"));
+    CHECK(contents(folder / "a.plan.json") == write_plan(d.plan()));
+    CHECK_FALSE(d.shell.document().modified());
+    const std::string saved = contents(folder / "a.plan.json");
+    d.click("mod.zero", 1);
+    d.press({.key = Key::s, .ctrl = true, .shift = true});
+    d.press({.key = Key::a, .ctrl = true});
+    d.type((folder / "no-such-folder" / "b.plan.json").string());
+    d.press({Key::enter});
+    CHECK(d.shell.document().modified());
+    CHECK(d.shell.message().find("no-such-folder") != std::string::npos);
+    CHECK(contents(folder / "a.plan.json") == saved);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a file that is no plan leaves the open plan as it was and says what is wrong with it") {
+    const auto folder = fresh_folder("broken");
+    std::ofstream(folder / "broken.plan.json")
+        << "{\"format\": \"pentamesh.plan/1\", \"model\": \"llama-3-8\"}";
+    Driver d("mesh-8");
+    const Plan before = d.plan();
+    d.shell.open_file(folder / "broken.plan.json");
+    d.settle();
+    CHECK(d.plan() == before);
+    CHECK(d.shell.message().find("llama-3-8") != std::string::npos);
+    d.shell.open_file(folder);
+    CHECK(d.plan() == before);
+    d.shell.open_file(folder / "gone.plan.json");
+    CHECK(d.plan() == before);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the plan is copied as JSON and pasted back") {
+    Driver d("mesh-8");
+    d.press({.key = Key::c, .ctrl = true});
+    REQUIRE(d.clipboard.find("pentamesh.plan/1") != std::string::npos);
+    const Plan first = d.plan();
+    d.click("mod.zero", 3);
+    d.press({.key = Key::v, .ctrl = true});
+    CHECK(d.plan().layout == first.layout);
+    d.clipboard = "not a plan";
+    d.press({.key = Key::v, .ctrl = true});
+    CHECK(d.plan().layout == first.layout);
+}
+
+TEST_CASE("what was not saved survives the end of the program") {
+    const auto folder = fresh_folder("recovery");
+    Plan edited;
+    {
+        Driver d("mesh-8", {1280, 720}, 1, folder);
+        d.click("mod.zero", 3);
+        edited = d.plan();
+        d.shell.autosave();
+    }
+    Driver d("single-gpu", {1280, 720}, 1, folder);
+    REQUIRE(d.shell.offer_recovery());
+    CHECK(d.plan() == edited);
+    CHECK(d.shell.document().modified());
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("settings come back, and a broken settings file is set aside") {
+    const auto folder = fresh_folder("settings");
+    {
+        Driver d("mesh-8", {1280, 720}, 1, folder);
+        d.shell.settings().theme = ThemeId::high_contrast;
+        d.settle();
+    }
+    {
+        Driver d("mesh-8", {1280, 720}, 1, folder);
+        CHECK(d.shell.settings().theme == ThemeId::high_contrast);
+    }
+    std::ofstream(folder / "settings.json") << "{{{";
+    Driver d("mesh-8", {1280, 720}, 1, folder);
+    CHECK(d.shell.settings().theme == ThemeId::dark);
+    CHECK(std::filesystem::exists(folder / "settings.broken.json"));
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("closing with unsaved changes asks first") {
+    Driver d("mesh-8");
+    CHECK(d.shell.may_close());
+    d.click("mod.zero", 3);
+    CHECK_FALSE(d.shell.may_close());
+    d.settle();
+    REQUIRE(d.click("dialog.cancel"));
+    CHECK_FALSE(d.shell.quit());
+    CHECK_FALSE(d.shell.may_close());
+    d.settle();
+    d.click("dialog.discard");
+    CHECK(d.shell.quit());
+}
+
+TEST_CASE("a fix mends its problem with one click") {
+    Driver d("broken-tp-over-ib");
+    REQUIRE_FALSE(d.shell.evaluation().problems.empty());
+    std::size_t with_fix = 0;
+    const auto& problems = d.shell.evaluation().problems;
+    while (with_fix < problems.size() && problems[with_fix].fix.empty()) ++with_fix;
+    REQUIRE(with_fix < problems.size());
+    const std::string code(problems[with_fix].code);
+    d.press({Key::escape});
+    REQUIRE(d.click("problem.fix", with_fix));
+    for (const auto& p : d.shell.evaluation().problems) CHECK(p.code != code);
+}
+
+TEST_CASE("odd windows, scales and clusters are drawn without harm") {
+    for (const char* plan : {"single-gpu", "mesh-8", "llama-3.1-405b-131k", "deepseek-v3-2048", "moe-nvl72",
+                             "broken-pp-zero3"}) {
+        Driver d(plan, {640, 480});
+        for (const auto& [size, scale] : std::initializer_list<std::pair<Vec2, float>>{
+                 {{640, 480}, 1}, {{1280, 720}, 1}, {{1, 1}, 1}, {{320, 2000}, 1}, {{1280, 720}, 3}}) {
+            d.surface.resize(size, scale);
+            d.settle();
+        }
+    }
+}
+
+TEST_CASE("tab walks the controls and space presses the one that is reached") {
+    Driver d("mesh-8");
+    const Id zero = id_of("mod.zero", 3);
+    for (int i = 0; i < 80 && d.shell.ui_state().focus != zero; ++i) d.press({Key::tab});
+    REQUIRE(d.shell.ui_state().focus == zero);
+    d.press({Key::space});
+    CHECK(d.plan().layout.zero == 3);
+}
+
+TEST_CASE("an idle window asks for no frame") {
+    Driver d("llama-3.1-405b-16k");
+    for (int i = 0; i < 20; ++i) d.frame();
+    CHECK_FALSE(d.shell.wants_frame());
+    CHECK(d.shell.idle_s() > 1e6);
+}
