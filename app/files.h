@@ -1,13 +1,4 @@
-// Files at the edge: read whole, written anew and then renamed, every failure an Error of kind io that names
-// the file.
+// Files as the command line and the window read and write them.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-namespace pentamesh {
-
-[[nodiscard]] std::string read_file(const std::string& path);
-void write_file(const std::string& path, std::string_view text);
-
-}  // namespace pentamesh
+#include "core/files.h"

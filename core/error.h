@@ -13,10 +13,11 @@ class Error : public std::runtime_error {
     // `path` the file ("" none, "-" standard input), `pointer` the JSON pointer in it ("" the whole).
     Error(ErrorKind kind, std::string path, std::string pointer, const std::string& message)
         : std::runtime_error(compose(path, pointer, message)), kind_(kind), path_(std::move(path)),
-          pointer_(std::move(pointer)) {}
+          pointer_(std::move(pointer)), message_(message) {}
     [[nodiscard]] ErrorKind kind() const { return kind_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const std::string& pointer() const { return pointer_; }
+    [[nodiscard]] const std::string& message() const { return message_; }  // without path and pointer
     [[nodiscard]] int exit_status() const {
         return kind_ == ErrorKind::io ? 3 : kind_ == ErrorKind::usage ? 2 : 1;
     }
@@ -29,7 +30,7 @@ class Error : public std::runtime_error {
         return text.empty() ? message : text + ": " + message;
     }
     ErrorKind kind_;
-    std::string path_, pointer_;
+    std::string path_, pointer_, message_;
 };
 
 }  // namespace pentamesh
