@@ -1,6 +1,7 @@
 #include "render/canvas.h"
 
 #include "render/fonts.h"
+#include "render/imgui_compat.h"
 #include "render/page_sink.h"
 #include "render/surface.h"
 #include "render/surface_state.h"
@@ -315,7 +316,7 @@ float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
     if (utf8.empty() || style.color.a == 0) return advance;
     const float top = at.y + (line_height_of(style) - font.pixels / scale_) / 2;
     if (page_ != nullptr) {
-        const float ascent = font.font->Ascent * font.pixels / font.font->FontSize / scale_;
+        const float ascent = font_ascent(*font.font, font.pixels) / scale_;
         sink(page_)->text({at.x, top + ascent}, utf8, style);
     }
     if (list_ == nullptr) return advance;

@@ -1,12 +1,12 @@
 #include "render/fonts.h"
 
 #include "core/error.h"
+#include "render/imgui_compat.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
 #include <cmath>
 #include <imgui.h>
-#include <imgui_freetype.h>
 
 namespace pentamesh {
 
@@ -24,21 +24,6 @@ constexpr ImWchar kRanges[] = {
 // Dear ImGui's size is ascent plus descent, a type size is the em: their ratio in each family's own tables.
 constexpr std::array<float, kFaceCount> kHeightOfEm{1.21f, 1.21f, 1.32f};
 
-// All digits as wide as the widest, so that figures stand still while they change.
-void make_tabular(ImFont& font) {
-    float widest = 0;
-    for (ImWchar c = '0'; c <= '9'; ++c)
-        if (const ImFontGlyph* g = font.FindGlyphNoFallback(c)) widest = std::max(widest, g->AdvanceX);
-    for (ImFontGlyph& g : font.Glyphs) {
-        if (g.Codepoint < '0' || g.Codepoint > '9') continue;
-        const float shift = std::floor((widest - g.AdvanceX) / 2 + 0.5f);
-        g.X0 += shift;
-        g.X1 += shift;
-        g.AdvanceX = widest;
-        font.IndexAdvanceX[static_cast<int>(g.Codepoint)] = widest;
-    }
-}
-
 }  // namespace
 
 void build_fonts(const FontFiles& files, float scale) {
@@ -47,8 +32,7 @@ void build_fonts(const FontFiles& files, float scale) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
     atlas.Flags |= ImFontAtlasFlags_NoMouseCursors;
-    atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-    atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+    rasterise_with_freetype();
     const std::array<const std::filesystem::path*, kFaceCount> paths{&files.regular, &files.semibold,
                                                                      &files.mono};
     for (std::size_t face = 0; face < paths.size(); ++face)
@@ -66,12 +50,15 @@ void build_fonts(const FontFiles& files, float scale) {
                             "the font could not be read; install it again");
             state.font[face][i] = font;
         }
-    if (!atlas.Build())
+    if (!rasterise())
         throw Error(ErrorKind::io, files.regular.string(), "", "the fonts could not be rasterised");
-    for (auto& face : state.font)
+    ImGui::GetIO().FontDefault = state.font[0][3];
+}
+
+void keep_figures_tabular() {
+    for (auto& face : surface_state().font)
         for (ImFont* font : face)
             if (font != nullptr) make_tabular(*font);
-    ImGui::GetIO().FontDefault = state.font[0][3];
 }
 
 FontAtSize font_at(Face face, float size) {
@@ -82,7 +69,7 @@ FontAtSize font_at(Face face, float size) {
         if (row[i] != nullptr
             && (best == row.size() || std::abs(kFontSizes[i] - size) < std::abs(kFontSizes[best] - size)))
             best = i;
-    FontAtSize out{row[best], row[best]->FontSize};
+    FontAtSize out{row[best], font_height(*row[best])};
     if (kFontSizes[best] != size) out.pixels = std::round(out.pixels * size / kFontSizes[best]);
     return out;
 }

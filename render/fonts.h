@@ -9,6 +9,8 @@ namespace pentamesh {
 
 // Rebuilds the atlas of the current ImGui context for a scale. Error where a file cannot be read.
 void build_fonts(const FontFiles& files, float scale);
+// Called in every frame before anything is drawn.
+void keep_figures_tabular();
 // The raster nearest to a size, and the factor by which it is to be drawn (1 where it is exact). Never null
 // after build_fonts.
 struct FontAtSize {

@@ -51,8 +51,7 @@ void FrameContext::set_scale(float scale) {
     if (scale == state_.scale) return;
     make_current();
     build_fonts(fonts_, scale);
-    ImGui_ImplOpenGL3_DestroyFontsTexture();
-    ImGui_ImplOpenGL3_CreateFontsTexture();
+    upload_fonts();
 }
 
 FrameInfo FrameContext::begin(double time_s) {
@@ -60,6 +59,7 @@ FrameInfo FrameContext::begin(double time_s) {
     state_.grids.clear();
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
+    keep_figures_tabular();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;
     info.scale = state_.scale;

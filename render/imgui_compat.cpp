@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <imgui.h>
+#include <imgui_freetype.h>
+#include <imgui_impl_opengl3.h>
 
 // Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
 // ImGuiKey.
@@ -208,6 +211,71 @@ std::string chord_text(Chord c) {
     else if (c.key >= Key::left && c.key < Key::count)
         s += kNamed[static_cast<std::size_t>(c.key) - static_cast<std::size_t>(Key::left)];
     return s;
+}
+
+#if IMGUI_VERSION_NUM < 19200
+
+void rasterise_with_freetype() {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+    atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+}
+bool rasterise() {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    if (!atlas.Build()) return false;
+    for (ImFont* font : atlas.Fonts) make_tabular(*font);
+    return true;
+}
+void upload_fonts() {
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+float font_height(const ImFont& font) {
+    return font.FontSize;
+}
+float font_ascent(ImFont& font, float height) {
+    return font.Ascent * height / font.FontSize;
+}
+
+#else
+
+void rasterise_with_freetype() {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+}
+bool rasterise() {
+    return true;
+}
+void upload_fonts() {}
+float font_height(const ImFont& font) {
+    return font.LegacySize;
+}
+float font_ascent(ImFont& font, float height) {
+    return font.GetFontBaked(height)->Ascent;
+}
+
+#endif
+
+void make_tabular(ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    ImFont& glyphs = font;
+#else
+    ImFontBaked& glyphs = *font.GetFontBaked(font.LegacySize);
+#endif
+    // Since 1.92 looking a glyph up may rasterise it, which moves those that are there: first all, then each.
+    float widest = 0;
+    for (ImWchar c = '0'; c <= '9'; ++c)
+        if (const ImFontGlyph* g = glyphs.FindGlyphNoFallback(c)) widest = std::max(widest, g->AdvanceX);
+    for (ImWchar c = '0'; c <= '9'; ++c) {
+        auto* g = const_cast<ImFontGlyph*>(glyphs.FindGlyphNoFallback(c));
+        if (g == nullptr || g->AdvanceX == widest) continue;
+        const float shift = std::floor((widest - g->AdvanceX) / 2 + 0.5f);
+        g->X0 += shift;
+        g->X1 += shift;
+        g->AdvanceX = widest;
+        glyphs.IndexAdvanceX[static_cast<int>(c)] = widest;
+    }
 }
 
 }  // namespace pentamesh
