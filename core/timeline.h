@@ -71,6 +71,11 @@ void run_iterations(const ScheduleShape& shape, const TimelineCosts& costs, int 
 // for two. Less m(F + I + W) this is the bubble that is left, the span bubble of the zero-bubble papers.
 [[nodiscard]] double steady_period(const ScheduleShape& shape, const TimelineCosts& costs);
 
+// The makespan without a replay, O(devices * chunks), no allocation: the slowest device's work and
+// bubble_estimate() of the mean of the others. For equal stages as exact as that; docs/schedules.md has the
+// tolerances.
+[[nodiscard]] double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs);
+
 // Which device runs op `index`.
 [[nodiscard]] int device_of_op(const Timeline& t, std::size_t index);
 // The ops whose output `index` needs, on its own or another device; -1: none. An FB has two. A weight

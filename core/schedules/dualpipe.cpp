@@ -51,8 +51,10 @@ double peak_dualpipe(const ScheduleShape& s, int) {
     return s.devices + 1;
 }
 
+// Exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipe(const ScheduleShape& s, const StageCost& k) {
-    return (s.devices / 2.0 - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) + 2 * (s.devices - 1) * k.comm;
+    const double p = s.devices, sends = s.microbatches * (p - 1) / p + std::max(1.0, 1.5 * p - 3);
+    return (p / 2 - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) + sends * k.comm;
 }
 
 ClosedForm closed_dualpipe(const ScheduleShape& s, const StageCost& k) {

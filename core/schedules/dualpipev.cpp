@@ -31,8 +31,12 @@ double peak_dualpipev(const ScheduleShape& s, int) {
     return s.devices + 0.5;
 }
 
+// Exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipev(const ScheduleShape& s, const StageCost& k) {
-    return (s.devices - 1) * ((2 * k.f + std::max(0.0, k.i - k.w)) / 2 + 4 * k.comm);
+    const double p = s.devices;
+    if (s.devices == 1) return 0;
+    const double sends = 2 * s.microbatches * (p - 1) / p + (k.i > k.f ? 4 * p - 6 : 2.5 * p - 4.5);
+    return (p - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) / 2 + sends * k.comm;
 }
 
 ClosedForm closed_dualpipev(const ScheduleShape& s, const StageCost& k) {

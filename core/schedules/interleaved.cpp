@@ -111,8 +111,12 @@ double peak_interleaved(const ScheduleShape& s, int device) {
 }
 
 double bubble_interleaved(const ScheduleShape& s, const StageCost& k) {
-    const int p = s.devices, v = s.chunks;
-    return (p - 1) * (k.f + k.b()) / v + 2 * k.comm * (p * v - 1);
+    const int p = s.devices, v = s.chunks, m = s.microbatches, g = group_of(s);
+    const int last = m % g == 0 ? g : m % g;
+    const double f = k.f / v, b = k.b() / v;
+    const double late = std::max(0.0, p * (f + k.comm) - g * f) + std::max(0.0, p * (b + k.comm) - last * b);
+    const double steady = std::max(0.0, p * (k.comm - f) - (g - p) * (f + b)) * (m - g) / g;
+    return (p - 1) * (f + b + 2 * k.comm) + (v - 1) * (late + steady);
 }
 
 ClosedForm closed_interleaved(const ScheduleShape& s, const StageCost& k) {

@@ -22,8 +22,16 @@ double peak_zb_h1(const ScheduleShape& s, int) {
     return std::min(s.devices, s.microbatches);
 }
 
+// The turns of 1f1b's longest path (see there): what a turn waits for, weight gradients fill as far as they
+// go.
 double bubble_zb_h1(const ScheduleShape& s, const StageCost& k) {
-    return (s.devices - 1) * (k.f + k.i - std::min({k.f, k.i, k.w}) + 4 * k.comm);
+    const int p = s.devices, later = s.microbatches - 1;
+    const int first = std::min(p - 1, later);             // micro-batches that find W still to come
+    const int round_trips = later - (later + p - 1) / p;  // as many wait for a send to and fro
+    const int first_trips = std::min(first, round_trips);
+    const double fill = -std::min({k.f, k.i, k.w}), trip = 2 * k.comm - k.w;
+    return (p - 1) * (k.f + k.i + 2 * k.comm) + first_trips * std::max({-k.f, -k.i, trip})
+           + (first - first_trips) * fill + (round_trips - first_trips) * std::max(0.0, trip);
 }
 
 ClosedForm closed_zb_h1(const ScheduleShape& s, const StageCost& k) {

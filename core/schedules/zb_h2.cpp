@@ -37,9 +37,9 @@ double bubble_zb_h2(const ScheduleShape& s, const StageCost& k) {
 
 ClosedForm closed_zb_h2(const ScheduleShape& s, const StageCost& k) {
     const double round_trip = 2 * k.comm;
-    return {"(p-1) max(0, I-F+2c, F+I+2c-2W)", "m >= 2p",
+    return {"(p-1) max(0, I-F+2c, F+I+2c-2W)", "m >= 2p, 2c <= F+I",
             (s.devices - 1) * std::max({0.0, k.i - k.f + round_trip, k.f + k.i + round_trip - 2 * k.w}), true,
-            true};
+            round_trip <= k.f + k.i};
 }
 
 }  // namespace

@@ -72,8 +72,19 @@ double peak_zb_v(const ScheduleShape& s, int device) {
     return (std::min(m, 2 * p - 1 - device) + std::min(m, device + 1)) / 2.0;
 }
 
+// Three chains bound the step; found from replays, within the tolerance that the tests state. `ramp`: few
+// micro-batches leave the V empty, each further one fills a forward, beyond p a weight gradient.
 double bubble_zb_v(const ScheduleShape& s, const StageCost& k) {
-    return (s.devices - 1) * (k.f / 2 + std::max(0.0, k.i - k.w) + 4 * k.comm);
+    const int p = s.devices;
+    if (p == 1) return 0;
+    const int filled = std::min(s.microbatches, p) - 1;
+    const int beyond = std::clamp(s.microbatches - p, 0, p - 1);
+    const double ramp = (p - 1) * (k.f + k.i + 4 * k.comm) - filled * std::min(k.f, (k.f + k.i) / 2)
+                        - beyond * k.w + 2 * k.comm * std::max(0, beyond - 1);
+    const double uneven = std::max({0.0, k.f - k.i, k.w - k.f});
+    const double slanted = (p - 1) * k.f / 2 + (p - 2) * uneven / 2 + (3 * p - 5) * k.comm;
+    const double turns = (p - 1) * std::max(k.f, k.i) / 2 + (5 * p - 7) * k.comm;
+    return std::max({ramp, slanted, turns});
 }
 
 ClosedForm closed_zb_v(const ScheduleShape& s, const StageCost& k) {
