@@ -204,6 +204,7 @@ Model gemma2(const Fields& f) {
                                 .activation = "gelu_pytorch_tanh"});
     m.attention_bias = f.flag("attention_bias", false);
     m.post_norms = true;
+    m.sliding_window = 0;  // only some layers slide: described as full attention, an upper bound
     return m;
 }
 
@@ -218,6 +219,7 @@ Model gemma3(const Fields& f) {
     m.attention_bias = f.flag("attention_bias", false);
     m.post_norms = true;
     m.qk_norm = QkNorm::head;
+    m.sliding_window = 0;  // only some layers slide: described as full attention, an upper bound
     return m;
 }
 
@@ -268,6 +270,7 @@ Model olmo2(const Fields& f) {
     Model m = gated_decoder(f);
     m.attention_bias = f.flag("attention_bias", false);
     m.qk_norm = QkNorm::full;
+    m.sliding_window = 0;  // OLMo 3: only some layers slide
     return m;
 }
 
@@ -286,6 +289,7 @@ Model gpt_oss(const Fields& f) {
     m.attention_sinks = m.mlp_bias = true;
     m.moe = experts(f, "num_local_experts", "intermediate_size");
     m.moe->router_bias = true;
+    m.sliding_window = 0;  // only some layers slide: described as full attention, an upper bound
     return m;
 }
 

@@ -27,10 +27,14 @@ enum class Dim : std::uint8_t { none, layers, experts, rows, columns, batch, seq
 [[nodiscard]] std::string_view name_of(Spread spread);
 [[nodiscard]] std::string_view name_of(Dim dim);
 
+// On one axis of `size` ranks. A cut makes `parts` different parts: as many as ranks, or fewer where each
+// part is held by size / parts ranks (kv heads fewer than tp).
 struct AxisPlacement {
     Spread spread = Spread::copied;
-    Dim dim = Dim::none;     // of a cut
-    std::int64_t parts = 1;  // the axis's size
+    Dim dim = Dim::none;  // of a cut
+    std::int64_t size = 1;
+    std::int64_t parts = 1;
+    [[nodiscard]] std::int64_t copies() const { return spread == Spread::cut ? size / parts : size; }
     bool operator==(const AxisPlacement&) const = default;
 };
 
@@ -47,8 +51,8 @@ struct Placement {
     std::array<std::int64_t, 3> shape{1, 1, 1};  // whole
     std::array<std::int64_t, 3> local{1, 1,
                                       1};  // the largest box that a rank holds; a flat cut cuts it further
-    std::int64_t unit = 1;                 // of the dimension that tp cuts: numbers kept together
-    std::int64_t kv_heads = 0;             // tp cuts by these heads and copies where there are fewer
+    std::int64_t unit = 1;                 // numbers that a cut by tp keeps together: a head's
+    std::int64_t kv_heads = 0;             // tp cuts by these heads; 0: no such tensor
     double bytes_per_number = 0;           // optimizer: the states and the master copy together
     double bytes_whole = 0;                // shape times bytes_per_number
     double bytes_per_rank = 0;             // of one layer, on the rank that holds most
@@ -56,8 +60,9 @@ struct Placement {
     [[nodiscard]] const AxisPlacement& on(Axis a) const { return axis[static_cast<std::size_t>(a)]; }
 };
 
-// All tensors in one state at one moment, in the order of list_tensors (activations: of the forward pass).
-// `out` is cleared first.
+// All tensors in one state at one moment, in the order of list_tensors. Activations: what is kept at rest in
+// the order of the forward pass; while computing also the partial sums that tp reduces. `out` is cleared
+// first.
 void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment,
                      std::vector<Placement>& out);
 [[nodiscard]] std::vector<Placement> list_placements(const Plan& plan, const Mesh& mesh, TensorState state,
@@ -79,8 +84,8 @@ struct Part {
     std::int64_t numbers = 0;
     double bytes = 0;
 };
-// For parameters, gradients and optimizer state: sizes of the parts of all ranks of a stage that holds it add
-// up to the whole times the product of the copied axes' sizes. Partial counts as copied.
+// For parameters, gradients and optimizer state the parts of all ranks of a stage that holds it add up to the
+// whole times the copies on every axis but pp; a partial axis counts as copied.
 [[nodiscard]] Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank);
 
 // One chunk of a pipeline device: which layers, in model order.
