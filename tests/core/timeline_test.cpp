@@ -53,3 +53,131 @@ TEST_CASE("a replay gives the starts, makespans, idle times and peaks of the ref
         }
     CHECK(compared >= 100);
 }
+
+TEST_CASE("an FB pair takes its share of the parts' time and a slow device its factor") {
+    const ScheduleShape shape = shape_of(Schedule::dualpipev, 2, 6, 2);
+    Timeline t;
+    TimelineCosts costs = uniform_costs(shape, 1, 1.5, 0.5, 0, 2.4);
+    costs.slow = {1, 2};
+    run_timeline(shape, costs, t);
+    int pairs = 0;
+    for (std::size_t i = 0; i < t.order.ops.size(); ++i) {
+        const double pace = device_of_op(t, i) == 1 ? 2 : 1, takes = t.end[i] - t.start[i];
+        const OpKind kind = t.order.ops[i].kind;
+        pairs += kind == OpKind::FB;
+        const double want = kind == OpKind::FB  ? 1.2
+                            : kind == OpKind::F ? 0.5
+                            : kind == OpKind::B ? 1.0
+                            : kind == OpKind::I ? 0.75
+                                                : 0.25;
+        CHECK(takes == doctest::Approx(want * pace));
+    }
+    CHECK(pairs > 0);
+}
+
+TEST_CASE("chunks that cost more make the device that holds them busier and the step longer") {
+    const ScheduleShape shape = shape_of(Schedule::interleaved, 4, 8, 2);
+    TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0);
+    Timeline even, uneven;
+    run_timeline(shape, costs, even);
+    costs.chunk[static_cast<std::size_t>(3 * 2 + 1)].forward += 0.5;  // a head on the last stage
+    run_timeline(shape, costs, uneven);
+    CHECK(uneven.device[3].busy == doctest::Approx(even.device[3].busy + 8 * 0.5));
+    CHECK(uneven.device[0].busy == doctest::Approx(even.device[0].busy));
+    CHECK(uneven.makespan >= uneven.device[3].busy);
+}
+
+TEST_CASE("back to back, the zero-bubble schedules lose only what each device idles within its own span") {
+    const auto period = [](Schedule s, int v) {
+        const ScheduleShape shape = shape_of(s, 4, 8, v);
+        return steady_period(shape, uniform_costs(shape, 1, 1, 1, 0));
+    };
+    const double ideal = 8 * 3;
+    CHECK(period(Schedule::zb_h2, 1) == doctest::Approx(ideal));
+    CHECK(period(Schedule::zb_v, 2) == doctest::Approx(ideal));
+    CHECK(period(Schedule::zb_h1, 1) == doctest::Approx(ideal + 3));
+    CHECK(period(Schedule::one_f_one_b, 1) == doctest::Approx(ideal + 9));
+    CHECK(period(Schedule::gpipe, 1) == doctest::Approx(ideal + 9));
+}
+
+TEST_CASE("steps back to back: each runs whole, in order, and one step alone is the plain timeline") {
+    for_each_shape(4, 9, [](const ScheduleShape& shape) {
+        CAPTURE(label(shape));
+        const TimelineCosts costs = uniform_costs(shape, 1, 1.2, 0.8, 0.1);
+        Timeline once, same, twice;
+        run_timeline(shape, costs, once);
+        run_iterations(shape, costs, 1, same);
+        run_iterations(shape, costs, 2, twice);
+        REQUIRE(twice.complete);
+        CHECK(same.makespan == once.makespan);
+        CHECK(iteration_end(same, 0) == once.makespan);
+        CHECK(iteration_end(twice, 1) == twice.makespan);
+        CHECK(twice.order.ops.size() == 2 * once.order.ops.size());
+        CHECK(twice.device[0].busy == doctest::Approx(2 * once.device[0].busy));
+        CHECK(twice.makespan <= doctest::Approx(2 * once.makespan));
+        CHECK(twice.makespan - iteration_end(twice, 0) >= doctest::Approx(once.device[0].busy));
+    });
+}
+
+TEST_CASE("a warm timeline is replayed in place") {
+    for (const Schedule s : {Schedule::interleaved, Schedule::zb_v}) {
+        const ScheduleShape shape = shape_of(s, 4, 16, 2);
+        const TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0.1);
+        Timeline t;
+        run_timeline(shape, costs, t);
+        const auto places = [&] {
+            return std::vector<const void*>{t.order.ops.data(),
+                                            t.order.begin.data(),
+                                            t.start.data(),
+                                            t.end.data(),
+                                            t.device.data(),
+                                            t.forward_op.data(),
+                                            t.backward_op.data(),
+                                            t.link.data(),
+                                            t.scratch.next.data(),
+                                            t.scratch.ready.data(),
+                                            t.scratch.waits_for.data()};
+        };
+        const auto before = places();
+        const double makespan = t.makespan;
+        ScheduleShape smaller = shape;
+        smaller.microbatches = 8;
+        run_timeline(smaller, uniform_costs(smaller, 1, 1, 1, 0.1), t);
+        run_timeline(shape, costs, t);
+        CHECK(places() == before);
+        CHECK(t.makespan == makespan);
+    }
+}
+
+TEST_CASE("an op's inputs are the ops that make what it needs, a pair has both") {
+    const ScheduleShape shape = shape_of(Schedule::dualpipe, 4, 8);
+    Timeline t;
+    run_timeline(shape, uniform_costs(shape, 1, 1, 1, 0), t);
+    int crossing = 0;
+    for (std::size_t i = 0; i < t.order.ops.size(); ++i) {
+        const Op& op = t.order.ops[i];
+        const auto inputs = inputs_of(t, i);
+        for (const std::ptrdiff_t input : inputs) {
+            if (input < 0) continue;
+            const Op& from = t.order.ops[static_cast<std::size_t>(input)];
+            const bool forward = from.microbatch == op.microbatch
+                                 || (from.kind == OpKind::FB && from.backward_microbatch == op.microbatch);
+            const bool backward = op.kind == OpKind::FB
+                                  && (from.microbatch == op.backward_microbatch
+                                      || from.backward_microbatch == op.backward_microbatch);
+            CHECK((forward || backward));
+            CHECK(t.end[static_cast<std::size_t>(input)] <= t.start[i]);
+            crossing += device_of_op(t, static_cast<std::size_t>(input)) != device_of_op(t, i);
+        }
+        if (op.kind == OpKind::W) CHECK(t.order.ops[static_cast<std::size_t>(inputs[0])].kind == OpKind::I);
+        if (op.kind == OpKind::FB) CHECK(inputs[1] >= 0);
+    }
+    // Each micro-batch crosses p - 1 borders forward and as many back.
+    CHECK(crossing == 8 * 2 * 3);
+}
+
+TEST_CASE("an empty timeline has no bubble and no ops") {
+    const Timeline t;
+    CHECK(t.empty());
+    CHECK(t.bubble_fraction() == 0);
+}

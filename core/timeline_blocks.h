@@ -1,0 +1,38 @@
+// What of a timeline is worth drawing at a given zoom: ops a pixel wide or more one by one, runs of narrower
+// ones merged, in time that depends on what is visible and not on how many ops there are.
+#pragma once
+
+#include "core/timeline.h"
+
+#include <vector>
+
+namespace pentamesh {
+
+// Work of each kind that a device has done before each of its ops: [device + op index], one entry more per
+// device than ops. Built once a timeline, O(ops).
+struct WorkIndex {
+    struct Sums {
+        double forward = 0, backward = 0, weight = 0;  // B and I are backward, FB half of each
+        [[nodiscard]] double all() const { return forward + backward + weight; }
+    };
+    std::vector<Sums> before;
+};
+void build_work_index(const Timeline& t, WorkIndex& out);
+
+struct Block {
+    double from = 0, to = 0;          // time
+    std::size_t first = 0, last = 0;  // ops [first, last]; the same one: drawn as itself
+    WorkIndex::Sums work;             // of a merged run: time spent on each kind
+    [[nodiscard]] bool merged() const { return last != first; }
+    // Share of the block's time in which the device worked.
+    [[nodiscard]] double density() const { return to > from ? work.all() / (to - from) : 1; }
+};
+
+// Blocks of one device between two times, ascending, on a row `pixels` wide. An op of at least `least_px`
+// stands alone; of narrower ones, those that end within `least_px` of the first one's start join it. A
+// block's start lies at least `least_px` before that of the next but one: at most 2 * pixels / least_px + 3
+// of them. O(log ops) a block. Reuses out's capacity.
+void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
+                    double pixels, std::vector<Block>& out, double least_px = 1.5);
+
+}  // namespace pentamesh

@@ -1,0 +1,82 @@
+#include "core/timeline_blocks.h"
+#include "schedule_shapes.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace pentamesh;
+
+namespace {
+
+struct Indexed {
+    Timeline t;
+    WorkIndex index;
+};
+
+Indexed run(const ScheduleShape& shape, double send = 0.05) {
+    Indexed r;
+    run_timeline(shape, uniform_costs(shape, 1, 1.2, 0.8, send), r.t);
+    build_work_index(r.t, r.index);
+    return r;
+}
+
+}  // namespace
+
+TEST_CASE("zoomed in, every visible op is a block of its own") {
+    const Indexed r = run(shape_of(Schedule::zb_h1, 4, 8));
+    std::vector<Block> blocks;
+    visible_blocks(r.t, r.index, 1, 0, r.t.makespan, 2000, blocks);
+    REQUIRE(blocks.size() == r.t.order.begin[2] - r.t.order.begin[1]);
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+        CHECK_FALSE(blocks[k].merged());
+        CHECK(blocks[k].first == r.t.order.begin[1] + k);
+        CHECK(blocks[k].density() == doctest::Approx(1));
+    }
+}
+
+TEST_CASE("zoomed out, blocks are few, cover every visible op once and conserve the work") {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> real(0, 1);
+    for (const ScheduleShape& shape :
+         {shape_of(Schedule::interleaved, 4, 400, 4), shape_of(Schedule::dualpipe, 4, 600),
+          shape_of(Schedule::zb_v, 3, 500, 2), shape_of(Schedule::gpipe, 5, 300)}) {
+        const Indexed r = run(shape);
+        std::vector<Block> blocks;
+        for (int k = 0; k < 200; ++k) {
+            const double a = real(random) * r.t.makespan, b = real(random) * r.t.makespan;
+            const double from = std::min(a, b), to = std::max(a, b), pixels = 20 + 500 * real(random);
+            const int device = k % shape.devices;
+            const auto d = static_cast<std::size_t>(device);
+            visible_blocks(r.t, r.index, device, from, to, pixels, blocks);
+            CHECK(static_cast<double>(blocks.size()) <= 2 * pixels / 1.5 + 3);
+            std::size_t expected = r.t.order.begin[d];
+            while (expected < r.t.order.begin[d + 1] && r.t.end[expected] <= from) ++expected;
+            bool covers = true, conserves = true, narrow = true;
+            for (const Block& block : blocks) {
+                covers = covers && block.first == expected;
+                expected = block.last + 1;
+                double work = 0;
+                for (std::size_t i = block.first; i <= block.last; ++i) work += r.t.end[i] - r.t.start[i];
+                conserves = conserves && std::abs(work - block.work.all()) < 1e-6;
+                const double width = (block.to - block.from) / (to - from) * pixels;
+                narrow = narrow && (!block.merged() || width <= 1.5 + 1e-9);
+            }
+            CHECK(covers);
+            CHECK(conserves);
+            CHECK(narrow);
+            CHECK((expected == r.t.order.begin[d + 1] || r.t.start[expected] >= to));
+        }
+    }
+}
+
+TEST_CASE("nothing is visible in an empty span, on no pixels, or after the end") {
+    const Indexed r = run(shape_of(Schedule::one_f_one_b, 2, 4));
+    std::vector<Block> blocks;
+    visible_blocks(r.t, r.index, 0, 1, 1, 100, blocks);
+    CHECK(blocks.empty());
+    visible_blocks(r.t, r.index, 0, 0, 1, 0, blocks);
+    CHECK(blocks.empty());
+    visible_blocks(r.t, r.index, 0, r.t.makespan + 1, r.t.makespan + 2, 100, blocks);
+    CHECK(blocks.empty());
+}
