@@ -19,9 +19,10 @@ auto fields(P& plan) {
     return std::tie(plan.cluster.gpus, l.order, l.tp, l.sequence_parallel, l.cp, l.cp_comm, l.pp,
                     l.virtual_stages, l.schedule, l.microbatch_group, l.stage_layers, l.ep, l.etp, l.dp_shard,
                     l.dp_replicate, l.zero, t.sequence_length, t.micro_batch, t.global_batch, t.compute,
-                    t.optimizer, t.attention, t.recompute, t.router_imbalance, t.straggler_cv);
+                    t.optimizer, t.attention, t.recompute, t.router_imbalance, t.straggler_cv, t.overlap.dp,
+                    t.overlap.pp, t.overlap.cp, t.overlap.tp, t.overlap.ep);
 }
-constexpr std::array<std::string_view, 25> kPointers{"/cluster/gpus",
+constexpr std::array<std::string_view, 30> kPointers{"/cluster/gpus",
                                                      "/layout/order",
                                                      "/layout/tp",
                                                      "/layout/sequence_parallel",
@@ -45,7 +46,12 @@ constexpr std::array<std::string_view, 25> kPointers{"/cluster/gpus",
                                                      "/training/attention",
                                                      "/training/recompute",
                                                      "/training/router_imbalance",
-                                                     "/training/straggler_cv"};
+                                                     "/training/straggler_cv",
+                                                     "/training/overlap/dp",
+                                                     "/training/overlap/pp",
+                                                     "/training/overlap/cp",
+                                                     "/training/overlap/tp",
+                                                     "/training/overlap/ep"};
 // Calls f with the index of each field as a constant, while it returns true.
 template <typename F>
 bool all_fields(F&& f) {
