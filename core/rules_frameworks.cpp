@@ -52,16 +52,17 @@ void torchtitan_expert_degree(Rules& r) {
     if (!r.messages) return;
     p.message = sentence("torchtitan takes ep out of dp_shard × cp × tp = ", width, ", which ep = ", l.ep,
                          " does not divide.");
+    const auto folds = [&](const Plan& q) {
+        const std::int64_t ranks = q.layout.dp_shard * l.cp * l.tp;
+        return ranks % q.layout.ep == 0 && q.model.moe->experts % q.layout.ep == 0
+               && build_mesh(q).has_experts;
+    };
     p.fix = fix_by(r.plan, [&](Plan& q) {
-        const std::int64_t dp = q.layout.dp_shard * resolved_dp_replicate(q);
-        if (dp * l.cp * l.tp % l.ep == 0) {
-            q.layout.dp_shard = dp;
-            q.layout.dp_replicate = 1;
-        } else {
-            std::int64_t ep = std::min(l.ep, width);
-            while (ep > 1 && (width % ep != 0 || q.model.moe->experts % ep != 0)) --ep;
-            q.layout.ep = ep;
-        }
+        q.layout.dp_shard *= resolved_dp_replicate(q);
+        q.layout.dp_replicate = 1;
+        if (folds(q)) return;
+        q.layout = l;
+        while (q.layout.ep > 1 && !folds(q)) --q.layout.ep;
     });
 }
 

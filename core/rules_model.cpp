@@ -153,8 +153,10 @@ std::int64_t pipeline_chunks(const Layout& l) {
 }
 
 std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {
+    // Beyond the bound only a number that means nothing has further divisors to find.
+    constexpr std::int64_t kMostTried = 1 << 16;
     std::int64_t best = 1;
-    for (std::int64_t d = 1; d <= n / d; ++d) {
+    for (std::int64_t d = 1; d <= n / d && d <= kMostTried; ++d) {
         if (n % d != 0) continue;
         if (d <= limit) best = std::max(best, d);
         if (n / d <= limit) best = std::max(best, n / d);
@@ -164,9 +166,10 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {
 
 std::string divisors_text(std::int64_t n, std::int64_t limit) {
     constexpr int kShown = 12;
+    constexpr std::int64_t kMostTried = 1 << 16;
     std::string out;
     int shown = 0;
-    for (std::int64_t d = 1; d <= std::min(n, limit) && shown <= kShown; ++d) {
+    for (std::int64_t d = 1; d <= std::min({n, limit, kMostTried}) && shown <= kShown; ++d) {
         if (n % d != 0) continue;
         if (++shown > kShown)
             out += ", …";

@@ -2,6 +2,7 @@
 #include "core/rules.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 namespace pentamesh {
@@ -31,7 +32,7 @@ void shrink_replica(Layout& l, std::int64_t gpus) {
         return;
     }
     l.cp = 1;
-    l.tp = largest_divisor(l.tp, gpus);
+    l.tp = std::gcd(l.tp, gpus);
 }
 
 // Data parallelism that fills the cluster: by one of its factors where that divides, else by whole replicas,

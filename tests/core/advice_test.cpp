@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 
 using namespace pentamesh;
@@ -30,8 +31,14 @@ Plan valid_plan(const Model& model = dense_model()) {
     Plan p;
     p.model = model;
     p.cluster.gpus = 64;
-    p.cluster.gpu.hbm_bytes = 80e9;
-    p.cluster.gpu.flops.bf16 = 989e12, p.cluster.gpu.flops.fp8 = 1979e12;
+    Gpu& gpu = p.cluster.gpu;
+    gpu.name = "a GPU";
+    gpu.hbm_bytes = 80e9, gpu.hbm_bytes_per_s = 3.35e12;
+    gpu.flops.bf16 = 989e12, gpu.flops.fp8 = 1979e12;
+    gpu.efficiency.gemm = 0.7, gpu.efficiency.gemm_fp8 = 0.6;
+    gpu.efficiency.grouped = 0.8, gpu.efficiency.attention = 0.5, gpu.efficiency.hbm = 0.8;
+    gpu.efficiency.fast_link = gpu.efficiency.slow_link = gpu.efficiency.all_to_all = 0.8;
+    gpu.efficiency.overlap = 0.8, gpu.efficiency.kernel_s = 3e-6;
     p.cluster.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1},
                        {"IB", LinkKind::ib, 64, 50e9, 5e-6, 1}};
     p.layout.tp = 2, p.layout.pp = 2, p.layout.dp_shard = 16, p.layout.dp_replicate = 1;
@@ -240,5 +247,189 @@ TEST_CASE("codes and severities do not depend on whether messages are asked for"
     for (std::size_t i = 0; i < with.size(); ++i) {
         CHECK(with[i].code == without[i].code);
         CHECK(without[i].message.empty());
+    }
+}
+
+namespace {
+
+// The problem of that code in a plan's evaluation, if any.
+std::optional<Problem> advice_on(const Plan& plan, std::string_view code) {
+    const Evaluation e = evaluate(plan);
+    for (const Problem& p : e.problems)
+        if (p.code == code) return p;
+    return std::nullopt;
+}
+
+// Applies the fix: still valid, and that problem is gone.
+Plan mended(const Plan& plan, const Problem& problem) {
+    Plan fixed = plan;
+    REQUIRE(!problem.fix.empty());
+    REQUIRE(apply_in_core(fixed, problem.fix));
+    CAPTURE(problem.message);
+    const Evaluation e = evaluate(fixed, {false, false});
+    REQUIRE(e.valid);
+    CHECK(!advice_on(fixed, problem.code).has_value());
+    return fixed;
+}
+
+}  // namespace
+
+TEST_CASE("tp across nodes is shown in bytes and time, and its fix is faster") {
+    Plan p = valid_plan();
+    p.model.kv_heads = 32;
+    p.layout.tp = 16, p.layout.dp_shard = 2;
+    const auto found = advice_on(p, "tp-spans-nodes");
+    REQUIRE(found);
+    CHECK(found->severity == Severity::warning);
+    CHECK(found->message.find("4 of its 4 groups") != std::string::npos);
+    CHECK(found->message.find("IB") != std::string::npos);
+    const Plan fixed = mended(p, *found);
+    CHECK(evaluate(fixed).step->time_s < evaluate(p).step->time_s);
+    CHECK(!advice_on(valid_plan(), "tp-spans-nodes"));
+}
+
+TEST_CASE("an order that lays tp over the slow tier is named with the axis that suffers") {
+    Plan p = valid_plan();
+    p.layout.tp = 8, p.layout.dp_shard = 8, p.layout.pp = 1;
+    p.layout.order = {Axis::dp_shard, Axis::tp, Axis::cp, Axis::ep, Axis::dp_replicate, Axis::pp};
+    const auto found = advice_on(p, "order-puts-chatty-axis-outside");
+    REQUIRE(found);
+    CHECK(found->message.find("lays tp (stride 8)") != std::string::npos);
+    mended(p, *found);
+}
+
+TEST_CASE("FSDP over nodes is offered HSDP where that is faster") {
+    Plan p = valid_plan();
+    p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 64, p.layout.zero = 3;
+    p.training.sequence_length = 1024,
+    p.training.global_batch = 64 * 4;  // gathers repeat, replicas reduce once
+    const auto found = advice_on(p, "hsdp-keeps-shards-inside");
+    REQUIRE(found);
+    Plan fixed = p;
+    REQUIRE(apply_in_core(fixed, found->fix));
+    CHECK(fixed.layout.dp_shard * *fixed.layout.dp_replicate == 64);
+    CHECK(fixed.layout.dp_shard < 64);
+    const Evaluation before = evaluate(p), after = evaluate(fixed);
+    CHECK(after.valid);
+    CHECK(after.step->time_s < before.step->time_s);
+}
+
+TEST_CASE("a thousand FSDP ranks are warned of with the ring's latency") {
+    Plan p = valid_plan();
+    p.cluster.gpus = p.cluster.tiers[1].domain = p.training.global_batch = 1024;
+    p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1024, p.layout.zero = 3;
+    const auto found = advice_on(p, "fsdp-many-ranks");
+    REQUIRE(found);
+    CHECK(found->message.find("1,023 steps") != std::string::npos);
+    CHECK(found->message.find("5.12 ms a collective") != std::string::npos);  // 1,023 x 5 us
+}
+
+TEST_CASE("ZeRO-3 under a pipeline is shown what it sends, and what less sharding would") {
+    Plan p = valid_plan();
+    p.layout.zero = 3, p.training.global_batch = 512;
+    const auto found = advice_on(p, "pp-with-zero3");
+    REQUIRE(found);
+    mended(p, *found);
+    p.layout.zero = 1;
+    CHECK(!advice_on(p, "pp-with-zero3"));
+}
+
+TEST_CASE("a large bubble names the batch that makes it small") {
+    Plan p = valid_plan();
+    p.layout.pp = 8, p.layout.dp_shard = 4, p.training.global_batch = 32;
+    const auto found = advice_on(p, "bubble-too-large");
+    REQUIRE(found);
+    const Plan fixed = mended(p, *found);
+    const Evaluation e = evaluate(fixed, {false, false});
+    CHECK(e.step->bubble_s < 0.1 * e.step->time_s);
+    // And it is the smallest multiple of pp that does.
+    Plan less = fixed;
+    less.training.global_batch -= 8 * 4;
+    const Evaluation l = evaluate(less, {false, false});
+    CHECK(l.step->bubble_s >= 0.1 * l.step->time_s);
+}
+
+TEST_CASE("what does not fit is offered a change that fits") {
+    Plan p = valid_plan();
+    p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1, p.layout.dp_replicate = 64, p.layout.zero = 0;
+    const auto found = advice_on(p, "memory-does-not-fit");
+    REQUIRE(found);
+    CHECK(found->severity == Severity::warning);
+    const Plan fixed = mended(p, *found);
+    CHECK(evaluate(fixed).memory.fits());
+
+    Plan hopeless = p;
+    hopeless.model.hidden *= 64, hopeless.model.ffn *= 64, hopeless.model.head_dim *= 64;
+    const auto none = advice_on(hopeless, "memory-does-not-fit");
+    REQUIRE(none);
+    CHECK(none->fix.empty());
+}
+
+TEST_CASE("recomputation that nothing needs is named with the time it takes") {
+    Plan p = valid_plan();
+    p.layout.tp = 8, p.layout.dp_shard = 4;
+    p.training.recompute = Recompute::full;
+    const auto found = advice_on(p, "recompute-not-needed");
+    REQUIRE(found);
+    mended(p, *found);
+}
+
+TEST_CASE("stragglers cost what the exact maximum says, beside the bound") {
+    Plan p = valid_plan();
+    p.training.straggler_cv = 0.05;
+    const auto found = advice_on(p, "straggler-tax");
+    REQUIRE(found);
+    CHECK(found->message.find("slowest of 64 GPUs") != std::string::npos);
+}
+
+TEST_CASE("rules of one framework are warnings or notices that name it, never errors") {
+    Plan p = valid_plan(moe_model());
+    p.layout.etp = 1, p.layout.ep = 32, p.layout.sequence_parallel = false;
+    p.layout.dp_shard = 1, p.layout.dp_replicate = 16;
+    CHECK(evaluate(p).valid);
+    const auto sp = advice_on(p, "megatron-moe-needs-sp"), ep = advice_on(p, "torchtitan-ep");
+    REQUIRE(sp);
+    REQUIRE(ep);
+    CHECK(sp->message.find("Megatron") != std::string::npos);
+    CHECK(ep->message.find("torchtitan") != std::string::npos);
+    mended(p, *sp);
+    mended(p, *ep);
+}
+
+TEST_CASE("leftover GPUs are said aloud as replicas") {
+    Plan p = valid_plan();
+    p.layout.dp_replicate.reset();
+    p.layout.dp_shard = 4;
+    const auto found = advice_on(p, "leftover-replicas");
+    REQUIRE(found);
+    CHECK(found->message.find("dp_replicate = 4") != std::string::npos);
+    CHECK(evaluate(p).valid);
+}
+
+TEST_CASE("whatever advice offers is a valid plan") {
+    std::mt19937_64 rng(11);
+    const auto pick = [&](std::initializer_list<std::int64_t> from) {
+        return from.begin()[rng() % from.size()];
+    };
+    for (int round = 0; round < 60; ++round) {
+        Plan p = valid_plan(rng() % 2 ? moe_model() : dense_model());
+        Layout& l = p.layout;
+        l.tp = pick({1, 2, 8}), l.cp = pick({1, 1, 2}), l.pp = pick({1, 2, 4});
+        l.dp_shard = pick({1, 2, 4}), l.dp_replicate = pick({1, 2, 8}), l.zero = static_cast<int>(rng() % 4);
+        if (p.model.moe) l.ep = pick({1, 2, 4}), l.etp = pick({1, 2});
+        std::shuffle(l.order.begin(), l.order.end(), rng);
+        p.cluster.gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
+        p.training.global_batch = l.dp_shard * *l.dp_replicate * pick({1, 4, 32});
+        p.training.recompute = static_cast<Recompute>(rng() % 3);
+        const Evaluation e = evaluate(p);
+        if (!e.valid) continue;
+        for (const Problem& problem : e.problems) {
+            CAPTURE(problem.code);
+            CHECK(problem.severity != Severity::error);
+            CHECK(!problem.message.empty());
+            Plan fixed = p;
+            REQUIRE(apply_in_core(fixed, problem.fix));
+            CHECK(evaluate(fixed, {false, false}).valid);
+        }
     }
 }
