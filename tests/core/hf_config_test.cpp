@@ -42,7 +42,7 @@ bool names(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-// Totals are those of the released checkpoints (safetensors index, `total_size` / 2 or the hub's count).
+// Totals are those of the released checkpoints.
 TEST_CASE("families beside the golden ones count as their checkpoints do") {
     CHECK(
         total(

@@ -1,5 +1,6 @@
 #include "core/hf_config.h"
 #include "core/model.h"
+#include "core/presets.h"
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -66,6 +67,30 @@ TEST_CASE("parameter counts equal the released checkpoints to the unit") {
         ++checked;
     }
     CHECK(checked == 21);
+}
+
+TEST_CASE("the models that ship count as the golden data and as their released checkpoints") {
+    const Presets presets(std::string(SOURCE_DIR) + "/presets");
+    for (const json& c : golden_cases()) {
+        const std::string id = c["model"];
+        CAPTURE(id);
+        const ParameterCounts n = count_parameters(presets.model(id));
+        if (c.contains("total")) CHECK(n.total == c["total"].get<std::int64_t>());
+        if (c.contains("active")) CHECK(n.active == c["active"].get<std::int64_t>());
+    }
+    // Parameter counts of the released checkpoints.
+    const std::pair<const char*, std::int64_t> released[] = {
+        {"llama-2-13b", 13015864320},      {"llama-2-70b", 68976648192},  {"llama-3.1-8b", 8030261248},
+        {"llama-3.1-70b", 70553706496},    {"llama-3.2-1b", 1235814400},  {"mixtral-8x22b", 140620634112},
+        {"qwen2.5-32b", 32763876352},      {"qwen3-32b", 32762123264},    {"qwen1.5-moe-a2.7b", 14315784192},
+        {"gemma-2-27b", 27227128320},      {"gemma-3-1b", 999885952},     {"deepseek-v2", 235741434880},
+        {"deepseek-v2-lite", 15706484224}, {"gpt-oss-20b", 20914757184},  {"phi-2", 2779683840},
+        {"phi-3-mini", 3821079552},        {"phi-3-medium", 13960238080}, {"olmo-7b", 6888095744},
+        {"olmo-2-7b", 7298617344},         {"gpt-neox-20b", 20554567680}, {"kimi-k2", 1026408232448}};
+    for (const auto& [id, total] : released) {
+        CAPTURE(id);
+        CHECK(count_parameters(presets.model(id)).total == total);
+    }
 }
 
 TEST_CASE("the list of tensors adds up to the counts, each name once") {
