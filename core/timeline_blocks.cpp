@@ -5,21 +5,74 @@
 namespace pentamesh {
 namespace {
 
-// First op of [begin, end) that ends after `time`.
-std::size_t first_ending_after(const Timeline& t, std::size_t begin, std::size_t end, double time) {
-    const auto ends = t.end.begin();
-    const auto found = std::upper_bound(ends + static_cast<std::ptrdiff_t>(begin),
-                                        ends + static_cast<std::ptrdiff_t>(end), time);
-    return static_cast<std::size_t>(found - ends);
+using Sums = WorkIndex::Sums;
+
+Sums minus(const Sums& a, const Sums& b) {
+    return {a.forward - b.forward, a.backward - b.backward, a.weight - b.weight};
 }
 
-Block block_of(const Timeline& t, const WorkIndex& index, std::size_t device, std::size_t first,
-               std::size_t last) {
-    Block b{t.start[first], t.end[last], first, last, {}};
-    const WorkIndex::Sums &before = index.before[device + first], &after = index.before[device + last + 1];
-    b.work = {after.forward - before.forward, after.backward - before.backward, after.weight - before.weight};
-    return b;
-}
+struct Row {
+    const Timeline& t;
+    const WorkIndex& index;
+    std::size_t device, end;
+    double least, most;  // time that least_px and most_px are
+    double tolerance;
+
+    // First op from `begin` on that ends after `time`.
+    [[nodiscard]] std::size_t ending_after(std::size_t begin, double time) const {
+        const auto ends = t.end.begin();
+        const auto found = std::upper_bound(ends + static_cast<std::ptrdiff_t>(begin),
+                                            ends + static_cast<std::ptrdiff_t>(end), time);
+        return static_cast<std::size_t>(found - ends);
+    }
+
+    [[nodiscard]] bool wide(std::size_t i) const { return t.end[i] - t.start[i] >= least; }
+
+    [[nodiscard]] Block block(std::size_t first, std::size_t last) const {
+        return {t.start[first], t.end[last], first, last,
+                minus(index.before[device + last + 1], index.before[device + first])};
+    }
+
+    // Work done before `time`, which op `from` or a later one runs in or after.
+    [[nodiscard]] Sums work_before(std::size_t from, double time) const {
+        const std::size_t i = ending_after(from, time);
+        Sums sums = index.before[device + i];
+        if (i == end || t.start[i] >= time) return sums;
+        const double share = (time - t.start[i]) / (t.end[i] - t.start[i]);
+        const Sums own = minus(index.before[device + i + 1], sums);
+        return {sums.forward + share * own.forward, sums.backward + share * own.backward,
+                sums.weight + share * own.weight};
+    }
+
+    // Whether the work from op `first` on is much the same in each quarter of the next `span`.
+    [[nodiscard]] bool alike(std::size_t first, double span) const {
+        const double quarter = span / 4, begin = t.start[first];
+        Sums before = index.before[device + first], least_work{}, most_work{};
+        for (int q = 1; q <= 4; ++q) {
+            const Sums now = work_before(first, begin + q * quarter), work = minus(now, before);
+            before = now;
+            if (q == 1) least_work = most_work = work;
+            least_work = {std::min(least_work.forward, work.forward),
+                          std::min(least_work.backward, work.backward),
+                          std::min(least_work.weight, work.weight)};
+            most_work = {std::max(most_work.forward, work.forward),
+                         std::max(most_work.backward, work.backward),
+                         std::max(most_work.weight, work.weight)};
+        }
+        const Sums range = minus(most_work, least_work);
+        return std::max({range.forward, range.backward, range.weight}) <= tolerance * quarter;
+    }
+
+    // The op after the last that joins `first`, which is narrow.
+    [[nodiscard]] std::size_t run_end(std::size_t first) const {
+        for (double span = most; span > 4 * least; span /= 2) {
+            const std::size_t next = ending_after(first, t.start[first] + span);
+            const bool narrow = static_cast<double>(next - first) * least >= span;
+            if (narrow && alike(first, span)) return next;
+        }
+        return std::max(ending_after(first, t.start[first] + least), first + 1);
+    }
+};
 
 }  // namespace
 
@@ -46,24 +99,17 @@ void build_work_index(const Timeline& t, WorkIndex& out) {
 }
 
 void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
-                    double pixels, std::vector<Block>& out, double least_px) {
+                    double pixels, std::vector<Block>& out, const BlockLimits& limits) {
     out.clear();
-    const auto d = static_cast<std::size_t>(device);
-    const std::size_t end = t.order.begin[d + 1];
     if (!(to > from) || !(pixels > 0)) return;
-    const double least = least_px * (to - from) / pixels;
-    const auto wide = [&](std::size_t i) { return t.end[i] - t.start[i] >= least; };
-    std::size_t i = first_ending_after(t, t.order.begin[d], end, from);
-    while (i < end && t.start[i] < to) {
-        if (wide(i)) {
-            out.push_back(block_of(t, index, d, i, i));
-            ++i;
-            continue;
-        }
-        // Ops that end within the column; what is wide begins a block of its own, and can only be the one
-        // after, since a wide op does not end within a column.
-        const std::size_t next = std::max(first_ending_after(t, i, end, t.start[i] + least), i + 1);
-        out.push_back(block_of(t, index, d, i, next - 1));
+    const auto d = static_cast<std::size_t>(device);
+    const double pixel = (to - from) / pixels;
+    const Row row{
+        t, index, d, t.order.begin[d + 1], limits.least_px * pixel, limits.most_px * pixel, limits.tolerance};
+    std::size_t i = row.ending_after(t.order.begin[d], from);
+    while (i < row.end && t.start[i] < to) {
+        const std::size_t next = row.wide(i) ? i + 1 : row.run_end(i);
+        out.push_back(row.block(i, next - 1));
         i = next;
     }
 }

@@ -28,11 +28,18 @@ struct Block {
     [[nodiscard]] double density() const { return to > from ? work.all() / (to - from) : 1; }
 };
 
-// Blocks of one device between two times, ascending, on a row `pixels` wide. An op of at least `least_px`
-// stands alone; of narrower ones, those that end within `least_px` of the first one's start join it. A
-// block's start lies at least `least_px` before that of the next but one: at most 2 * pixels / least_px + 3
-// of them. O(log ops) a block. Reuses out's capacity.
+struct BlockLimits {
+    double least_px = 1.5;    // a wider op stands alone
+    double most_px = 64;      // how wide a merged run may grow where nothing changes in it; 0: one column
+    double tolerance = 0.04;  // how much the share of a kind may differ between the quarters of such a run
+};
+
+// Blocks of one device between two times, ascending, on a row `pixels` wide. Of ops narrower than least_px,
+// those that end within least_px of the first one's start join it; where the work goes on alike, whole
+// stretches do. A block's start lies at least least_px before that of the next but one: at most 2 * pixels /
+// least_px + 3 of them, and a steady phase of half a million ops takes a few. O(log ops) a block. Reuses
+// out's capacity.
 void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
-                    double pixels, std::vector<Block>& out, double least_px = 1.5);
+                    double pixels, std::vector<Block>& out, const BlockLimits& limits = {});
 
 }  // namespace pentamesh

@@ -43,12 +43,15 @@ TEST_CASE("zoomed out, blocks are few, cover every visible op once and conserve 
           shape_of(Schedule::zb_v, 3, 500, 2), shape_of(Schedule::gpipe, 5, 300)}) {
         const Indexed r = run(shape);
         std::vector<Block> blocks;
-        for (int k = 0; k < 200; ++k) {
+        for (int k = 0; k < 400; ++k) {
+            BlockLimits limits;
+            if (k % 2 == 0) limits.most_px = 0;
+            const double widest = k % 2 == 0 ? limits.least_px : limits.most_px;
             const double a = real(random) * r.t.makespan, b = real(random) * r.t.makespan;
             const double from = std::min(a, b), to = std::max(a, b), pixels = 20 + 500 * real(random);
             const int device = k % shape.devices;
             const auto d = static_cast<std::size_t>(device);
-            visible_blocks(r.t, r.index, device, from, to, pixels, blocks);
+            visible_blocks(r.t, r.index, device, from, to, pixels, blocks, limits);
             CHECK(static_cast<double>(blocks.size()) <= 2 * pixels / 1.5 + 3);
             std::size_t expected = r.t.order.begin[d];
             while (expected < r.t.order.begin[d + 1] && r.t.end[expected] <= from) ++expected;
@@ -60,7 +63,7 @@ TEST_CASE("zoomed out, blocks are few, cover every visible op once and conserve 
                 for (std::size_t i = block.first; i <= block.last; ++i) work += r.t.end[i] - r.t.start[i];
                 conserves = conserves && std::abs(work - block.work.all()) < 1e-6;
                 const double width = (block.to - block.from) / (to - from) * pixels;
-                narrow = narrow && (!block.merged() || width <= 1.5 + 1e-9);
+                narrow = narrow && (!block.merged() || width <= widest + 1e-9);
             }
             CHECK(covers);
             CHECK(conserves);
@@ -68,6 +71,28 @@ TEST_CASE("zoomed out, blocks are few, cover every visible op once and conserve 
             CHECK((expected == r.t.order.begin[d + 1] || r.t.start[expected] >= to));
         }
     }
+}
+
+TEST_CASE("a steady phase of very many ops is a few blocks, and each is as dense as its quarters") {
+    const Indexed r = run(shape_of(Schedule::interleaved, 16, 512, 4));
+    std::vector<Block> blocks;
+    std::size_t count = 0;
+    for (int d = 0; d < 16; ++d) {
+        visible_blocks(r.t, r.index, d, 0, r.t.makespan, 1600, blocks);
+        count += blocks.size();
+        for (const Block& b : blocks) {
+            if ((b.to - b.from) / r.t.makespan * 1600 < 8) continue;
+            const double quarter = (b.to - b.from) / 4;
+            for (int q = 0; q < 4; ++q) {
+                double busy = 0;
+                for (std::size_t i = b.first; i <= b.last; ++i)
+                    busy += std::max(0.0, std::min(r.t.end[i], b.from + (q + 1) * quarter)
+                                              - std::max(r.t.start[i], b.from + q * quarter));
+                CHECK(std::abs(busy / quarter - b.density()) < 0.13);
+            }
+        }
+    }
+    CHECK(count < 16 * 200);
 }
 
 TEST_CASE("nothing is visible in an empty span, on no pixels, or after the end") {
