@@ -63,13 +63,17 @@ struct Row {
         return std::max({range.forward, range.backward, range.weight}) <= tolerance * quarter;
     }
 
-    // The op after the last that joins `first`, which is narrow.
-    [[nodiscard]] std::size_t run_end(std::size_t first) const {
-        for (double span = most; span > 4 * least; span /= 2) {
+    // The op after the last that joins `first`, which is narrow. `guess`: how long the run before was, in and
+    // out; a run is at most twice that, which saves trying every length where the work changes often.
+    [[nodiscard]] std::size_t run_end(std::size_t first, double& guess) const {
+        for (double span = std::min(most, 2 * guess); span > 4 * least; span /= 2) {
             const std::size_t next = ending_after(first, t.start[first] + span);
             const bool narrow = static_cast<double>(next - first) * least >= span;
-            if (narrow && alike(first, span)) return next;
+            if (!narrow || !alike(first, span)) continue;
+            guess = span;
+            return next;
         }
+        guess = 4 * least;
         return std::max(ending_after(first, t.start[first] + least), first + 1);
     }
 };
@@ -106,9 +110,10 @@ void visible_blocks(const Timeline& t, const WorkIndex& index, int device, doubl
     const double pixel = (to - from) / pixels;
     const Row row{
         t, index, d, t.order.begin[d + 1], limits.least_px * pixel, limits.most_px * pixel, limits.tolerance};
+    double guess = row.most;
     std::size_t i = row.ending_after(t.order.begin[d], from);
     while (i < row.end && t.start[i] < to) {
-        const std::size_t next = row.wide(i) ? i + 1 : row.run_end(i);
+        const std::size_t next = row.wide(i) ? i + 1 : row.run_end(i, guess);
         out.push_back(row.block(i, next - 1));
         i = next;
     }
