@@ -54,7 +54,7 @@ Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& 
     const bool based = preset != value.end();
     if (based)
         gpu = preset_named(*preset, place.at("preset"), get);
-    else if (!value.contains("efficiency") || value["efficiency"].size() < kEfficiencyKeys.size())
+    else if (place.path != (presets.root() / "gpus" / (std::string(kEfficiencyOf) + ".json")).string())
         gpu.efficiency = presets.gpu(kEfficiencyOf).efficiency;
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
     static_cast<void>(reader.peek("preset"));
