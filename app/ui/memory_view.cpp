@@ -122,7 +122,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     const auto n = m.stage.size();
     const float step = std::min(room.w / static_cast<float>(n), 120.0f);
     const float gap = step > 10 ? std::min(12.0f, step * 0.24f) : 0;
-    const auto every = static_cast<std::size_t>(std::ceil(26.0f / step));
+    const auto every = static_cast<std::size_t>(std::clamp(std::ceil(26.0f / step), 1.0f, 64.0f));
     for (std::size_t i = 0; i < n; ++i) {
         const auto& s = m.stage[i];
         const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};

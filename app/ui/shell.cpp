@@ -252,6 +252,7 @@ void Shell::copy_table(TableFormat format) {
 void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
                       ViewId* place) {
     const auto i = static_cast<std::size_t>(view);
+    if (room.w < 120 || room.h < 60) return;  // nothing could be read
     ui.canvas().push_clip(room);
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
     const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);

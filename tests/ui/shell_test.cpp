@@ -139,7 +139,7 @@ TEST_CASE("every command has a title, an id of its own and a chord of its own") 
 TEST_CASE("saving writes the canonical plan and a save that fails keeps the file that was there") {
     const auto folder = fresh_folder("save");
     Driver d("mesh-8");
-    d.click("mod.zero", 3);
+    d.click("mod.zero", 2);
     d.press({.key = Key::s, .ctrl = true});
     REQUIRE(d.drawn("dialog.path"));
     d.press({.key = Key::a, .ctrl = true});
@@ -169,7 +169,8 @@ TEST_CASE("a file that is no plan leaves the open plan as it was and says what i
     d.shell.open_file(folder / "broken.plan.json");
     d.settle();
     CHECK(d.plan() == before);
-    CHECK(d.shell.message().find("llama-3-8") != std::string::npos);
+    CAPTURE(d.shell.message());
+    CHECK(d.shell.message().find("/cluster") != std::string::npos);
     d.shell.open_file(folder);
     CHECK(d.plan() == before);
     d.shell.open_file(folder / "gone.plan.json");
@@ -182,7 +183,7 @@ TEST_CASE("the plan is copied as JSON and pasted back") {
     d.press({.key = Key::c, .ctrl = true});
     REQUIRE(d.clipboard.find("pentamesh.plan/1") != std::string::npos);
     const Plan first = d.plan();
-    d.click("mod.zero", 3);
+    d.click("mod.zero", 2);
     d.press({.key = Key::v, .ctrl = true});
     CHECK(d.plan().layout == first.layout);
     d.clipboard = "not a plan";
@@ -195,7 +196,7 @@ TEST_CASE("what was not saved survives the end of the program") {
     Plan edited;
     {
         Driver d("mesh-8", {1280, 720}, 1, folder);
-        d.click("mod.zero", 3);
+        d.click("mod.zero", 2);
         edited = d.plan();
         d.shell.autosave();
     }
@@ -227,7 +228,7 @@ TEST_CASE("settings come back, and a broken settings file is set aside") {
 TEST_CASE("closing with unsaved changes asks first") {
     Driver d("mesh-8");
     CHECK(d.shell.may_close());
-    d.click("mod.zero", 3);
+    d.click("mod.zero", 2);
     CHECK_FALSE(d.shell.may_close());
     d.settle();
     REQUIRE(d.click("dialog.cancel"));
@@ -265,11 +266,11 @@ TEST_CASE("odd windows, scales and clusters are drawn without harm") {
 
 TEST_CASE("tab walks the controls and space presses the one that is reached") {
     Driver d("mesh-8");
-    const Id zero = id_of("mod.zero", 3);
+    const Id zero = id_of("mod.zero", 2);
     for (int i = 0; i < 80 && d.shell.ui_state().focus != zero; ++i) d.press({Key::tab});
     REQUIRE(d.shell.ui_state().focus == zero);
     d.press({Key::space});
-    CHECK(d.plan().layout.zero == 3);
+    CHECK(d.plan().layout.zero == 2);
 }
 
 TEST_CASE("an idle window asks for no frame") {
