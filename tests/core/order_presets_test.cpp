@@ -1,0 +1,157 @@
+#include "core/mesh.h"
+#include "core/order_presets.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace pentamesh;
+
+namespace {
+
+// arange(N).reshape(sizes): an array of ranks with named dimensions, outermost first, as numpy and
+// torch.distributed's init_device_mesh lay it out.
+struct Reshaped {
+    std::vector<std::pair<std::string, std::int64_t>> dims;
+    [[nodiscard]] std::int64_t world() const {
+        std::int64_t n = 1;
+        for (const auto& [name, size] : dims) n *= size;
+        return n;
+    }
+    // The ranks along the named dimensions together, for every value of the others; canonical order.
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> groups(const std::vector<std::string>& along) const {
+        std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_rest;
+        for (std::int64_t rank = 0; rank < world(); ++rank) {
+            std::vector<std::int64_t> rest;
+            std::int64_t left = rank;
+            for (auto it = dims.rbegin(); it != dims.rend(); ++it) {
+                if (std::find(along.begin(), along.end(), it->first) == along.end())
+                    rest.push_back(left % it->second);
+                left /= it->second;
+            }
+            by_rest[rest].push_back(rank);
+        }
+        std::vector<std::vector<std::int64_t>> out;
+        for (const auto& entry : by_rest) out.push_back(entry.second);
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+};
+
+std::vector<std::vector<std::int64_t>> ours(const Mesh& mesh, GroupKind kind) {
+    const std::vector<std::int64_t> flat = all_groups(mesh, kind);
+    std::int64_t degree = 1;
+    for (const Factor& f : group_factors(mesh, kind).span()) degree *= f.size;
+    std::vector<std::vector<std::int64_t>> out;
+    for (auto it = flat.begin(); it != flat.end(); it += degree) out.emplace_back(it, it + degree);
+    return out;
+}
+
+const OrderPreset& preset(std::string_view name) {
+    for (const OrderPreset& p : order_presets())
+        if (p.name == name) return p;
+    FAIL("no order preset " << name);
+    return order_presets().front();
+}
+
+// tp 2, cp 3, pp 2, dp_shard 4, dp_replicate 2 (a framework without an axis has 1 there).
+Plan plan_in(std::string_view name) {
+    Plan p;
+    p.layout.order = preset(name).order;
+    p.layout.tp = 2, p.layout.cp = 3, p.layout.pp = 2, p.layout.dp_shard = 4, p.layout.dp_replicate = 2;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("every order preset names each axis once and its source") {
+    for (const OrderPreset& p : order_presets()) {
+        CAPTURE(p.name);
+        unsigned seen = 0;
+        for (const Axis a : p.order) seen |= 1U << static_cast<unsigned>(a);
+        CHECK(seen == 63);
+        CHECK(!p.source.empty());
+        CHECK(!p.stated.empty());
+    }
+}
+
+TEST_CASE("Megatron: pp outermost, then dp, cp, tp; with the mapping switch dp outermost") {
+    const Mesh m = build_mesh(plan_in("Megatron"));
+    const Reshaped r{{{"pp", 2}, {"dp", 8}, {"cp", 3}, {"tp", 2}}};
+    CHECK(ours(m, GroupKind::tp) == r.groups({"tp"}));
+    CHECK(ours(m, GroupKind::cp) == r.groups({"cp"}));
+    CHECK(ours(m, GroupKind::dp) == r.groups({"dp"}));
+    CHECK(ours(m, GroupKind::pp) == r.groups({"pp"}));
+    CHECK(ours(m, GroupKind::dp_cp) == r.groups({"dp", "cp"}));
+    CHECK(ours(m, GroupKind::mp) == r.groups({"tp", "pp"}));
+
+    const Mesh switched = build_mesh(plan_in("Megatron tp-pp-dp"));
+    const Reshaped s{{{"dp", 8}, {"pp", 2}, {"cp", 3}, {"tp", 2}}};
+    CHECK(ours(switched, GroupKind::tp) == s.groups({"tp"}));
+    CHECK(ours(switched, GroupKind::dp) == s.groups({"dp"}));
+    CHECK(ours(switched, GroupKind::pp) == s.groups({"pp"}));
+}
+
+TEST_CASE("torchtitan: dense pp, dp_replicate, dp_shard, cp, tp; sparse pp, dp_replicate, efsdp, ep") {
+    Plan p = plan_in("torchtitan");
+    p.model.moe = Moe{};
+    p.layout.ep = 6, p.layout.etp = 1;
+    const Mesh m = build_mesh(p);
+    REQUIRE(m.has_experts);
+    const Reshaped dense{{{"pp", 2}, {"dp_replicate", 2}, {"dp_shard", 4}, {"cp", 3}, {"tp", 2}}};
+    CHECK(ours(m, GroupKind::tp) == dense.groups({"tp"}));
+    CHECK(ours(m, GroupKind::cp) == dense.groups({"cp"}));
+    CHECK(ours(m, GroupKind::dp_shard) == dense.groups({"dp_shard"}));
+    CHECK(ours(m, GroupKind::dp_replicate) == dense.groups({"dp_replicate"}));
+    CHECK(ours(m, GroupKind::pp) == dense.groups({"pp"}));
+    CHECK(ours(m, GroupKind::fsdp) == dense.groups({"dp_shard", "cp"}));
+    const Reshaped sparse{{{"pp", 2}, {"dp_replicate", 2}, {"efsdp", 4 * 3 * 2 / 6}, {"ep", 6}}};
+    CHECK(ours(m, GroupKind::ep) == sparse.groups({"ep"}));
+    CHECK(ours(m, GroupKind::edp) == sparse.groups({"efsdp", "dp_replicate"}));
+    CHECK(ours(m, GroupKind::pp) == sparse.groups({"pp"}));
+}
+
+TEST_CASE("accelerate: dp_replicate, dp_shard, cp, tp") {
+    Plan p = plan_in("accelerate");
+    p.layout.pp = 1;
+    const Mesh m = build_mesh(p);
+    const Reshaped r{{{"dp_replicate", 2}, {"dp_shard", 4}, {"cp", 3}, {"tp", 2}}};
+    CHECK(ours(m, GroupKind::tp) == r.groups({"tp"}));
+    CHECK(ours(m, GroupKind::cp) == r.groups({"cp"}));
+    CHECK(ours(m, GroupKind::dp_shard) == r.groups({"dp_shard"}));
+    CHECK(ours(m, GroupKind::dp_replicate) == r.groups({"dp_replicate"}));
+    CHECK(ours(m, GroupKind::fsdp) == r.groups({"dp_shard", "cp"}));
+}
+
+TEST_CASE("nanotron: pp, dp, cp, tp below an outermost ep of 1") {
+    const Mesh m = build_mesh(plan_in("nanotron"));
+    const Reshaped r{{{"ep", 1}, {"pp", 2}, {"dp", 8}, {"cp", 3}, {"tp", 2}}};
+    CHECK(ours(m, GroupKind::tp) == r.groups({"tp"}));
+    CHECK(ours(m, GroupKind::cp) == r.groups({"cp"}));
+    CHECK(ours(m, GroupKind::dp) == r.groups({"dp"}));
+    CHECK(ours(m, GroupKind::pp) == r.groups({"pp"}));
+}
+
+TEST_CASE("picotron and Llama 3: dp, pp, cp, tp") {
+    for (const char* name : {"picotron", "Llama 3"}) {
+        const Mesh m = build_mesh(plan_in(name));
+        const Reshaped r{{{"dp", 8}, {"pp", 2}, {"cp", 3}, {"tp", 2}}};
+        CHECK(ours(m, GroupKind::tp) == r.groups({"tp"}));
+        CHECK(ours(m, GroupKind::cp) == r.groups({"cp"}));
+        CHECK(ours(m, GroupKind::pp) == r.groups({"pp"}));
+        CHECK(ours(m, GroupKind::dp) == r.groups({"dp"}));
+    }
+}
+
+TEST_CASE("DeepSpeed: pipe, data, model") {
+    Plan p = plan_in("DeepSpeed");
+    p.layout.cp = 1;
+    const Mesh m = build_mesh(p);
+    const Reshaped r{{{"pipe", 2}, {"data", 8}, {"model", 2}}};
+    CHECK(ours(m, GroupKind::tp) == r.groups({"model"}));
+    CHECK(ours(m, GroupKind::dp) == r.groups({"data"}));
+    CHECK(ours(m, GroupKind::pp) == r.groups({"pipe"}));
+}
