@@ -97,12 +97,12 @@ void qwen_sparse_layers(const Fields& f, const Model& m, Moe& e) {
     e.every = step;
     const nlohmann::json* only = f.find("mlp_only_layers");
     if (!only) return;
-    if (!only->is_array()) f.fail("mlp_only_layers", "found " + Fields::shown(*only) + ", must be a list");
+    if (!only->is_array()) f.fail("mlp_only_layers", "found " + shown_json(*only) + ", must be a list");
     std::vector<std::int64_t> dense;
     for (const nlohmann::json& v : *only) {
         if (!v.is_number_integer() || v.get<std::int64_t>() < 0 || v.get<std::int64_t>() >= m.layers)
-            f.fail("mlp_only_layers", "found " + Fields::shown(v) + ", must be layers from 0 to "
-                                          + std::to_string(m.layers - 1));
+            f.fail("mlp_only_layers",
+                   "found " + shown_json(v) + ", must be layers from 0 to " + std::to_string(m.layers - 1));
         if ((v.get<std::int64_t>() + 1) % step == 0) dense.push_back(v.get<std::int64_t>());
     }
     std::sort(dense.begin(), dense.end());
@@ -405,7 +405,7 @@ const std::vector<std::string_view>& hf_model_types() {
 Model model_from_hf(const nlohmann::json& config, const std::string& path) {
     if (!config.is_object())
         throw Error(ErrorKind::invalid, path, "",
-                    "found " + Fields::shown(config) + ", a Hugging Face config.json must be an object");
+                    "found " + shown_json(config) + ", a Hugging Face config.json must be an object");
     const Fields top(config, path, "");
     const std::string type = top.text("model_type", "");
     if (type.empty())
@@ -422,13 +422,7 @@ Model model_from_hf(const nlohmann::json& config, const std::string& path) {
 }
 
 Model model_from_hf(std::string_view text, const std::string& path) {
-    nlohmann::json config;
-    try {
-        config = nlohmann::json::parse(text.begin(), text.end());
-    } catch (const nlohmann::json::exception& e) {
-        throw Error(ErrorKind::invalid, path, "", std::string("not JSON: ") + e.what());
-    }
-    return model_from_hf(config, path);
+    return model_from_hf(parse_json(text, path), path);
 }
 
 }  // namespace pentamesh

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "core/json_reader.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,7 +35,7 @@ class HfFields {
                           && !(v->is_number_unsigned() && v->get<std::uint64_t>() > kLargest)
                           && v->get<std::int64_t>() >= least && v->get<std::int64_t>() <= kLargest;
         if (!fits)
-            fail(name, "found " + shown(*v) + ", must be a whole number from " + std::to_string(least)
+            fail(name, "found " + shown_json(*v) + ", must be a whole number from " + std::to_string(least)
                            + " to " + std::to_string(kLargest));
         return v->get<std::int64_t>();
     }
@@ -49,20 +50,15 @@ class HfFields {
     }
     [[nodiscard]] bool flag(std::string_view name, bool otherwise) const {
         const nlohmann::json* v = find(name);
-        if (v && !v->is_boolean()) fail(name, "found " + shown(*v) + ", must be true or false");
+        if (v && !v->is_boolean()) fail(name, "found " + shown_json(*v) + ", must be true or false");
         return v ? v->get<bool>() : otherwise;
     }
     [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise) const {
         const nlohmann::json* v = find(name);
-        if (v && !v->is_string()) fail(name, "found " + shown(*v) + ", must be a text");
+        if (v && !v->is_string()) fail(name, "found " + shown_json(*v) + ", must be a text");
         return v ? v->get<std::string>() : std::string(otherwise);
     }
 
-    [[nodiscard]] static std::string shown(const nlohmann::json& v) {
-        std::string s = v.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-        if (s.size() > 40) s = s.substr(0, 37) + "...";
-        return s;
-    }
     [[nodiscard]] const nlohmann::json& object() const { return object_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const std::string& prefix() const { return prefix_; }
