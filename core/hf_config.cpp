@@ -232,6 +232,15 @@ Model phi(const Fields& f) {
     return m;
 }
 
+Model phimoe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.norm = NormKind::layernorm;
+    m.attention_bias = f.flag("attention_bias", false);
+    m.head_bias = f.flag("lm_head_bias", false);
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    return m;
+}
+
 Model gpt2(const Fields& f) {
     Model m;
     m.layers = f.need("n_layer");
@@ -271,6 +280,12 @@ Model olmo2(const Fields& f) {
     m.attention_bias = f.flag("attention_bias", false);
     m.qk_norm = QkNorm::full;
     m.sliding_window = 0;  // OLMo 3: only some layers slide
+    return m;
+}
+
+Model olmoe(const Fields& f) {
+    Model m = olmo2(f);
+    m.moe = experts(f, "num_experts", "intermediate_size");
     return m;
 }
 
@@ -333,7 +348,7 @@ struct Family {
     std::string_view type;
     Model (*read)(const Fields&);
 };
-constexpr std::array<Family, 25> kFamilies{{
+constexpr std::array<Family, 27> kFamilies{{
     {"deepseek_v2", deepseek_v2},
     {"deepseek_v3", deepseek_v3},
     {"gemma", gemma},
@@ -352,8 +367,10 @@ constexpr std::array<Family, 25> kFamilies{{
     {"olmo", olmo},
     {"olmo2", olmo2},
     {"olmo3", olmo2},
+    {"olmoe", olmoe},
     {"phi", phi},
     {"phi3", mistral},
+    {"phimoe", phimoe},
     {"qwen2", qwen2},
     {"qwen2_moe", qwen2_moe},
     {"qwen3", qwen3},

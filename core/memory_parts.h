@@ -31,7 +31,9 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<
 }
 // Whole bytes, at most what a signed integer holds.
 [[nodiscard]] inline double whole(double bytes) {
-    return bytes < 9e18 ? std::ceil(bytes) : 9e18;
+    if (!(bytes < 9e18)) return 9e18;
+    const auto floor = static_cast<double>(static_cast<std::int64_t>(bytes));  // std::ceil is a call
+    return floor < bytes ? floor + 1 : floor;
 }
 
 // ---- parameters -----------------------------------------------------------------------------------------

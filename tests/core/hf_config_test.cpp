@@ -97,6 +97,18 @@ TEST_CASE("families beside the golden ones count as their checkpoints do") {
         "first_k_dense_replace": 1, "moe_layer_freq": 1, "topk_method": "group_limited_greedy", "n_group": 8,
         "topk_group": 3})")
           == 235741434880);  // deepseek-ai/DeepSeek-V2
+    CHECK(
+        total(
+            R"({"model_type": "phimoe", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 6400, "vocab_size": 32064, "attention_bias": true,
+        "lm_head_bias": true, "num_local_experts": 16, "num_experts_per_tok": 2, "sliding_window": 131072})")
+        == 41873153344);  // microsoft/Phi-3.5-MoE-instruct
+    CHECK(
+        total(
+            R"({"model_type": "olmoe", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 16,
+        "num_key_value_heads": 16, "intermediate_size": 1024, "vocab_size": 50304, "num_experts": 64,
+        "num_experts_per_tok": 8})")
+        == 6919161856);  // allenai/OLMoE-1B-7B-0924
 }
 
 TEST_CASE("DeepSeek's node limit, balancing bias, dense layers and MTP layer are read") {
