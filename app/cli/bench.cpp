@@ -1,0 +1,59 @@
+#include "app/cli/document.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/platform.h"
+#include "core/text.h"
+
+#include <algorithm>
+
+namespace pentamesh::cli {
+namespace {
+
+// Evaluations per CPU second of this thread: the median of several repeats, each long enough for the clock.
+double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
+    constexpr int repeats = 5;
+    constexpr double least_s = 0.05;
+    Evaluation out;
+    evaluate(plan, out, options);
+    std::vector<double> rates;
+    for (int r = 0; r < repeats; ++r) {
+        const double start = thread_cpu_s();
+        double used = 0;
+        std::int64_t done = 0;
+        for (std::int64_t batch = 1; used < least_s; batch *= 2) {
+            for (std::int64_t i = 0; i < batch; ++i) evaluate(plan, out, options);
+            done += batch;
+            used = thread_cpu_s() - start;
+        }
+        rates.push_back(static_cast<double>(done) / used);
+    }
+    std::sort(rates.begin(), rates.end());
+    return rates[rates.size() / 2];
+}
+
+int bench(const Context& context) {
+    Json with = Json::array(), without = Json::array();
+    Section section{
+        "Evaluations per CPU second of one thread", {}, {{"plan", "with timeline", "without"}, {}}};
+    for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
+        const Plan plan = context.presets.plan(entry.id);
+        const double full = evaluations_per_s(plan, {});
+        const double fast = evaluations_per_s(plan, {.timeline = false, .advice = false});
+        with.push_back({{"plan", entry.id}, {"per_s", full}});
+        without.push_back({{"plan", entry.id}, {"per_s", fast}});
+        section.table.rows.push_back(
+            {entry.id, with_commas(std::llround(full)), with_commas(std::llround(fast))});
+    }
+    const Json out{{"evaluate", std::move(with)}, {"evaluate_without_timeline", std::move(without)}};
+    print(context.json ? pretty(out) : to_text({"", {section}}));
+    return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Context& context) {
+    add_json_flag(app, context);
+    app.callback([&context] { context.run = [&context] { return bench(context); }; });
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,31 @@
+// A report as data: sections of sentences and a table, written as text, Markdown or HTML.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pentamesh::cli {
+
+struct Table {
+    std::vector<std::string> head;
+    std::vector<std::vector<std::string>> rows;  // as wide as head
+};
+
+struct Section {
+    std::string title;
+    std::vector<std::string> lines;  // a paragraph each
+    Table table;
+};
+
+struct Document {
+    std::string title;
+    std::vector<Section> sections;
+};
+
+// Columns whose cells all begin with a digit, a sign or are empty are aligned right.
+[[nodiscard]] std::string to_text(const Document& document);
+[[nodiscard]] std::string to_markdown(const Document& document);
+// One file that needs no other, light or dark as the reader's system is.
+[[nodiscard]] std::string to_html(const Document& document);
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,230 @@
+#include "app/cli/json_of.h"
+
+#include "core/names.h"
+
+#include <array>
+#include <cmath>
+
+namespace pentamesh::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "info"};
+constexpr std::array<std::string_view, 6> kRules{"arithmetic", "megatron", "torchtitan",
+                                                 "schedule",   "hardware", "advice"};
+
+std::string tier_name(const Plan& plan, int tier) {
+    const auto i = static_cast<std::size_t>(tier);
+    return i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
+}
+
+Json members(const Mesh& mesh, GroupKind kind, std::int64_t degree) {
+    const std::vector<std::int64_t> flat = all_groups(mesh, kind);
+    Json groups = Json::array();
+    for (std::size_t from = 0; from < flat.size(); from += static_cast<std::size_t>(degree))
+        groups.push_back(
+            std::vector<std::int64_t>(flat.begin() + static_cast<std::ptrdiff_t>(from),
+                                      flat.begin() + static_cast<std::ptrdiff_t>(from) + degree));
+    return groups;
+}
+
+Json json_of_op(const Op& op, double start, double end) {
+    constexpr std::array<const char*, 5> names{"F", "B", "I", "W", "FB"};
+    Json out{
+        {"op", names[static_cast<std::size_t>(op.kind)]}, {"chunk", op.chunk}, {"microbatch", op.microbatch}};
+    if (op.kind == OpKind::FB) {
+        out["backward_chunk"] = op.backward_chunk;
+        out["backward_microbatch"] = op.backward_microbatch;
+    }
+    out["start"] = start;
+    out["end"] = end;
+    return out;
+}
+
+}  // namespace
+
+Json whole(double x) {
+    if (!std::isfinite(x) || std::abs(x) > 9e18) return x;
+    return std::llround(x);
+}
+
+Json json_of_problems(const std::vector<Problem>& problems) {
+    Json out = Json::array();
+    for (const Problem& p : problems) {
+        Json fix = Json::array();
+        for (const Edit& edit : p.fix)
+            fix.push_back({{"op", "replace"},
+                           {"path", edit.path},
+                           {"value", std::visit([](const auto& v) { return Json(v); }, edit.value)}});
+        out.push_back({{"severity", kSeverities[static_cast<std::size_t>(p.severity)]},
+                       {"code", p.code},
+                       {"rule", kRules[static_cast<std::size_t>(p.rule)]},
+                       {"pointer", p.pointer},
+                       {"message", p.message},
+                       {"fix", std::move(fix)}});
+    }
+    return out;
+}
+
+Json json_of_error(const Error& error) {
+    return {{"valid", false},
+            {"problems", Json::array({{{"severity", "error"},
+                                       {"code", "not-a-plan"},
+                                       {"file", error.path()},
+                                       {"pointer", error.pointer()},
+                                       {"message", error.message()},
+                                       {"fix", Json::array()}}})}};
+}
+
+std::vector<GroupKind> kinds_of(const Evaluation& e) {
+    std::vector<GroupKind> kinds;
+    for (int i = 0; i < kGroupKindCount; ++i) {
+        const auto kind = static_cast<GroupKind>(i);
+        if (!is_expert(kind) || e.mesh.has_experts) kinds.push_back(kind);
+    }
+    return kinds;
+}
+
+Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool ranks) {
+    Json axes = Json::array();
+    if (e.mesh.world > 0)
+        for (const GroupKind kind : kinds) {
+            const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
+            Json tiers = Json::array();
+            for (std::size_t t = 0; t < plan.cluster.tiers.size() && t < kMaxTiers; ++t)
+                tiers.push_back({{"tier", plan.cluster.tiers[t].name}, {"groups", s.by_tier[t]}});
+            Json axis{{"axis", name_of(kind)},
+                      {"degree", s.degree},
+                      {"groups", s.groups},
+                      {"tiers", std::move(tiers)},
+                      {"slowest_tier", tier_name(plan, s.slowest_tier)}};
+            if (ranks) axis["ranks"] = members(e.mesh, kind, s.degree);
+            axes.push_back(std::move(axis));
+        }
+    return {{"world_size", e.mesh.world}, {"axes", std::move(axes)}};
+}
+
+Json json_of_memory(const Evaluation& e) {
+    Json stages = Json::array();
+    for (const StageMemory& s : e.memory.stage)
+        stages.push_back({{"stage", s.stage},
+                          {"layers", s.layers},
+                          {"parameters", whole(s.parameters)},
+                          {"gradients", whole(s.gradients)},
+                          {"optimizer", whole(s.optimizer)},
+                          {"activations", whole(s.activations)},
+                          {"buffers", whole(s.buffers)},
+                          {"buffers_low", whole(s.buffers_low)},
+                          {"buffers_high", whole(s.buffers_high)},
+                          {"total", whole(s.total())},
+                          {"in_flight_microbatches", s.in_flight},
+                          {"activations_per_layer_microbatch", whole(s.activations_per_layer)},
+                          {"layer_activations", whole(s.layer_activations)}});
+    return {{"unit", "bytes"},
+            {"hbm", whole(e.memory.hbm)},
+            {"stages", std::move(stages)},
+            {"peak_stage", e.memory.peak_stage},
+            {"peak", whole(e.memory.peak())},
+            {"fits", !e.memory.stage.empty() && e.memory.fits()}};
+}
+
+Json json_of_comm(const Plan& plan, const Evaluation& e) {
+    Json operations = Json::array();
+    for (const Operation& o : e.comm.operations)
+        operations.push_back({{"axis", name_of(o.axis)},
+                              {"scope", name_of(o.scope)},
+                              {"what", o.what},
+                              {"collective", name_of(o.collective)},
+                              {"group_size", o.group_size},
+                              {"tier", tier_name(plan, o.tier)},
+                              {"phase", name_of(o.phase)},
+                              {"per", o.per},
+                              {"count_per_step", whole(o.count_per_step)},
+                              {"message_bytes", whole(o.message_bytes)},
+                              {"sent_bytes_per_rank", whole(o.sent_bytes_per_rank)},
+                              {"time_s", o.time_s},
+                              {"exposed_s", o.exposed_s},
+                              {"hidden_behind", o.hidden_behind}});
+    Json by_axis = Json::object();
+    for (int i = 0; i < kGroupKindCount; ++i) {
+        const AxisTraffic& t = e.comm.by_axis[static_cast<std::size_t>(i)];
+        if (t.count > 0)
+            by_axis[std::string(name_of(static_cast<GroupKind>(i)))] = {
+                {"count", whole(t.count)},
+                {"sent_bytes_per_rank", whole(t.sent_bytes_per_rank)},
+                {"time_s", t.time_s},
+                {"exposed_s", t.exposed_s}};
+    }
+    return {{"operations", std::move(operations)},
+            {"by_axis", std::move(by_axis)},
+            {"sync_points_per_microbatch", whole(e.comm.sync_points_per_microbatch)}};
+}
+
+Json json_of_timeline(const Timeline& t, bool ops) {
+    Json devices = Json::array();
+    for (std::size_t d = 0; d < t.device.size(); ++d) {
+        const DeviceTime& time = t.device[d];
+        Json device{{"device", d},
+                    {"busy", time.busy},
+                    {"bubble_fraction", t.makespan > 0 ? (t.makespan - time.busy) / t.makespan : 0.0},
+                    {"idle_within_span", time.idle_within_span()},
+                    {"peak_in_flight", time.peak_in_flight}};
+        if (ops) {
+            Json list = Json::array();
+            for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i)
+                list.push_back(json_of_op(t.order.ops[i], t.start[i], t.end[i]));
+            device["ops"] = std::move(list);
+        }
+        devices.push_back(std::move(device));
+    }
+    return {{"schedule", name_of(t.shape.schedule)},
+            {"stages", t.shape.devices},
+            {"microbatches", t.shape.microbatches},
+            {"chunks", chunks_of(t.shape)},
+            {"makespan", t.makespan},
+            {"unit", "s"},
+            {"bubble_fraction", t.bubble_fraction()},
+            {"devices", std::move(devices)}};
+}
+
+Json json_of_step(const Evaluation& e) {
+    if (!e.step) return nullptr;
+    const Step& s = *e.step;
+    Json exposed = Json::object();
+    for (int i = 0; i < kGroupKindCount; ++i)
+        if (e.comm.by_axis[static_cast<std::size_t>(i)].count > 0)
+            exposed[std::string(name_of(static_cast<GroupKind>(i)))] =
+                s.exposed_comm_s[static_cast<std::size_t>(i)];
+    return {{"time_s", s.time_s},
+            {"compute_s", s.compute_s},
+            {"recompute_s", s.recompute_s},
+            {"bubble_s", s.bubble_s},
+            {"exposed_comm_s", std::move(exposed)},
+            {"optimizer_s", s.optimizer_s},
+            {"straggler_s", s.straggler_s},
+            {"model_flops_per_gpu", s.model_flops_per_gpu},
+            {"tflops_per_gpu", s.tflops_per_gpu},
+            {"mfu", s.mfu},
+            {"hfu", s.hfu},
+            {"tokens_per_s", s.tokens_per_s},
+            {"tokens_per_step", whole(s.tokens_per_step)},
+            {"error", s.error}};
+}
+
+Json json_of_parameters(const std::string& name, const ParameterCounts& counts) {
+    Json by_kind = Json::object();
+    for (int i = 0; i < kTensorKindCount; ++i)
+        by_kind[std::string(name_of(static_cast<TensorKind>(i)))] =
+            counts.by_kind[static_cast<std::size_t>(i)];
+    return {{"model", name},
+            {"total", counts.total},
+            {"active", counts.active},
+            {"mtp", counts.mtp},
+            {"by_kind", std::move(by_kind)}};
+}
+
+void add_validity(Json& out, const Evaluation& e) {
+    out["valid"] = e.valid;
+    out["problems"] = json_of_problems(e.problems);
+}
+
+}  // namespace pentamesh::cli

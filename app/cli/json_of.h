@@ -1,0 +1,34 @@
+// The JSON that others read: stable keys, bytes as integers, seconds as floating point (README, docs/cli.md).
+#pragma once
+
+#include "core/error.h"
+#include "core/evaluate.h"
+#include "core/plan_document.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+namespace pentamesh::cli {
+
+using Json = nlohmann::ordered_json;
+
+// A whole number as an integer, whatever type it was counted in.
+[[nodiscard]] Json whole(double x);
+
+[[nodiscard]] Json json_of_problems(const std::vector<Problem>& problems);
+// A plan that could not be read: invalid, with the one problem that stopped it.
+[[nodiscard]] Json json_of_error(const Error& error);
+// `ranks` false: without the members.
+[[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
+                                  bool ranks);
+// The kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
+[[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
+[[nodiscard]] Json json_of_memory(const Evaluation& e);
+[[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
+[[nodiscard]] Json json_of_step(const Evaluation& e);
+[[nodiscard]] Json json_of_parameters(const std::string& name, const ParameterCounts& counts);
+// Adds "valid" and "problems".
+void add_validity(Json& out, const Evaluation& e);
+
+}  // namespace pentamesh::cli

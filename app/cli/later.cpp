@@ -1,0 +1,32 @@
+// Commands that are not there yet say so.
+#include "app/cli/commands.h"
+#include "core/error.h"
+
+namespace pentamesh::cli {
+namespace {
+
+void add_later(CLI::App& app, Context& context, const char* name) {
+    app.allow_extras();
+    app.callback([&context, name] {
+        context.run = [name]() -> int {
+            throw Error(ErrorKind::invalid, "", "", std::string(name) + " is not there yet in this version");
+        };
+    });
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Context& context) {
+    add_later(app, context, "search");
+}
+void add_compare(CLI::App& app, Context& context) {
+    add_later(app, context, "compare");
+}
+void add_export(CLI::App& app, Context& context) {
+    add_later(app, context, "export");
+}
+void add_import(CLI::App& app, Context& context) {
+    add_later(app, context, "import");
+}
+
+}  // namespace pentamesh::cli

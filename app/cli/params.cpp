@@ -1,0 +1,47 @@
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/cli/sections.h"
+#include "core/nearest.h"
+#include "core/plan_json.h"
+
+namespace pentamesh::cli {
+namespace {
+
+Model load_model(const Context& context, const std::string& name) {
+    const Presets& presets = context.presets;
+    if (presets.has(PresetKind::model, name)) return presets.model(name);
+    std::error_code ignored;
+    if (name != "-" && !std::filesystem::exists(name, ignored)) {
+        std::vector<std::string_view> ids;
+        for (const Presets::Entry& e : presets.list(PresetKind::model)) ids.push_back(e.id);
+        throw Error(ErrorKind::io, name, "",
+                    "there is no such file, and no such model preset; the closest preset is \""
+                        + std::string(nearest(name, ids)) + "\"");
+    }
+    return parse_model(read_input(name), name, presets);
+}
+
+int params(const Context& context, const std::string& name) {
+    const Model model = load_model(context, name);
+    const ParameterCounts counts = count_parameters(model);
+    if (context.json) {
+        const bool preset = context.presets.has(PresetKind::model, name);
+        print(pretty(json_of_parameters(preset ? name : model.name, counts)));
+    } else {
+        print(to_text({model.name, {parameters_section(counts)}}));
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_params(CLI::App& app, Context& context) {
+    auto name = std::make_shared<std::string>();
+    app.add_option("MODEL", *name,
+                   "a model preset's id, a Hugging Face config.json, a plan's model object in a file, or -")
+        ->required();
+    add_json_flag(app, context);
+    app.callback([&context, name] { context.run = [&context, name] { return params(context, *name); }; });
+}
+
+}  // namespace pentamesh::cli

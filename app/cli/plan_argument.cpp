@@ -1,0 +1,87 @@
+#include "app/cli/plan_argument.h"
+
+#include "app/files.h"
+#include "core/nearest.h"
+#include "core/plan_json.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+bool looks_like_file(const std::string& name) {
+    return name.find_first_of("/\\.") != std::string::npos;
+}
+
+}  // namespace
+
+void add_sets(CLI::App& app, std::vector<std::string>& sets) {
+    app.add_option("--set", sets,
+                   "POINTER=VALUE: change a field of the plan first, as layout.tp=4 or /layout/tp=4")
+        ->allow_extra_args(false);
+}
+
+void add_plan_argument(CLI::App& app, PlanArgument& argument) {
+    app.add_option("PLAN", argument.name, "a plan file, a plan preset's id, or - for standard input")
+        ->required();
+    add_sets(app, argument.sets);
+}
+
+void add_json_flag(CLI::App& app, Context& context) {
+    app.add_flag("--json", context.json, "write JSON");
+}
+
+std::string read_input(const std::string& name) {
+    return name == "-" ? read_stream(std::cin, "-") : read_file(name);
+}
+
+std::filesystem::path file_of(const Context& context, const PlanArgument& argument) {
+    if (argument.name == "-" || context.presets.has(PresetKind::plan, argument.name)) return {};
+    return argument.name;
+}
+
+Plan load_plan(const Context& context, const PlanArgument& argument) {
+    const Presets& presets = context.presets;
+    if (presets.has(PresetKind::plan, argument.name)) {
+        const std::string file = (presets.root() / "plans" / (argument.name + ".plan.json")).string();
+        return parse_plan(read_file(file), file, presets, argument.sets);
+    }
+    std::error_code ignored;
+    if (!looks_like_file(argument.name) && argument.name != "-"
+        && !std::filesystem::exists(argument.name, ignored)) {
+        std::vector<std::string_view> ids;
+        for (const Presets::Entry& e : presets.list(PresetKind::plan)) ids.push_back(e.id);
+        throw Error(ErrorKind::io, argument.name, "",
+                    "there is no such file, and no such plan preset; the closest preset is \""
+                        + std::string(nearest(argument.name, ids)) + "\"");
+    }
+    return parse_plan(read_input(argument.name), argument.name, presets, argument.sets);
+}
+
+int status_of(const Evaluation& evaluation) {
+    if (evaluation.valid) return 0;
+    for (const Problem& p : evaluation.problems)
+        if (p.severity == Severity::error)
+            std::cerr << "pentamesh: " << (p.pointer.empty() ? "" : p.pointer + ": ") << p.message << "\n";
+    return 1;
+}
+
+void print(const std::string& text) {
+    errno = 0;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written && errno != EPIPE)
+        throw Error(ErrorKind::io, "standard output", "",
+                    "cannot be written: " + std::generic_category().message(errno));
+}
+
+void print_to(const std::string& file, const std::string& text) {
+    if (file.empty() || file == "-")
+        print(text);
+    else
+        write_file(file, text);
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,36 @@
+// PLAN and --set, which most commands take; and what they say about a plan that is invalid.
+#pragma once
+
+#include "app/cli/commands.h"
+#include "core/evaluate.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace pentamesh::cli {
+
+struct PlanArgument {
+    std::string name;  // a plan file, a plan preset's id, or "-"
+    std::vector<std::string> sets;
+};
+void add_plan_argument(CLI::App& app, PlanArgument& argument);
+void add_sets(CLI::App& app, std::vector<std::string>& sets);
+
+// --json: the output, and errors too.
+void add_json_flag(CLI::App& app, Context& context);
+
+// The text of a file, or of standard input for "-".
+[[nodiscard]] std::string read_input(const std::string& name);
+[[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
+// The file that the argument names; empty for a preset or standard input.
+[[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
+
+// Tells standard error why a plan is invalid; the exit status that this means.
+[[nodiscard]] int status_of(const Evaluation& evaluation);
+// To standard output. A reader that closed the pipe has what it wanted.
+void print(const std::string& text);
+// To a file, or to standard output for "" and "-".
+void print_to(const std::string& file, const std::string& text);
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,54 @@
+// presets and schema: what ships, and what a plan may say.
+#include "app/cli/document.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "core/plan_json.h"
+
+#include <array>
+#include <utility>
+
+namespace pentamesh::cli {
+namespace {
+
+constexpr std::array<std::pair<const char*, PresetKind>, 4> kLists{{{"models", PresetKind::model},
+                                                                    {"gpus", PresetKind::gpu},
+                                                                    {"clusters", PresetKind::cluster},
+                                                                    {"plans", PresetKind::plan}}};
+
+int presets(const Context& context) {
+    Json out = Json::object();
+    Document document;
+    for (const auto& [title, kind] : kLists) {
+        Section section{title, {}, {{"id", "name"}, {}}};
+        Json list = Json::array();
+        for (const Presets::Entry& e : context.presets.list(kind)) {
+            list.push_back(
+                {{"id", e.id}, {"name", e.name}, {kind == PresetKind::plan ? "notes" : "source", e.source}});
+            section.table.rows.push_back({e.id, e.name});
+        }
+        out[title] = std::move(list);
+        document.sections.push_back(std::move(section));
+    }
+    print(context.json ? pretty(out) : to_text(document));
+    return 0;
+}
+
+}  // namespace
+
+void add_presets(CLI::App& app, Context& context) {
+    add_json_flag(app, context);
+    app.callback([&context] { context.run = [&context] { return presets(context); }; });
+}
+
+void add_schema(CLI::App& app, Context& context) {
+    auto what = std::make_shared<std::string>();
+    app.add_option("WHAT", *what, "plan")->required()->check(CLI::IsMember({"plan"}));
+    app.callback([&context, what] {
+        context.run = [] {
+            print(plan_schema());
+            return 0;
+        };
+    });
+}
+
+}  // namespace pentamesh::cli

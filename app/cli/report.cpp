@@ -1,0 +1,69 @@
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/cli/sections.h"
+
+namespace pentamesh::cli {
+namespace {
+
+Document document_of(const Plan& plan, const Evaluation& e) {
+    Document document{title_of(plan), {{"", {summary_line(plan, e)}, {}}}};
+    if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
+    document.sections.push_back(problems_section(e));
+    document.sections.push_back(step_section(e));
+    document.sections.push_back(groups_section(plan, e, kinds_of(e)));
+    document.sections.push_back(memory_section(plan, e));
+    document.sections.push_back(comm_section(plan, e));
+    document.sections.push_back(timeline_section(e.timeline));
+    document.sections.push_back(parameters_section(e.parameters));
+    return document;
+}
+
+Json json_of_report(const Plan& plan, const Evaluation& e) {
+    Json out = Json::object();
+    add_validity(out, e);
+    out["plan"] = plan_to_json(plan);
+    out["parameters"] = json_of_parameters(plan.model.name, e.parameters);
+    out["groups"] = json_of_groups(plan, e, kinds_of(e), false);
+    out["memory"] = json_of_memory(e);
+    out["comm"] = json_of_comm(plan, e);
+    out["timeline"] = json_of_timeline(e.timeline, false);
+    out["step"] = json_of_step(e);
+    return out;
+}
+
+struct Options {
+    PlanArgument plan;
+    bool markdown = false, html = false;
+    std::string file;
+};
+
+int report(const Context& context, const Options& options) {
+    const Plan plan = load_plan(context, options.plan);
+    const Evaluation e = evaluate(plan);
+    std::string text;
+    if (context.json)
+        text = pretty(json_of_report(plan, e));
+    else if (options.markdown)
+        text = to_markdown(document_of(plan, e));
+    else if (options.html)
+        text = to_html(document_of(plan, e));
+    else
+        text = to_text(document_of(plan, e));
+    print_to(options.file, text);
+    return status_of(e);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    add_plan_argument(app, options->plan);
+    auto* json = app.add_flag("--json", context.json, "write JSON");
+    auto* markdown = app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json);
+    app.add_flag("--html", options->html, "write one HTML file")->excludes(json)->excludes(markdown);
+    app.add_option("-o,--output", options->file, "write to this file");
+    app.callback(
+        [&context, options] { context.run = [&context, options] { return report(context, *options); }; });
+}
+
+}  // namespace pentamesh::cli

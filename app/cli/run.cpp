@@ -1,0 +1,119 @@
+#include "app/cli/run.h"
+
+#include "app/cli/commands.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/platform.h"
+#include "app/window.h"
+#include "core/nearest.h"
+
+#include <array>
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+constexpr std::array kCommands{
+    Command{"report", "the whole evaluation of a plan", add_report},
+    Command{"groups", "rank groups by axis and the tiers they cross", add_groups},
+    Command{"rank", "one GPU: coordinates, groups, what it holds, whom it talks to", add_rank},
+    Command{"tensors", "every tensor: shape, placement by axis, bytes per rank", add_tensors},
+    Command{"memory", "bytes per GPU by category and pipeline stage", add_memory},
+    Command{"comm", "every collective of one step", add_comm},
+    Command{"timeline", "the pipeline schedule in time", add_timeline},
+    Command{"params", "parameter counts of a model", add_params},
+    Command{"screenshot", "a picture of a view, without a display", add_screenshot},
+    Command{"search", "ranked layouts for a model on a cluster", add_search},
+    Command{"compare", "plans side by side", add_compare},
+    Command{"export", "a framework's settings for a plan", add_export},
+    Command{"import", "a plan out of a framework's settings", add_import},
+    Command{"presets", "models, GPUs, clusters and plans that ship", add_presets},
+    Command{"schema", "JSON Schema of the plan file", add_schema},
+    Command{"bench", "engine and frame benchmarks", add_bench},
+};
+
+// A word that is neither a command nor a plan: most likely a command misspelt.
+[[noreturn]] void refuse_word(const std::string& word) {
+    std::vector<std::string_view> known;
+    for (const Command& c : kCommands) known.push_back(c.name);
+    throw Error(ErrorKind::usage, "", "",
+                "\"" + shown_text(word)
+                    + "\" is no command, plan file or plan preset; the closest command is \""
+                    + std::string(nearest(word, known)) + "\" (pentamesh --help lists them)");
+}
+
+int open_window(Context& context, const PlanArgument& argument) {
+    WindowArgs args;
+    args.data_folder = context.data_folder;
+    args.config_folder = config_folder();
+    if (!argument.name.empty()) {
+        std::error_code ignored;
+        const bool word = argument.name.find_first_of("/\\.") == std::string::npos && argument.name != "-";
+        if (word && !context.presets.has(PresetKind::plan, argument.name)
+            && !std::filesystem::exists(argument.name, ignored))
+            refuse_word(argument.name);
+        args.plan = load_plan(context, argument);
+        args.plan_file = file_of(context, argument);
+    } else if (!argument.sets.empty()) {
+        throw Error(ErrorKind::usage, "", "", "--set needs a PLAN");
+    }
+    run_window(context.presets, args);
+    return 0;
+}
+
+int tell(const Error& e, const Context& context) {
+    std::cerr << "pentamesh: " << e.what() << "\n";
+    if (context.json && e.kind() == ErrorKind::invalid) {
+        try {
+            print(pretty(json_of_error(e)));
+        } catch (const Error& again) {
+            std::cerr << "pentamesh: " << again.what() << "\n";
+        }
+    }
+    return e.exit_status();
+}
+
+int run_command(CLI::App& app, Context& context, const PlanArgument& window, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& e) {  // --help, --version
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        std::cerr << "pentamesh: " << e.what() << "\nRun with --help for more information.\n";
+        return 2;
+    }
+    return context.run ? context.run() : open_window(context, window);
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+    return kCommands;
+}
+
+int run(int argc, char** argv) {
+    survive_closed_pipes();
+    const std::filesystem::path presets =
+        find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
+    Context context{presets.parent_path(), Presets(presets), false, {}};
+    CLI::App app(
+        "Live answers about laying a training run over a cluster. Without a command: the window opens.",
+        "pentamesh");
+    app.set_version_flag("--version", "pentamesh " PENTAMESH_VERSION);
+    app.require_subcommand(0, 1);
+    PlanArgument window;
+    app.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
+    add_sets(app, window.sets);
+    for (const Command& c : kCommands)
+        c.add(*app.add_subcommand(std::string(c.name), std::string(c.help)), context);
+    try {
+        return run_command(app, context, window, argc, argv);
+    } catch (const Error& e) {
+        return tell(e, context);
+    } catch (const std::exception& e) {
+        std::cerr << "pentamesh: " << e.what() << "\n";
+        return 1;
+    }
+}
+
+}  // namespace pentamesh::cli

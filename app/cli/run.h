@@ -1,0 +1,8 @@
+// The whole program: finds the command, runs it, turns every error into a message and an exit status.
+#pragma once
+
+namespace pentamesh::cli {
+
+int run(int argc, char** argv);
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,184 @@
+#include "app/cli/sections.h"
+
+#include "core/names.h"
+#include "core/text.h"
+
+#include <cmath>
+
+namespace pentamesh::cli {
+namespace {
+
+std::string tier_name(const Plan& plan, int tier) {
+    const auto i = static_cast<std::size_t>(tier);
+    return i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
+}
+
+std::string count(double x) {
+    return with_commas(std::llround(x));
+}
+
+}  // namespace
+
+std::string title_of(const Plan& plan) {
+    return plan.name.empty() ? plan.model.name : plan.name;
+}
+
+std::string summary_line(const Plan& plan, const Evaluation& e) {
+    const Layout& l = plan.layout;
+    std::string line = plan.model.name + " on " + with_commas(plan.cluster.gpus) + " x "
+                       + (plan.cluster.gpu.name.empty() ? plan.cluster.gpu.id : plan.cluster.gpu.name)
+                       + "; layout, inner to outer:";
+    for (const Axis a : l.order) {
+        const std::int64_t f = a == Axis::dp_replicate ? resolved_dp_replicate(plan) : factor_of(l, a);
+        line += " " + std::string(name_of(a)) + " " + with_commas(f);
+    }
+    line += "; ZeRO-" + std::to_string(l.zero) + ", " + std::string(name_of(l.schedule));
+    if (l.virtual_stages > 1) line += " x " + std::to_string(l.virtual_stages);
+    const Training& t = plan.training;
+    line += "; batch " + with_commas(t.global_batch) + " x " + with_commas(t.sequence_length)
+            + " tokens, micro-batch " + with_commas(t.micro_batch) + " (" + with_commas(e.microbatches)
+            + " per step), " + std::string(name_of(t.compute)) + ", recompute "
+            + std::string(name_of(t.recompute));
+    return line;
+}
+
+Section problems_section(const Evaluation& e) {
+    Section s{"Problems and advice", {}, {{"", "what", "where", "change"}, {}}};
+    constexpr std::array<const char*, 3> words{"error", "warning", "note"};
+    for (const Problem& p : e.problems) {
+        std::string change;
+        for (const Edit& edit : p.fix) {
+            change += (change.empty() ? "" : ", ") + edit.path.substr(edit.path.empty() ? 0 : 1) + " = ";
+            if (const auto* i = std::get_if<std::int64_t>(&edit.value))
+                change += std::to_string(*i);
+            else if (const auto* d = std::get_if<double>(&edit.value))
+                change += three_digits(*d);
+            else if (const auto* b = std::get_if<bool>(&edit.value))
+                change += *b ? "true" : "false";
+            else if (const auto* t = std::get_if<std::string>(&edit.value))
+                change += *t;
+            else
+                change += "another order";
+        }
+        s.table.rows.push_back({words[static_cast<std::size_t>(p.severity)], p.message, p.pointer, change});
+    }
+    if (e.problems.empty()) s.lines.emplace_back("None.");
+    return s;
+}
+
+Section parameters_section(const ParameterCounts& c) {
+    Section s{"Parameters", {}, {{"kind", "numbers"}, {}}};
+    for (int i = 0; i < kTensorKindCount; ++i) {
+        const std::int64_t n = c.by_kind[static_cast<std::size_t>(i)];
+        if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), with_commas(n)});
+    }
+    s.table.rows.push_back({"total", with_commas(c.total)});
+    if (c.active != c.total) s.table.rows.push_back({"used by one token", with_commas(c.active)});
+    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", with_commas(c.mtp)});
+    return s;
+}
+
+Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds) {
+    Section s{"Who talks to whom, over which wire?", {}, {{"axis", "ranks", "groups", "slowest tier"}, {}}};
+    for (const Tier& t : plan.cluster.tiers) s.table.head.push_back("over " + t.name);
+    for (const GroupKind kind : kinds) {
+        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
+        if (g.degree <= 1) continue;
+        std::vector<std::string> row{std::string(name_of(kind)), with_commas(g.degree), with_commas(g.groups),
+                                     tier_name(plan, g.slowest_tier)};
+        for (std::size_t t = 0; t < plan.cluster.tiers.size(); ++t)
+            row.push_back(t < kMaxTiers ? with_commas(g.by_tier[t]) : "");
+        s.table.rows.push_back(std::move(row));
+    }
+    if (s.table.rows.empty()) s.lines.emplace_back("Nobody: every group is a single rank.");
+    return s;
+}
+
+Section memory_section(const Plan&, const Evaluation& e) {
+    Section s{"What does each GPU hold?",
+              {},
+              {{"stage", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "total",
+                "in flight"},
+               {}}};
+    if (e.memory.stage.empty()) {
+        s.lines.emplace_back("The layout cannot be laid out.");
+        return s;
+    }
+    for (const StageMemory& m : e.memory.stage)
+        s.table.rows.push_back({std::to_string(m.stage), std::to_string(m.layers), memory_text(m.parameters),
+                                memory_text(m.gradients), memory_text(m.optimizer),
+                                memory_text(m.activations), memory_text(m.buffers), memory_text(m.total()),
+                                three_digits(m.in_flight)});
+    s.lines.push_back("Stage " + std::to_string(e.memory.peak_stage)
+                      + " holds most: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
+                      + (e.memory.fits() ? ", which fits." : ", which does not fit."));
+    return s;
+}
+
+Section comm_section(const Plan& plan, const Evaluation& e) {
+    Section s{"What do they say to each other?",
+              {},
+              {{"axis", "what", "collective", "ranks", "tier", "phase", "calls", "message", "sent per step",
+                "time", "exposed"},
+               {}}};
+    for (const Operation& o : e.comm.operations)
+        s.table.rows.push_back(
+            {std::string(name_of(o.axis)), std::string(o.what), std::string(name_of(o.collective)),
+             with_commas(o.group_size), tier_name(plan, o.tier), std::string(name_of(o.phase)),
+             count(o.count_per_step), bytes_text(o.message_bytes), bytes_text(o.sent_bytes_per_rank),
+             time_text(o.time_s), time_text(o.exposed_s)});
+    if (s.table.rows.empty())
+        s.lines.emplace_back("Nothing.");
+    else
+        s.lines.emplace_back("The busiest rank of the busiest stage, in one step.");
+    return s;
+}
+
+Section timeline_section(const Timeline& t) {
+    Section s{"When does each stage work?",
+              {},
+              {{"device", "busy", "bubble", "idle within its span", "micro-batches held"}, {}}};
+    if (t.empty()) {
+        s.lines.emplace_back("No timeline.");
+        return s;
+    }
+    s.lines.push_back(std::string(name_of(t.shape.schedule)) + ", " + count_text(t.shape.devices, "device")
+                      + ", " + std::to_string(t.shape.microbatches)
+                      + " micro-batches: " + time_text(t.makespan) + ", of which bubble "
+                      + percent_text(t.bubble_fraction()) + ".");
+    for (std::size_t d = 0; d < t.device.size(); ++d) {
+        const DeviceTime& time = t.device[d];
+        s.table.rows.push_back({std::to_string(d), time_text(time.busy),
+                                percent_text(t.makespan > 0 ? 1 - time.busy / t.makespan : 0),
+                                time_text(time.idle_within_span()), three_digits(time.peak_in_flight)});
+    }
+    return s;
+}
+
+Section step_section(const Evaluation& e) {
+    Section s{"How long is a step?", {}, {{"part", "time", "share"}, {}}};
+    if (!e.step) {
+        s.lines.emplace_back("No time comes out: see the problems.");
+        return s;
+    }
+    const Step& step = *e.step;
+    const auto row = [&](const std::string& name, double t) {
+        if (t > 0) s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
+    };
+    row("compute", step.compute_s);
+    row("recomputation", step.recompute_s);
+    row("pipeline bubble", step.bubble_s);
+    for (int i = 0; i < kGroupKindCount; ++i)
+        row("exposed " + std::string(name_of(static_cast<GroupKind>(i))),
+            step.exposed_comm_s[static_cast<std::size_t>(i)]);
+    row("optimizer", step.optimizer_s);
+    row("stragglers", step.straggler_s);
+    row("step", step.time_s);
+    s.lines.push_back("MFU " + percent_text(step.mfu) + ", HFU " + percent_text(step.hfu) + ", "
+                      + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, " + count(step.tokens_per_s)
+                      + " tokens/s, " + count(step.tokens_per_step) + " tokens per step.");
+    s.lines.push_back("An estimate, typically within " + percent_text(step.error) + " of measured runs.");
+    return s;
+}
+
+}  // namespace pentamesh::cli

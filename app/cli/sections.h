@@ -1,0 +1,23 @@
+// The parts of a report: each answers one of the program's questions.
+#pragma once
+
+#include "app/cli/document.h"
+#include "core/evaluate.h"
+
+#include <span>
+
+namespace pentamesh::cli {
+
+[[nodiscard]] Section problems_section(const Evaluation& e);
+[[nodiscard]] Section parameters_section(const ParameterCounts& counts);
+[[nodiscard]] Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
+[[nodiscard]] Section memory_section(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Section comm_section(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Section timeline_section(const Timeline& timeline);
+[[nodiscard]] Section step_section(const Evaluation& e);
+// One line that says what was asked: model, GPUs, layout, batch.
+[[nodiscard]] std::string summary_line(const Plan& plan, const Evaluation& e);
+// The plan's name, or its model's where it has none.
+[[nodiscard]] std::string title_of(const Plan& plan);
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,43 @@
+// memory and comm: one part of the evaluation each.
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/cli/sections.h"
+
+namespace pentamesh::cli {
+namespace {
+
+using JsonOf = Json (*)(const Plan&, const Evaluation&);
+using SectionOf = Section (*)(const Plan&, const Evaluation&);
+
+void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section_of) {
+    auto argument = std::make_shared<PlanArgument>();
+    add_plan_argument(app, *argument);
+    add_json_flag(app, context);
+    app.callback([&context, argument, json_of, section_of] {
+        context.run = [&context, argument, json_of, section_of] {
+            const Plan plan = load_plan(context, *argument);
+            const Evaluation e = evaluate(plan);
+            if (context.json) {
+                Json out = json_of(plan, e);
+                add_validity(out, e);
+                print(pretty(out));
+            } else {
+                print(to_text({"", {section_of(plan, e)}}));
+            }
+            return status_of(e);
+        };
+    });
+}
+
+}  // namespace
+
+void add_memory(CLI::App& app, Context& context) {
+    add_part(
+        app, context, [](const Plan&, const Evaluation& e) { return json_of_memory(e); }, memory_section);
+}
+
+void add_comm(CLI::App& app, Context& context) {
+    add_part(app, context, json_of_comm, comm_section);
+}
+
+}  // namespace pentamesh::cli
