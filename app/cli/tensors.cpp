@@ -1,0 +1,116 @@
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/cli/sections.h"
+#include "core/names.h"
+#include "core/sharding.h"
+#include "core/text.h"
+
+#include <array>
+
+namespace pentamesh::cli {
+namespace {
+
+constexpr std::array kStates{TensorState::parameters, TensorState::gradients, TensorState::optimizer,
+                             TensorState::activations};
+constexpr std::array kMoments{Moment::at_rest, Moment::computing};
+
+// The sizes of a shape's own dimensions.
+Json sizes(const Placement& p, const std::array<std::int64_t, 3>& all) {
+    Json out = Json::array();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (p.dims[i] != Dim::none) out.push_back(all[i]);
+    return out;
+}
+
+Json json_of_tensor(const Placement& p) {
+    Json dims = Json::array();
+    for (const Dim d : p.dims)
+        if (d != Dim::none) dims.push_back(name_of(d));
+    Json axes = Json::object();
+    for (std::size_t a = 0; a < kAxisCount; ++a) {
+        const AxisPlacement& on = p.axis[a];
+        if (on.size <= 1) continue;
+        Json axis{{"placement", name_of(on.spread)}};
+        if (on.spread == Spread::cut) {
+            axis["along"] = name_of(on.dim);
+            axis["parts"] = on.parts;
+        }
+        const bool etp = p.expert && static_cast<Axis>(a) == Axis::tp;
+        axes[etp ? "etp" : std::string(name_of(static_cast<Axis>(a)))] = std::move(axis);
+    }
+    return {{"name", p.name},
+            {"kind", name_of(p.kind)},
+            {"place", name_of(p.place)},
+            {"state", name_of(p.state)},
+            {"moment", name_of(p.moment)},
+            {"layers", p.layers},
+            {"dimensions", std::move(dims)},
+            {"shape", sizes(p, p.shape)},
+            {"local_shape", sizes(p, p.local)},
+            {"axes", std::move(axes)},
+            {"bytes", whole(p.bytes_whole)},
+            {"bytes_per_rank", whole(p.bytes_per_rank)}};
+}
+
+std::string shape_text(const Placement& p, const std::array<std::int64_t, 3>& all) {
+    std::string out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (p.dims[i] != Dim::none) out += (out.empty() ? "" : " x ") + with_commas(all[i]);
+    return out;
+}
+
+std::string placement_text(const Placement& p) {
+    std::string out;
+    for (std::size_t a = 0; a < kAxisCount; ++a) {
+        const AxisPlacement& on = p.axis[a];
+        if (on.size <= 1) continue;
+        const bool etp = p.expert && static_cast<Axis>(a) == Axis::tp;
+        out += (out.empty() ? "" : ", ") + (etp ? "etp" : std::string(name_of(static_cast<Axis>(a)))) + " "
+               + (on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
+                                           : std::string(name_of(on.spread)));
+    }
+    return out.empty() ? "whole" : out;
+}
+
+Section tensors_section(const std::string& title, const std::vector<Placement>& placements) {
+    Section s{title, {}, {{"tensor", "layers", "shape", "on a rank", "bytes on a rank", "placement"}, {}}};
+    for (const Placement& p : placements)
+        s.table.rows.push_back({std::string(p.name), with_commas(p.layers), shape_text(p, p.shape),
+                                shape_text(p, p.local), bytes_text(p.bytes_per_rank), placement_text(p)});
+    return s;
+}
+
+int tensors(const Context& context, const PlanArgument& argument) {
+    const Plan plan = load_plan(context, argument);
+    const Evaluation e = evaluate(plan, {.timeline = false, .advice = true});
+    Json list = Json::array();
+    Document document;
+    if (e.valid)
+        for (const TensorState state : kStates)
+            for (const Moment moment : kMoments) {
+                const std::vector<Placement> placements = list_placements(plan, e.mesh, state, moment);
+                for (const Placement& p : placements) list.push_back(json_of_tensor(p));
+                if (moment == Moment::at_rest)
+                    document.sections.push_back(tensors_section(std::string(name_of(state)), placements));
+            }
+    if (context.json) {
+        Json out{{"tensors", std::move(list)}};
+        add_validity(out, e);
+        print(pretty(out));
+    } else {
+        print(to_text(document));
+    }
+    return status_of(e);
+}
+
+}  // namespace
+
+void add_tensors(CLI::App& app, Context& context) {
+    auto argument = std::make_shared<PlanArgument>();
+    add_plan_argument(app, *argument);
+    add_json_flag(app, context);
+    app.callback(
+        [&context, argument] { context.run = [&context, argument] { return tensors(context, *argument); }; });
+}
+
+}  // namespace pentamesh::cli
