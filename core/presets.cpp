@@ -52,6 +52,7 @@ struct Presets::Impl {
     mutable std::map<std::string, Cluster, std::less<>> clusters;
     mutable std::map<std::string, Model, std::less<>> models;
     mutable std::map<std::string, Plan, std::less<>> plans;
+    mutable std::vector<std::string> reading;  // files begun and not done
 
     const std::vector<std::string>& ids_of(PresetKind kind) const {
         auto& slot = ids[static_cast<std::size_t>(kind)];
@@ -81,8 +82,17 @@ struct Presets::Impl {
         const auto it = map.find(id);
         if (it != map.end()) return it->second;
         const std::string path = known_file(kind, id);
-        T value = read(read_file(path), path);
-        return map.emplace(id, std::move(value)).first->second;
+        if (std::find(reading.begin(), reading.end(), path) != reading.end())
+            throw Error(ErrorKind::invalid, path, "", "is built on itself");
+        reading.push_back(path);
+        try {
+            T value = read(read_file(path), path);
+            reading.pop_back();
+            return map.emplace(id, std::move(value)).first->second;
+        } catch (...) {
+            reading.pop_back();
+            throw;
+        }
     }
     [[nodiscard]] Entry entry(PresetKind kind, const std::string& id) const {
         const std::string path = file(kind, id);

@@ -1,0 +1,218 @@
+// What a careless or hostile file may hold and a disk may do: refused with the place, soon, and with nothing
+// lost.
+#include "core/files.h"
+#include "core/json_reader.h"
+#include "core/plan_json.h"
+#include "core/presets.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+using namespace pentamesh;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Presets& presets() {
+    static const Presets all(std::string(SOURCE_DIR) + "/presets");
+    return all;
+}
+
+struct Refusal {
+    std::string pointer, message, whole;
+    ErrorKind kind = ErrorKind::usage;
+};
+template <typename F>
+Refusal refusal(F&& f) {
+    try {
+        f();
+    } catch (const Error& e) {
+        return {e.pointer(), e.message(), e.what(), e.kind()};
+    }
+    return {"", "nothing was refused", "", ErrorKind::usage};
+}
+Refusal of_text(const std::string& text) {
+    return refusal([&] { (void)parse_plan(text, "p.json", presets()); });
+}
+Refusal of_set(const std::string& set) {
+    static const std::string plan =
+        R"({"model": "llama-3-8b", "cluster": {"preset": "h100-sxm-ib", "gpus": 64}})";
+    return refusal([&] { (void)parse_plan(plan, "p.json", presets(), {set}); });
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+bool is_utf8(const std::string& text) {
+    try {
+        (void)nlohmann::json(text).dump();
+    } catch (const nlohmann::json::exception&) {
+        return false;
+    }
+    return true;
+}
+
+std::string repeated(const std::string& part, std::size_t n) {
+    std::string out;
+    for (std::size_t i = 0; i < n; ++i) out += part;
+    return out;
+}
+
+struct Folder {
+    fs::path path =
+        fs::temp_directory_path() / ("pentamesh-hostile-" + std::to_string(std::random_device{}()));
+    Folder() { fs::create_directories(path); }
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
+    [[nodiscard]] std::size_t entries() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("nesting is read to 64 levels and refused beyond, however deep the text goes on") {
+    const auto nested = [](std::size_t n) { return repeated("[", n) + repeated("]", n); };
+    CHECK(has(of_text(nested(64)).message, "must be an object"));
+    CHECK(has(of_text(nested(65)).message, "64 levels"));
+    CHECK(has(of_text(repeated("[", 5'000'000)).message, "64 levels"));
+    CHECK(has(of_text(repeated("{\"a\":", 100'000)).message, "64 levels"));
+}
+
+TEST_CASE("text beyond 64 MiB is refused unread") {
+    CHECK(has(of_text(std::string((std::size_t{64} << 20) + 1, ' ')).message, "64 MiB"));
+}
+
+TEST_CASE("an object of very many keys takes time in proportion") {
+    std::string text = "{";
+    for (int i = 0; i < 200'000; ++i) text += "\"k" + std::to_string(i) + "\":0,";
+    text.back() = '}';
+    CHECK(has(of_text(text).message, "unknown key"));
+}
+
+TEST_CASE("every message is valid UTF-8, whatever bytes were found") {
+    for (const std::string& text :
+         {std::string("\xff\xfe"), std::string("\0\xff", 2), std::string("{\"\xff\": 1}"),
+          std::string("{\"name\": \"\xed\xa0\x80\"}"), std::string("{\"name\": \"\xc0\xaf\"}"),
+          std::string("{\"name\": \"\\ud800\"}"), std::string("{\"layout\": {\"\\u0000\\u202e\": 1}}"),
+          std::string("{\"model\": \"\\u0000") + repeated("\xf0\x9f\x98\x80", 500) + "\"}"}) {
+        const Refusal r = of_text(text);
+        CAPTURE(r.message);
+        CHECK(r.kind == ErrorKind::invalid);
+        CHECK(is_utf8(r.whole));
+        CHECK(r.whole.size() < 2000);
+    }
+}
+
+TEST_CASE("numbers that no plan can mean are refused where they stand") {
+    for (const char* value : {"NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0x10", "01", "1.", ".5",
+                              "+1", "1e", "--1", "1_000"}) {
+        CAPTURE(value);
+        const Refusal r = of_text(std::string(R"({"layout": {"tp": )") + value + "}}");
+        CHECK(r.kind == ErrorKind::invalid);
+        CHECK(r.pointer == "/layout/tp");
+    }
+    for (const char* value : {"0", "-1", "-9223372036854775808", "1048577", "9223372036854775807",
+                              "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e18",
+                              "-0.0", "1e-320", "[1]", "{}", "true", "null", "\"8\""}) {
+        CAPTURE(value);
+        for (const char* field : {"tp", "pp", "dp_shard", "virtual_stages"}) {
+            const Refusal r = of_set(std::string("layout.") + field + "=" + value);
+            CHECK(r.kind == ErrorKind::invalid);
+            CHECK(r.pointer == std::string("/layout/") + field);
+        }
+    }
+    for (const char* value : {"-1", "0.99", "1e300", "null", "\"1\"", "true", "[1]"})
+        CHECK(of_set(std::string("training.router_imbalance=") + value).pointer
+              == "/training/router_imbalance");
+}
+
+TEST_CASE("a preset's id never reaches the file system") {
+    for (const char* id : {"../models/llama-3-8b", "/etc/passwd", "..", ".", "", "llama-3-8b.json",
+                           "llama-3-8b/", "llama-3-8b\\u0000", "LLAMA-3-8B"}) {
+        CAPTURE(id);
+        const Refusal r = of_text(std::string(R"({"cluster": "h100-sxm-ib", "model": ")") + id + "\"}");
+        CHECK(r.pointer == "/model");
+        CHECK(has(r.message, "no such model preset"));
+    }
+}
+
+TEST_CASE("a set cannot climb out of the plan") {
+    for (const char* set :
+         {"/=1", "//=1", "layout..tp=1", "layout.tp.0=1", "name.x.y=1", "cluster.tiers.-1.domain=8",
+          "cluster.tiers.-.domain=8", "cluster.tiers.99999999999999999999.domain=8", "model.moe.x=1", "~=1",
+          "/~2=1", "layout.order.0=qq"}) {
+        CAPTURE(set);
+        CHECK(of_set(set).kind == ErrorKind::invalid);
+    }
+    CHECK(of_set("=1").kind == ErrorKind::usage);
+    CHECK(of_set("layout.tp").kind == ErrorKind::usage);
+    CHECK(of_set("").kind == ErrorKind::usage);
+    CHECK(is_utf8(of_set("\xff=\xff").whole));
+    CHECK(of_set("name=\xff").kind != ErrorKind::io);
+}
+
+TEST_CASE("a file of 1 GB is refused without being read") {
+    const Folder folder;
+    std::ofstream(folder.file("big.json")) << "{}";
+    fs::resize_file(folder.file("big.json"), std::uintmax_t{1} << 30);  // takes no room on the disk
+    const Refusal r = refusal([&] { (void)read_file(folder.file("big.json")); });
+    CHECK(r.kind == ErrorKind::io);
+    CHECK(has(r.message, "64 MiB"));
+}
+
+TEST_CASE("what cannot be read says why and is of kind io") {
+    const Folder folder;
+    CHECK(has(refusal([&] { (void)read_file(folder.path.string()); }).whole, folder.path.string()));
+    CHECK(refusal([&] { (void)read_file(folder.path.string()); }).kind == ErrorKind::io);
+    CHECK(refusal([&] { (void)read_file(folder.file("none")); }).kind == ErrorKind::io);
+    CHECK(refusal([&] { (void)read_file(""); }).kind == ErrorKind::io);
+    fs::create_symlink("itself", folder.path / "itself");
+    CHECK(refusal([&] { (void)read_file(folder.file("itself")); }).kind == ErrorKind::io);
+    std::ofstream(folder.file("closed")) << "{}";
+    fs::permissions(folder.file("closed"), fs::perms::none);
+    if (!std::ifstream(folder.file("closed"))) {  // root reads all the same
+        const Refusal r = refusal([&] { (void)read_file(folder.file("closed")); });
+        CHECK(r.kind == ErrorKind::io);
+        CHECK(has(r.message, "ermission"));
+    }
+    if (fs::exists("/dev/zero")) CHECK(has(refusal([] { (void)read_file("/dev/zero"); }).message, "64 MiB"));
+}
+
+TEST_CASE("a write that fails leaves the old file as it was, and nothing beside it") {
+    const Folder folder;
+    const std::string file = folder.file("plan.json");
+    write_file(file, "old");
+    CHECK(read_file(file) == "old");
+    write_file(file, "new");
+    CHECK(read_file(file) == "new");
+    CHECK(folder.entries() == 1);
+    CHECK(refusal([&] { write_file(folder.file("none/plan.json"), "x"); }).kind == ErrorKind::io);
+    CHECK(refusal([&] { write_file(folder.path.string(), "x"); }).kind == ErrorKind::io);
+    CHECK(refusal([&] { write_file("", "x"); }).kind == ErrorKind::io);
+    CHECK(folder.entries() == 1);
+    if (fs::exists("/dev/full"))  // a full disk
+        CHECK(refusal([] { write_file("/dev/full", std::string(100'000, 'x')); }).kind == ErrorKind::io);
+}
+
+TEST_CASE("a file is replaced through a link, with the permissions that it had") {
+    const Folder folder;
+    const std::string file = folder.file("plan.json");
+    write_file(file, "old");
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+    fs::create_symlink("plan.json", folder.path / "link");
+    write_file(folder.file("link"), "new");
+    CHECK(fs::is_symlink(folder.path / "link"));
+    CHECK(read_file(file) == "new");
+    CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}

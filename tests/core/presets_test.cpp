@@ -1,0 +1,182 @@
+#include "core/error.h"
+#include "core/evaluate.h"
+#include "core/plan_json.h"
+#include "core/presets.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+using namespace pentamesh;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Presets& presets() {
+    static const Presets all(std::string(SOURCE_DIR) + "/presets");
+    return all;
+}
+
+std::string text_of(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+struct Folder {
+    fs::path path =
+        fs::temp_directory_path() / ("pentamesh-presets-" + std::to_string(std::random_device{}()));
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    void put(const std::string& file, const std::string& text) const {
+        fs::create_directories((path / file).parent_path());
+        std::ofstream(path / file) << text;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("every GPU, cluster and model preset parses and names its source") {
+    for (const PresetKind kind :
+         {PresetKind::gpu, PresetKind::cluster, PresetKind::model, PresetKind::plan}) {
+        CHECK(!presets().list(kind).empty());
+        for (const Presets::Entry& e : presets().list(kind)) {
+            CAPTURE(e.id);
+            CHECK(!e.name.empty());
+            CHECK(!e.source.empty());
+        }
+    }
+    for (const Presets::Entry& e : presets().list(PresetKind::gpu)) {
+        CAPTURE(e.id);
+        CHECK(presets().gpu(e.id).flops.bf16 > 1e13);
+        CHECK(presets().gpu(e.id).efficiency.gemm > 0);
+    }
+    for (const Presets::Entry& e : presets().list(PresetKind::cluster)) {
+        CAPTURE(e.id);
+        const Cluster c = presets().cluster(e.id);
+        CHECK(!c.gpu.id.empty());
+        CHECK(c.tiers.back().domain == c.gpus);
+    }
+    for (const Presets::Entry& e : presets().list(PresetKind::model)) {
+        CAPTURE(e.id);
+        CHECK(count_parameters(presets().model(e.id)).total > 1'000'000);
+    }
+}
+
+TEST_CASE("the presets that others name are there") {
+    for (const char* id :
+         {"a100-40gb-ib", "a100-80gb-ib", "h100-sxm-ib", "h200-sxm-ib", "h800-sxm-ib", "b200-ib", "b300-ib",
+          "gb200-nvl72", "gb300-nvl72", "mi300x-roce", "l40s-pcie", "llama3-roce"})
+        CHECK_MESSAGE(presets().has(PresetKind::cluster, id), id);
+    for (const char* id : {"llama-2-7b", "llama-3.1-405b", "deepseek-v3", "kimi-k2", "gpt-22b", "gpt-175b",
+                           "gpt-530b", "gpt-1t", "nemotron-4-340b"})
+        CHECK_MESSAGE(presets().has(PresetKind::model, id), id);
+    for (const char* id : {"single-gpu", "mesh-8", "zoom-1024", "hsdp-64", "llama-3-8b-fsdp",
+                           "llama-3-70b-3d", "llama-3.1-405b-8k", "llama-3.1-405b-16k", "llama-3.1-405b-131k",
+                           "deepseek-v3-2048", "mixtral-8x7b-ep", "gpt-175b-a100", "gpt-1t-a100", "moe-nvl72",
+                           "broken-tp-over-ib", "broken-pp-zero3"})
+        CHECK_MESSAGE(presets().has(PresetKind::plan, id), id);
+}
+
+TEST_CASE("every plan preset is written as this program writes it") {
+    for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
+        CAPTURE(e.id);
+        const Plan p = presets().plan(e.id);
+        const std::string text = text_of(presets().root() / "plans" / (e.id + ".plan.json"));
+        CHECK(write_plan(p) == text);
+        CHECK(parse_plan(text, e.id, presets()) == p);
+        CHECK(!p.notes.empty());
+    }
+}
+
+TEST_CASE("every plan preset that is no mistake to show is valid and fits") {
+    for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
+        CAPTURE(e.id);
+        const Evaluation v = evaluate(presets().plan(e.id));
+        const bool broken = e.id.rfind("broken-", 0) == 0;
+        if (broken) {
+            CHECK(!v.problems.empty());
+            continue;
+        }
+        for (const Problem& p : v.problems)
+            if (p.severity == Severity::error) MESSAGE(p.message);
+        CHECK(v.valid);
+        CHECK(v.step);
+        CHECK_MESSAGE(v.memory.fits(), v.memory.peak());
+        CHECK(v.mesh.world == presets().plan(e.id).cluster.gpus);
+    }
+}
+
+TEST_CASE("an id that is no preset is answered with the nearest one") {
+    try {
+        (void)presets().model("llama-3-80b");
+        FAIL("accepted");
+    } catch (const Error& e) {
+        CHECK(std::string(e.what()).find("llama-3-") != std::string::npos);
+    }
+    CHECK(!presets().has(PresetKind::model, "../models/llama-3-8b"));
+}
+
+TEST_CASE("a broken preset file is named in the error") {
+    const Folder folder;
+    folder.put("models/bad.json", "{\"layers\": 0}");
+    folder.put("models/loop.json", "{\"preset\": \"loop\"}");
+    folder.put("clusters/a.json", "{\"preset\": \"b\"}");
+    folder.put("clusters/b.json", "{\"preset\": \"a\"}");
+    const Presets broken(folder.path);
+    const auto error = [](auto&& f) -> std::string {
+        try {
+            f();
+        } catch (const Error& e) {
+            return e.what();
+        }
+        return "";
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    CHECK(has(error([&] { (void)broken.model("bad"); }), "bad.json: /layers: found 0"));
+    CHECK(has(error([&] { (void)parse_plan(R"({"model": "bad", "cluster": "a"})", "p.json", broken); }),
+              "bad.json"));
+    // What is built on itself ends, also when asked again.
+    for (int again = 0; again < 2; ++again) {
+        CHECK(has(error([&] { (void)broken.model("loop"); }), "loop.json: is built on itself"));
+        CHECK(has(error([&] { (void)broken.cluster("a"); }), "a.json: is built on itself"));
+    }
+}
+
+TEST_CASE("a GPU preset that lacks a constant borrows none and ends") {
+    const Folder folder;
+    folder.put(
+        "gpus/h100-sxm.json",
+        R"({"hbm_bytes": 1, "hbm_bytes_per_s": 1, "flops": {"bf16": 1}, "efficiency": {"gemm": 0.5}})");
+    const Presets few(folder.path);
+    CHECK(few.gpu("h100-sxm").efficiency.gemm == 0.5);
+    CHECK(few.gpu("h100-sxm").efficiency.hbm == 0);
+}
+
+TEST_CASE("every constant of the step model that divides stands in every GPU preset") {
+    for (const Presets::Entry& e : presets().list(PresetKind::gpu)) {
+        CAPTURE(e.id);
+        for (const EfficiencyKey& k : kEfficiencyKeys) {
+            CAPTURE(k.key);
+            const bool divides = !k.key.ends_with("_s") && k.key != "overlap" && k.key != "error";
+            if (divides) CHECK(presets().gpu(e.id).efficiency.*k.member > 0);
+        }
+    }
+}
+
+TEST_CASE("presets are found beside an installed program before the source tree") {
+    const Folder folder;
+    folder.put("usr/bin/pentamesh", "");
+    CHECK(find_data_folder(folder.path / "usr/bin/pentamesh", "presets") == fs::path(SOURCE_DIR) / "presets");
+    folder.put("usr/share/pentamesh/presets/x", "");
+    CHECK(fs::equivalent(find_data_folder(folder.path / "usr/bin/pentamesh", "presets"),
+                         folder.path / "usr/share/pentamesh/presets"));
+}
