@@ -52,15 +52,18 @@ void large_bubble(Advice& a) {
     }
     Fastest fastest(a);
     for (const std::int64_t v : {2, 3, 4, 5, 6, 8})
-        if (l.schedule == Schedule::one_f_one_b && a.plan.model.layers % (l.pp * v) == 0)
+        if (l.schedule == Schedule::one_f_one_b && a.plan.model.layers >= l.pp * v)
             fastest.consider([&](Plan& q) {
                 q.layout.schedule = Schedule::interleaved;
                 q.layout.virtual_stages = v;
                 q.layout.stage_layers.clear();
             });
-    if (const Candidate* c = fastest.better_than(a.base.step->time_s))
-        p.message += sentence(" With the same batch, ", edits_text(c->edits), " takes ", time_text(c->time_s),
-                              " a step instead of ", time_text(a.base.step->time_s), ".");
+    const Candidate* c = fastest.better_than(a.base.step->time_s);
+    if (!c) return;
+    p.message += sentence(" With the same batch, ", edits_text(c->edits), " takes ", time_text(c->time_s),
+                          " a step instead of ", time_text(a.base.step->time_s), " (bubble ",
+                          percent_text(c->bubble_s / c->time_s), ").");
+    if (c->bubble_s < kLargeBubble * c->time_s) p.fix = c->edits;
 }
 
 void stragglers(Advice& a) {

@@ -28,14 +28,20 @@ std::string spoken(Collective c) {
     return name;
 }
 
+// What an axis says in every layer; where it says nothing there, what it says at all.
 void collect_calls(const Evaluation& e, AxisCaption& out) {
-    for (const Operation& o : e.comm.operations) {
-        if (o.axis != out.kind) continue;
+    const auto in_layer = [&](const Operation& o) { return o.axis == out.kind && o.scope == Scope::layer; };
+    const auto& all = e.comm.operations;
+    const bool layers = std::any_of(all.begin(), all.end(), in_layer);
+    double every = 0, dense = 0, moe = 0;
+    for (const Operation& o : all) {
+        if (o.axis != out.kind || (layers && o.scope != Scope::layer)) continue;
         if (std::find(out.collectives.begin(), out.collectives.end(), o.collective) == out.collectives.end())
             out.collectives.push_back(o.collective);
-        if (o.scope == Scope::layer && !o.recomputed) out.calls_per_layer += o.calls;
+        (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
         out.calls_per_step += o.count_per_step;
     }
+    if (layers) out.calls_per_layer = every + std::max(dense, moe);
 }
 
 std::int64_t position_in_group(const GroupFactors& f, std::int64_t rank) {

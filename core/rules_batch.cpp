@@ -82,7 +82,7 @@ void check_schedule(Rules& r, std::int64_t microbatches, std::int64_t sequences)
     Problem& p = r.error(Rule::schedule, "schedule-refuses", "/layout/schedule");
     if (!r.messages) return;
     const Refusal why = refuse(shape);
-    p.message = sentence(name_of(l.schedule), ": ", why.message);
+    p.message = why.message;
     if (!why.pointer.empty()) p.pointer = why.pointer;
     p.fix = fix_by(r.plan, [&](Plan& q) { satisfy_schedule(q, why, sequences); });
 }

@@ -1,0 +1,116 @@
+// Plans that frameworks, papers and published runs really used: none of them may be called impossible.
+#include "core/evaluate.h"
+#include "core/plan_json.h"
+#include "core/presets.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace pentamesh;
+using nlohmann::json;
+
+namespace {
+
+// The cases of a golden file.
+json golden(const char* name) {
+    std::ifstream file(std::string(GOLDEN_DIR "/") + name);
+    return json::parse(file)["cases"];
+}
+
+json with_dp(json layout, std::int64_t zero, std::int64_t dp) {
+    layout["order"] = "tp-cp-ep-dp-pp";
+    layout["zero"] = zero;
+    layout["dp_shard"] = zero ? dp : 1;
+    layout["dp_replicate"] = zero ? 1 : dp;
+    return layout;
+}
+
+json plan(const json& model, const char* cluster, std::int64_t gpus, const json& layout,
+          const json& training) {
+    return {{"format", "pentamesh.plan/1"},
+            {"name", "case"},
+            {"model", model},
+            {"cluster", {{"preset", cluster}, {"gpus", gpus}}},
+            {"layout", layout},
+            {"training", training}};
+}
+
+void accepted(const json& text) {
+    static const Presets presets(SOURCE_DIR "/presets");
+    CAPTURE(text.dump());
+    const Evaluation e = evaluate(parse_plan(text.dump(), "case", presets));
+    for (const Problem& p : e.problems)
+        if (p.severity == Severity::error) FAIL_CHECK(p.code << ": " << p.message);
+    CHECK(e.valid);
+}
+
+}  // namespace
+
+TEST_CASE("layouts of Megatron's memory estimator are accepted") {
+    int seen = 0;
+    for (const json& c : golden("memory.json")) {
+        if (c["kind"] != "megatron_weight_and_optimizer") continue;
+        const json &g = c["config"], &l = c["layout"];
+        json m{{"name", c["model"]},  {"layers", g["layers"]},     {"hidden", g["hidden"]},
+               {"heads", g["heads"]}, {"kv_heads", g["kv_heads"]}, {"head_dim", g["head_dim"]},
+               {"ffn", g["ffn"]},     {"ffn_kind", g["ffn_kind"]}, {"vocab", g["vocab"]},
+               {"norm", g["norm"]},   {"positions", "rope"},       {"tied_embeddings", g["tied"]}};
+        if (!g["experts"].is_null())
+            m["moe"] = {{"experts", g["experts"]}, {"top_k", g["top_k"]}, {"expert_ffn", g["expert_ffn"]}};
+        const std::int64_t dp = l["dp"], pp = l["pp"];
+        const json layout =
+            with_dp({{"tp", l["tp"]}, {"cp", l["cp"]}, {"pp", pp}, {"ep", l["ep"]}, {"etp", l["etp"]}},
+                    l["zero"], dp);
+        accepted(plan(m, "h100-sxm-ib", l["world"], layout,
+                      {{"sequence_length", 4096}, {"micro_batch", 1}, {"global_batch", dp * pp}}));
+        ++seen;
+    }
+    CHECK(seen > 10);
+}
+
+TEST_CASE("layouts of the communication cases are accepted") {
+    for (const json& c : golden("communication.json")) {
+        json l = c["layout"];
+        std::int64_t gpus = 1;
+        for (const char* axis : {"tp", "cp", "pp", "dp_shard", "dp_replicate"})
+            gpus *= l[axis].get<std::int64_t>();
+        l["order"] = "tp-cp-ep-dp-pp";
+        if (!l.contains("sequence_parallel")) l["sequence_parallel"] = false;
+        accepted(plan({{"preset", c["model"]}, {"mtp_layers", 0}}, "h100-sxm-ib", gpus, l, c["training"]));
+    }
+}
+
+TEST_CASE("published runs are accepted") {
+    for (const json& c : golden("published_runs.json")) {
+        if (c.contains("gpt"))
+            continue;  // their models are not presets; their layouts are tp, pp and dp alone
+        const std::int64_t v = c["vpp"].is_null() ? 1 : c["vpp"].get<std::int64_t>();
+        const std::int64_t ep = c["ep"], tp = c["tp"];
+        const bool named = c.contains("schedule") && !c["schedule"].is_null();
+        const json schedule = named ? c["schedule"] : json(v > 1 ? "interleaved" : "1f1b");
+        json l = with_dp({{"tp", tp},
+                          {"cp", c["cp"]},
+                          {"pp", c["pp"]},
+                          {"ep", ep},
+                          {"etp", ep > 1 ? 1 : tp},
+                          {"virtual_stages", v},
+                          {"schedule", schedule}},
+                         c["zero"], c["dp"]);
+        const json micro_batch = c["micro_batch"].is_null() ? json(1) : c["micro_batch"];
+        accepted(plan(c["model"], "h100-sxm-ib", c["gpus"], l,
+                      {{"sequence_length", c["sequence"]},
+                       {"micro_batch", micro_batch},
+                       {"global_batch", c["global_batch"]}}));
+    }
+}
+
+TEST_CASE("plans that ship are accepted") {
+    const Presets presets(SOURCE_DIR "/presets");
+    REQUIRE(!presets.list(PresetKind::plan).empty());
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan)) {
+        CAPTURE(entry.id);
+        CHECK(evaluate(presets.plan(entry.id)).valid);
+    }
+}
