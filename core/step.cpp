@@ -286,18 +286,11 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
     return p;
 }
 
-// Idle time of the busiest device: from the replay, or the schedule's closed form over the mean stage.
+// Idle time of the busiest device: from the replay, or from the makespan as estimated without one.
 double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const Timeline* timeline,
                  double busy) {
     if (timeline && timeline->complete && !timeline->empty()) return std::max(timeline->makespan - busy, 0.0);
-    if (shape.devices <= 1) return 0;
-    ChunkCost mean;
-    for (const ChunkCost& c : costs.chunk)
-        mean.forward += c.forward, mean.input_grad += c.input_grad, mean.weight_grad += c.weight_grad;
-    // Whole-stage costs: what all chunks of all devices take, by the stages that they hold.
-    const double stages = static_cast<double>(costs.chunk.size()) / cost_divisor(shape);
-    return bubble_estimate(shape, mean.forward / stages, mean.input_grad / stages, mean.weight_grad / stages,
-                           costs.send);
+    return shape.devices <= 1 ? 0.0 : std::max(makespan_estimate(shape, costs) - busy, 0.0);
 }
 
 // Gradients and parameters that move once per step hide behind the last backward and the first forward of a
