@@ -128,7 +128,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     int width = 0, height = 0;
     glfwGetFramebufferSize(impl_->window, &width, &height);
     if (width <= 0 || height <= 0) return events;  // minimised
-    glfwMakeContextCurrent(impl_->window);  // a picture drawn meanwhile has a context of its own
+    glfwMakeContextCurrent(impl_->window);         // a picture drawn meanwhile has a context of its own
     FrameContext& context = *impl_->frame;
     context.make_current();
     const float scale = std::clamp(impl_->scale_of_monitor() * user_scale, 0.5f, 6.0f);

@@ -16,11 +16,14 @@ Plan plan_of(std::int64_t gpus) {
     p.model.ffn = 32768;
     p.model.vocab = 128000;
     p.cluster.gpus = gpus;
-    p.cluster.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1}, {"InfiniBand", LinkKind::ib, gpus, 50e9, 5e-6, 1}};
+    p.cluster.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1},
+                       {"InfiniBand", LinkKind::ib, gpus, 50e9, 5e-6, 1}};
     return p;
 }
 
-std::int64_t product(const Plan& p) { return p.layout.tp * p.layout.cp * p.layout.pp * data_parallel(p); }
+std::int64_t product(const Plan& p) {
+    return p.layout.tp * p.layout.cp * p.layout.pp * data_parallel(p);
+}
 
 }  // namespace
 
