@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <imgui.h>
-#include <string>
+#include <map>
+#include <utility>
 
 namespace pentamesh {
 
@@ -35,8 +36,9 @@ double contrast(Color a, Color b) {
 
 namespace {
 
-constexpr float kPatternStep = 4;
-constexpr int kMostPatternLines = 600;
+constexpr float kMostPageDots = 20000;  // of one dotted rectangle on a page; coarser beyond
+constexpr std::size_t kMostPoints =
+    4096;  // of one polyline that Dear ImGui is given: its indices have 16 bits
 
 ImU32 packed(Color c) {
     return IM_COL32(c.r, c.g, c.b, c.a);
@@ -48,9 +50,32 @@ struct Pixels {  // logical to physical
     [[nodiscard]] float snap(float v) const { return std::round(v * k); }
 };
 
-// Calls `piece(a, b)` for the dashes of a polyline.
+bool finite(Rect r) {
+    return std::isfinite(r.x) && std::isfinite(r.y) && std::isfinite(r.w) && std::isfinite(r.h);
+}
+
+// The part of the segment a + t (b - a) inside a rectangle, as a range of t in [0, 1]; empty: low > high.
+// Liang and Barsky 1984.
+std::pair<float, float> inside(Vec2 a, Vec2 b, Rect r) {
+    float low = 0, high = 1;
+    const auto cut = [&](float from, float delta, float least, float most) {
+        if (delta == 0) {
+            if (from < least || from > most) low = 2;
+            return;
+        }
+        const float t0 = (least - from) / delta, t1 = (most - from) / delta;
+        low = std::max(low, std::min(t0, t1));
+        high = std::min(high, std::max(t0, t1));
+    };
+    cut(a.x, b.x - a.x, r.x, r.right());
+    cut(a.y, b.y - a.y, r.y, r.bottom());
+    return {low, high};
+}
+
+// Calls `piece(a, b)` for the dashes of a polyline that touch `visible`: a line that a zoom made very long
+// costs what is seen of it.
 template <typename Piece>
-void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, Piece&& piece) {
+void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, Rect visible, Piece&& piece) {
     const float on = dash == Dash::dashed ? 4 + width : width;
     const float off = dash == Dash::dashed ? 3 + width : 1.5f + width;
     bool drawing = true;
@@ -59,16 +84,33 @@ void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, P
     for (std::size_t i = 1; i < n; ++i) {
         const Vec2 a = points[i - 1], b = points[i % points.size()];
         const float length = std::hypot(b.x - a.x, b.y - a.y);
-        if (length <= 0) continue;
+        if (!(length > 0) || !std::isfinite(length)) continue;
         const Vec2 step = (b - a) * (1 / length);
+        const auto [first, last] = inside(a, b, visible);
         float d = 0;
-        while (length - d > left) {
+        if (first > last) {  // out of sight: only the phase moves on
+            d = length - std::fmod(length, on + off);
+        } else {
+            d = std::floor(first * length / (on + off)) * (on + off);
+        }
+        const float end = first > last ? length : std::min(length, last * length + on + off);
+        while (end - d > left) {
             if (drawing) piece(a + step * d, a + step * (d + left));
             d += left;
             drawing = !drawing;
             left = drawing ? on : off;
         }
-        if (drawing && length > d) piece(a + step * d, b);
+        if (end < length) {
+            const float skipped = length - d - std::fmod(length - d, on + off);
+            d += skipped;
+            while (length - d > left) {
+                d += left;
+                drawing = !drawing;
+                left = drawing ? on : off;
+            }
+        } else if (drawing && length > d) {
+            piece(a + step * d, b);
+        }
         left -= length - d;
     }
 }
@@ -98,26 +140,49 @@ void stroke(ImDrawList* list, PageSink* page, Pixels px, std::span<const Vec2> p
     if (list == nullptr || points.size() < 2) return;
     const float w = std::max(1.0f, width * px.k);
     if (dash == Dash::solid) {
-        for (const Vec2 p : points) list->PathLineTo(px(p));
-        list->PathStroke(packed(color), closed ? ImDrawFlags_Closed : ImDrawFlags_None, w);
+        const bool whole = points.size() <= kMostPoints;
+        for (std::size_t from = 0; from + 1 < points.size(); from += kMostPoints - 1) {
+            for (const Vec2 p : points.subspan(from, std::min(kMostPoints, points.size() - from)))
+                list->PathLineTo(px(p));
+            list->PathStroke(packed(color), closed && whole ? ImDrawFlags_Closed : ImDrawFlags_None, w);
+        }
+        if (closed && !whole) list->AddLine(px(points.back()), px(points.front()), packed(color), w);
         return;
     }
-    dashes(points, closed, dash, width,
+    const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
+    const Rect visible =
+        Rect{low.x / px.k, low.y / px.k, (high.x - low.x) / px.k, (high.y - low.y) / px.k}.inset(-width);
+    dashes(points, closed, dash, width, visible,
            [&](Vec2 a, Vec2 b) { list->AddLine(px(a), px(b), packed(color), w); });
 }
 
-// Cuts a 45 degree line x + y = c to a rectangle; false: outside.
-bool cut_diagonal(Rect r, float c, bool rising, Vec2& a, Vec2& b) {
-    // Falling lines mirror the rectangle.
-    const float x0 = std::max(r.x, c - r.bottom()), x1 = std::min(r.right(), c - r.y);
-    if (x1 <= x0) return false;
-    a = {x0, c - x0};
-    b = {x1, c - x1};
-    if (!rising) {
-        a.y = r.y + r.bottom() - a.y;
-        b.y = r.y + r.bottom() - b.y;
+// The pieces inside a rectangle of the lines x + y = k step (sign 1) or x - y = k step (sign -1): a lattice
+// of the whole page, so that neighbouring rectangles continue each other.
+void diagonals(Rect r, float sign, float step, std::vector<Vec2>& pairs) {
+    const float y0 = sign > 0 ? r.y : -r.bottom(), y1 = y0 + r.h;  // of sign * y
+    for (float c = std::ceil((r.x + y0) / step) * step; c < r.right() + y1; c += step) {
+        const float x0 = std::max(r.x, c - y1), x1 = std::min(r.right(), c - y0);
+        if (x1 <= x0) continue;
+        pairs.push_back({x0, (c - x0) * sign});
+        pairs.push_back({x1, (c - x1) * sign});
     }
-    return true;
+}
+
+void pattern_on_page(PageSink& page, Rect r, Pattern p, Color color) {
+    if (p == Pattern::dotted) {
+        const float d = kPatternDotRadius * 1.7724539f;  // a square of the dot's area
+        const float step = kPatternStep * std::ceil(std::sqrt(r.w * r.h / kMostPageDots) / kPatternStep);
+        std::vector<Rect> dots;
+        for (float y = (std::floor(r.y / step) + 0.5f) * step; y + d / 2 <= r.bottom(); y += step)
+            for (float x = (std::floor(r.x / step) + 0.5f) * step; x + d / 2 <= r.right(); x += step)
+                if (x - d / 2 >= r.x && y - d / 2 >= r.y) dots.push_back({x - d / 2, y - d / 2, d, d});
+        page.fill_rects(dots, color);
+        return;
+    }
+    std::vector<Vec2> pairs;
+    diagonals(r, 1, kPatternStep, pairs);
+    if (p == Pattern::cross_hatched) diagonals(r, -1, kPatternStep, pairs);
+    page.stroke_pairs(pairs, color, 1);
 }
 
 }  // namespace
@@ -131,7 +196,7 @@ PageSink* sink(Page* page) {
 }  // namespace
 
 void Canvas::rect(Rect r, Color fill, float radius) {
-    if (r.empty() || fill.a == 0) return;
+    if (r.empty() || fill.a == 0 || !finite(r)) return;
     if (page_ != nullptr) sink(page_)->fill_rect(r, fill, radius);
     if (list_ == nullptr) return;
     const Pixels px{scale_};
@@ -145,7 +210,7 @@ void Canvas::rect(Rect r, Color fill, float radius) {
 }
 
 void Canvas::frame(Rect r, Color color, float width, float radius, Dash dash) {
-    if (r.empty()) return;
+    if (r.empty() || !finite(r)) return;
     const Rect inner = r.inset(width / 2);
     if (page_ == nullptr && dash == Dash::solid && list_ != nullptr) {
         const Pixels px{scale_};
@@ -161,37 +226,22 @@ void Canvas::frame(Rect r, Color color, float width, float radius, Dash dash) {
 }
 
 void Canvas::pattern(Rect r, Pattern p, Color color, Color ground) {
-    if (r.empty()) return;
+    if (r.empty() || !finite(r)) return;
     if (ground.a > 0) rect(r, ground);
     if (p == Pattern::solid) {
         rect(r, color);
         return;
     }
-    if (r.w < 2 || r.h < 2) {
-        rect(r, color.alpha(0.5f));
-        return;
-    }
-    PageSink* page = sink(page_);
+    if (page_ != nullptr) pattern_on_page(*sink(page_), r, p, color);
+    if (list_ == nullptr) return;
     const Pixels px{scale_};
-    if (p == Pattern::dotted) {
-        const float step = std::max(kPatternStep, std::sqrt(r.w * r.h / 2000));
-        for (float y = r.y + step / 2; y < r.bottom(); y += step)
-            for (float x = r.x + step / 2; x < r.right(); x += step) rect({x - 0.5f, y - 0.5f, 1, 1}, color);
-        return;
-    }
-    const float step = std::max(kPatternStep, (r.w + r.h) / static_cast<float>(kMostPatternLines));
-    for (const bool rising : {true, false}) {
-        if (!rising && p != Pattern::cross_hatched) break;
-        // Lines lie on a lattice of the whole page, so that neighbouring rectangles continue each other.
-        const float start = std::ceil((r.x + r.y) / step) * step;
-        for (float c = start; c < r.right() + r.bottom(); c += step) {
-            Vec2 a, b;
-            if (!cut_diagonal(r, c, rising, a, b)) continue;
-            const std::array<Vec2, 2> line{a, b};
-            if (page != nullptr) page->stroke(line, color, 1, false, Dash::solid);
-            if (list_ != nullptr) list_->AddLine(px(a), px(b), packed(color), std::max(1.0f, scale_));
-        }
-    }
+    const float x0 = px.snap(r.x), y0 = px.snap(r.y);
+    const float x1 = std::max(px.snap(r.right()), x0 + 1), y1 = std::max(px.snap(r.bottom()), y0 + 1);
+    const auto side = static_cast<float>(PatternTiles::side(scale_));
+    push_texture(*list_, surface_state().patterns.texture(p, scale_));
+    list_->PrimReserve(6, 4);
+    list_->PrimRectUV({x0, y0}, {x1, y1}, {x0 / side, y0 / side}, {x1 / side, y1 / side}, packed(color));
+    pop_texture(*list_);
 }
 
 void Canvas::line(Vec2 a, Vec2 b, Color color, float width, Dash dash) {
@@ -245,152 +295,27 @@ void Canvas::ring(Vec2 center, float radius, Color color, float width) {
     stroke(list_, sink(page_), {scale_}, points, color, width, true, Dash::solid);
 }
 
-// ---- text ---------------------------------------------------------------------------------------------
-
-namespace {
-
-std::size_t letter_bytes(char first) {
-    const auto c = static_cast<unsigned char>(first);
-    return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-}
-
-float width_px(const FontAtSize& font, std::string_view s) {
-    if (s.empty()) return 0;
-    return font.font->CalcTextSizeA(font.pixels, 1e9f, 0, s.data(), s.data() + s.size()).x;
-}
-
-std::size_t letters(std::string_view s) {
-    return static_cast<std::size_t>(std::count_if(
-        s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-float line_height_of(const TextStyle& s) {
-    return std::round(s.size * 1.25f);
-}
-
-// The longest beginning that fits, at a letter's end.
-std::string_view fitting(const FontAtSize& font, std::string_view s, float room_px) {
-    std::size_t end = 0;
-    float x = 0;
-    while (end < s.size()) {
-        const std::size_t n = std::min(letter_bytes(s[end]), s.size() - end);
-        const float w = width_px(font, s.substr(end, n));
-        if (x + w > room_px) break;
-        x += w;
-        end += n;
-    }
-    return s.substr(0, end);
-}
-
-template <typename Line>
-void wrap(const FontAtSize& font, std::string_view text, float room_px, Line&& line) {
-    while (!text.empty()) {
-        const std::size_t newline = std::min(text.find('\n'), text.size());
-        std::string_view rest = text.substr(0, newline);
-        text.remove_prefix(std::min(newline + 1, text.size()));
-        if (rest.empty()) line(rest);
-        while (!rest.empty()) {
-            std::string_view part = fitting(font, rest, room_px);
-            if (part.size() < rest.size()) {
-                const std::size_t space = rest[part.size()] == ' ' ? part.size() : part.rfind(' ');
-                if (space != std::string_view::npos && space > 0) part = rest.substr(0, space);
-                if (part.empty()) part = rest.substr(0, std::min(letter_bytes(rest[0]), rest.size()));
-            }
-            line(part);
-            rest.remove_prefix(part.size());
-            while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-        }
-    }
-}
-
-}  // namespace
-
-float Canvas::text_width(std::string_view utf8, const TextStyle& style) const {
-    const FontAtSize font = font_at(style.face, style.size);
-    return width_px(font, utf8) / scale_ + style.tracking * static_cast<float>(letters(utf8));
-}
-
-float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
-    const FontAtSize font = font_at(style.face, style.size);
-    const float advance = text_width(utf8, style);
-    if (utf8.empty() || style.color.a == 0) return advance;
-    const float top = at.y + (line_height_of(style) - font.pixels / scale_) / 2;
-    if (page_ != nullptr) {
-        const float ascent = font_ascent(*font.font, font.pixels) / scale_;
-        sink(page_)->text({at.x, top + ascent}, utf8, style);
-    }
-    if (list_ == nullptr) return advance;
-    const Pixels px{scale_};
-    float x = at.x;
-    const auto put = [&](std::string_view part) {
-        list_->AddText(font.font, font.pixels, {px.snap(x), px.snap(top)}, packed(style.color), part.data(),
-                       part.data() + part.size());
-    };
-    if (style.tracking == 0) {
-        put(utf8);
-        return advance;
-    }
-    while (!utf8.empty()) {
-        const std::size_t n = std::min(letter_bytes(utf8[0]), utf8.size());
-        put(utf8.substr(0, n));
-        x += width_px(font, utf8.substr(0, n)) / scale_ + style.tracking;
-        utf8.remove_prefix(n);
-    }
-    return advance;
-}
-
-bool Canvas::text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align) {
-    if (box.w <= 0) return !utf8.empty();
-    const float y = box.y + (box.h - line_height_of(style)) / 2;
-    const float w = text_width(utf8, style);
-    if (w <= box.w + 0.5f) {
-        const float x = align == Align::left    ? box.x
-                        : align == Align::right ? box.right() - w
-                                                : box.x + (box.w - w) / 2;
-        text({x, y}, utf8, style);
-        return false;
-    }
-    const FontAtSize font = font_at(style.face, style.size);
-    const float dots = width_px(font, "…");
-    const std::string_view part =
-        fitting(font, utf8, (box.w - style.tracking * static_cast<float>(letters(utf8))) * scale_ - dots);
-    text({box.x, y}, std::string(part) + "…", style);
-    return true;
-}
-
-float Canvas::paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height) {
-    const float h = line_height > 0 ? line_height : line_height_of(style);
-    const float lead = (h - line_height_of(style)) / 2;
-    float y = box.y;
-    wrap(font_at(style.face, style.size), utf8, box.w * scale_, [&](std::string_view line) {
-        text({box.x, y + lead}, line, style);
-        y += h;
-    });
-    return y - box.y;
-}
-
-float Canvas::paragraph_height(float width, std::string_view utf8, const TextStyle& style,
-                               float line_height) const {
-    const float h = line_height > 0 ? line_height : line_height_of(style);
-    int lines = 0;
-    wrap(font_at(style.face, style.size), utf8, width * scale_, [&](std::string_view) { ++lines; });
-    return h * static_cast<float>(lines);
-}
-
 // ---- cells and clip -----------------------------------------------------------------------------------
 
 void Canvas::cells(const CellGrid& grid) {
     if (grid.count <= 0) return;
     if (list_ != nullptr) queue_cells(*list_, grid);
     if (page_ == nullptr) return;
+    // By colour, so that a hundred thousand cells are a few shapes.
+    std::map<std::uint32_t, std::vector<Rect>> by_color;
     for (std::int32_t k = 0; k < grid.count; ++k) {
         const std::int64_t rank = grid.first + static_cast<std::int64_t>(k) * grid.step;
         const std::int64_t id = cell_id(grid, rank);
         Color c = grid.palette[static_cast<std::size_t>(id % grid.palette_size)];
         if (grid.lit_id >= 0 && id != grid.lit_id) c = mix(c, grid.ground, grid.dim);
         const Vec2 at = cell_position(grid, rank);
-        sink(page_)->fill_rect({at.x, at.y, grid.cell.x, grid.cell.y}, c, 0);
+        by_color[packed(c)].push_back({at.x, at.y, grid.cell.x, grid.cell.y});
     }
+    for (const auto& [color, rects] : by_color)
+        sink(page_)->fill_rects(rects, {static_cast<std::uint8_t>(color >> IM_COL32_R_SHIFT),
+                                        static_cast<std::uint8_t>(color >> IM_COL32_G_SHIFT),
+                                        static_cast<std::uint8_t>(color >> IM_COL32_B_SHIFT),
+                                        static_cast<std::uint8_t>(color >> IM_COL32_A_SHIFT)});
 }
 
 void Canvas::push_clip(Rect r) {

@@ -1,10 +1,12 @@
 // Where a rank's cell stands and what it is coloured by: the same arithmetic here and in the shader.
+#include "core/error.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
 #include <cmath>
 #include <glad/gl.h>
 #include <imgui.h>
+#include <limits>
 #include <string>
 
 namespace pentamesh {
@@ -31,19 +33,30 @@ std::int64_t cell_id(const CellGrid& grid, std::int64_t rank) {
     return id;
 }
 
+namespace {
+// Whole pitches in a distance. A level of one cell, row or column needs no pitch. A position that was
+// computed from a pitch belongs to it however it was rounded.
+std::int64_t steps(float distance, float pitch) {
+    if (!(pitch > 0)) return 0;
+    const double n = std::floor(static_cast<double>(distance) / pitch + 1e-4);
+    return static_cast<std::int64_t>(std::min(n, 1e9));
+}
+}  // namespace
+
 std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
     // Outside in: each level's column and row from what is left of the position.
     Vec2 rest = p - grid.origin;
     std::array<std::int64_t, 4> index{};
     for (int i = grid.levels; i-- > 0;) {
         const auto& l = grid.level[static_cast<std::size_t>(i)];
-        if (rest.x < 0 || rest.y < 0 || l.pitch_x <= 0 || l.pitch_y <= 0) return -1;
-        const auto col = std::min<std::int64_t>(static_cast<std::int64_t>(rest.x / l.pitch_x), l.cols - 1);
-        const auto row = static_cast<std::int64_t>(rest.y / l.pitch_y);
+        if (!(rest.x >= 0 && rest.y >= 0)) return -1;
+        const std::int64_t col = std::min<std::int64_t>(steps(rest.x, l.pitch_x), l.cols - 1);
+        const std::int64_t row = steps(rest.y, l.pitch_y);
         const std::int64_t at = row * l.cols + col;
-        if (i + 1 < grid.levels && at >= l.size) return -1;
+        if (at >= (i + 1 < grid.levels ? l.size : std::numeric_limits<std::int32_t>::max())) return -1;
         index[static_cast<std::size_t>(i)] = at;
-        rest = rest - Vec2{static_cast<float>(col) * l.pitch_x, static_cast<float>(row) * l.pitch_y};
+        rest = {std::max(0.0f, rest.x - static_cast<float>(col) * l.pitch_x),
+                std::max(0.0f, rest.y - static_cast<float>(row) * l.pitch_y)};
     }
     if (rest.x >= grid.cell.x || rest.y >= grid.cell.y) return -1;
     std::int64_t rank = 0;
@@ -94,7 +107,13 @@ GLuint compile(GLenum kind, const char* source) {
     const GLuint shader = glCreateShader(kind);
     glShaderSource(shader, 1, &source, nullptr);
     glCompileShader(shader);
-    return shader;
+    GLint good = GL_FALSE;
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    if (good == GL_TRUE) return shader;
+    std::array<char, 1024> words{};
+    glGetShaderInfoLog(shader, static_cast<GLsizei>(words.size()) - 1, nullptr, words.data());
+    throw Error(ErrorKind::io, "", "",
+                std::string("the driver does not compile the cell shader: ") + words.data());
 }
 
 std::array<float, 4> floats(Color c) {

@@ -6,72 +6,64 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ft2build.h>
 #include <imgui.h>
+
+#include FT_FREETYPE_H
 
 namespace pentamesh {
 
 namespace {
 
-// Latin-1, the Greek of formulas, punctuation, arrows, operators and the few shapes that the window draws as
-// text.
-constexpr ImWchar kRanges[] = {
-    0x0020, 0x00ff, 0x0131, 0x0131, 0x0394, 0x0394, 0x03a3, 0x03a3, 0x03a6, 0x03a6, 0x03b1, 0x03b2, 0x03bc,
-    0x03bc, 0x03c0, 0x03c0, 0x03c3, 0x03c3, 0x03c6, 0x03c6, 0x2010, 0x2015, 0x2018, 0x201d, 0x2022, 0x2022,
-    0x2026, 0x2026, 0x2032, 0x2032, 0x2070, 0x2070, 0x2074, 0x2079, 0x2080, 0x2089, 0x2190, 0x2194, 0x21d2,
-    0x21d2, 0x2211, 0x2212, 0x221a, 0x221e, 0x2248, 0x2248, 0x2260, 0x2260, 0x2264, 0x2265, 0x22c5, 0x22c5,
-    0x2303, 0x2303, 0x25a0, 0x25a1, 0x25b2, 0x25b8, 0x25be, 0x25be, 0x25cf, 0x25cf, 0x2713, 0x2713, 0};
+constexpr std::array<float, 5> kSizes{11.5f, 12, 13, 16, 20};
 
-// Dear ImGui's size is ascent plus descent, a type size is the em: their ratio in each family's own tables.
-constexpr std::array<float, kFaceCount> kHeightOfEm{1.21f, 1.21f, 1.32f};
+// What a person types: Latin-1, Greek, punctuation, arrows, operators.
+constexpr std::array<ImWchar, 11> kRanges{0x0020, 0x00ff, 0x0370, 0x03ff, 0x2010, 0x2026,
+                                          0x2190, 0x2194, 0x2200, 0x2265, 0};
+
+// Dear ImGui's size is ascent plus descent, a type size is the em.
+float height_per_em(const TypeFaces& faces, Face face) {
+    const FT_FaceRec_& f = *faces.freetype(face);
+    return static_cast<float>(f.ascender - f.descender) / static_cast<float>(f.units_per_EM);
+}
 
 }  // namespace
 
 void build_fonts(const FontFiles& files, float scale) {
     SurfaceState& state = surface_state();
     state.scale = scale;
+    state.glyphs.reset();
+    state.patterns.reset();
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    atlas.Clear();
+    begin_fonts(atlas);
     atlas.Flags |= ImFontAtlasFlags_NoMouseCursors;
-    rasterise_with_freetype();
-    const std::array<const std::filesystem::path*, kFaceCount> paths{&files.regular, &files.semibold,
-                                                                     &files.mono};
-    for (std::size_t face = 0; face < paths.size(); ++face)
-        for (std::size_t i = 0; i < kFontSizes.size(); ++i) {
-            const bool mono_skips =
-                face == 2 && kFontSizes[i] != 11.5f && kFontSizes[i] != 13 && kFontSizes[i] != 16;
-            if (mono_skips) continue;
-            const float pixels = std::max(4.0f, std::round(kFontSizes[i] * scale * kHeightOfEm[face]));
+    state.fonts.clear();
+    for (const Face face : {Face::regular, Face::mono})
+        for (const float size : kSizes) {
+            const auto& path = face == Face::regular ? files.regular : files.mono;
             ImFontConfig config;
             config.OversampleH = config.OversampleV = 1;
             config.PixelSnapH = true;
-            ImFont* font = atlas.AddFontFromFileTTF(paths[face]->string().c_str(), pixels, &config, kRanges);
+            const float pixels = std::max(4.0f, std::round(size * scale * height_per_em(state.faces, face)));
+            ImFont* font = atlas.AddFontFromFileTTF(path.string().c_str(), pixels, &config, kRanges.data());
             if (font == nullptr)
-                throw Error(ErrorKind::io, paths[face]->string(), "",
-                            "the font could not be read; install it again");
-            state.font[face][i] = font;
+                throw Error(ErrorKind::io, path.string(), "", "the font could not be read; install it again");
+            state.fonts.push_back({face, size, font});
         }
-    if (!rasterise())
+    const int region = scale > 1.5f ? 2048 : 1024;
+    if (!finish_fonts(atlas, region, 1024))
         throw Error(ErrorKind::io, files.regular.string(), "", "the fonts could not be rasterised");
-    ImGui::GetIO().FontDefault = state.font[0][3];
+    ImGui::GetIO().FontDefault = font_at(Face::regular, 13);
 }
 
-void keep_figures_tabular() {
-    for (auto& face : surface_state().font)
-        for (ImFont* font : face)
-            if (font != nullptr) make_tabular(*font);
-}
-
-FontAtSize font_at(Face face, float size) {
-    const SurfaceState& state = surface_state();
-    const auto& row = state.font[static_cast<std::size_t>(face)];
-    std::size_t best = row.size();
-    for (std::size_t i = 0; i < row.size(); ++i)
-        if (row[i] != nullptr
-            && (best == row.size() || std::abs(kFontSizes[i] - size) < std::abs(kFontSizes[best] - size)))
-            best = i;
-    FontAtSize out{row[best], font_height(*row[best])};
-    if (kFontSizes[best] != size) out.pixels = std::round(out.pixels * size / kFontSizes[best]);
-    return out;
+ImFont* font_at(Face face, float size) {
+    const bool mono = face == Face::mono;
+    const FieldFont* best = nullptr;
+    for (const FieldFont& f : surface_state().fonts)
+        if ((f.face == Face::mono) == mono
+            && (best == nullptr || std::abs(f.size - size) < std::abs(best->size - size)))
+            best = &f;
+    return best != nullptr ? best->font : nullptr;
 }
 
 FontFiles find_fonts(const std::filesystem::path& data_folder) {

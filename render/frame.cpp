@@ -17,7 +17,7 @@ SurfaceState& surface_state() {
 }
 
 FrameContext::FrameContext(FontFiles fonts, float scale)
-    : context_(ImGui::CreateContext()), fonts_(std::move(fonts)) {
+    : fonts_(std::move(fonts)), context_(ImGui::CreateContext()), state_(fonts_) {
     make_current();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -39,6 +39,8 @@ FrameContext::FrameContext(FontFiles fonts, float scale)
 FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
+    state_.glyphs.reset();
+    state_.patterns.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
 }
@@ -51,15 +53,15 @@ void FrameContext::set_scale(float scale) {
     if (scale == state_.scale) return;
     make_current();
     build_fonts(fonts_, scale);
-    upload_fonts();
+    refresh_font_texture();
 }
 
 FrameInfo FrameContext::begin(double time_s) {
     make_current();
     state_.grids.clear();
+    state_.glyphs.start_frame();
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
-    keep_figures_tabular();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;
     info.scale = state_.scale;

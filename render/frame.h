@@ -28,9 +28,9 @@ class FrameContext {
     [[nodiscard]] int vertices() const { return vertices_; }
 
   private:
+    FontFiles fonts_;
     ImGuiContext* context_ = nullptr;
     SurfaceState state_;
-    FontFiles fonts_;
     int vertices_ = 0;
 };
 

@@ -1,11 +1,15 @@
 #include "render/imgui_compat.h"
 
+#include "render/surface_state.h"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cfloat>
+#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
 #include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 // Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
 // ImGuiKey.
@@ -213,69 +217,108 @@ std::string chord_text(Chord c) {
     return s;
 }
 
+// ---- fonts and textures -------------------------------------------------------------------------------
+
 #if IMGUI_VERSION_NUM < 19200
 
-void rasterise_with_freetype() {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+void begin_fonts(ImFontAtlas& atlas) {
+    atlas.Clear();
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
 }
-bool rasterise() {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    if (!atlas.Build()) return false;
-    for (ImFont* font : atlas.Fonts) make_tabular(*font);
-    return true;
+
+bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
+    atlas.TexDesiredWidth = 2048;
+    surface_state().atlas_rect = atlas.AddCustomRectRegular(region_width, region_height);
+    return atlas.Build();
 }
-void upload_fonts() {
+
+void refresh_font_texture() {
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
 }
-float font_height(const ImFont& font) {
+
+AtlasRegion atlas_region() {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    const ImFontAtlasCustomRect& r = *atlas.GetCustomRectByIndex(surface_state().atlas_rect);
+    return {r.X, r.Y, r.Width, r.Height, atlas.TexUvScale.x, atlas.TexUvScale.y};
+}
+
+void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
+    std::vector<std::uint32_t> white;  // RGBA, as the backend made the texture
+    const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    white.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) white.push_back(IM_COL32(255, 255, 255, alpha[i]));
+    const AtlasRegion region = atlas_region();
+    glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>((intptr_t)ImGui::GetIO().Fonts->TexID));
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, region.x + x, region.y + y, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
+                    white.data());
+}
+
+float height_of(const ImFont& font) {
     return font.FontSize;
 }
-float font_ascent(ImFont& font, float height) {
-    return font.Ascent * height / font.FontSize;
+void push_font(ImFont& font) {
+    ImGui::PushFont(&font);
 }
 
 #else
 
-void rasterise_with_freetype() {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+void begin_fonts(ImFontAtlas& atlas) {
+    atlas.Clear();
     atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
     atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
 }
-bool rasterise() {
-    return true;
+
+bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
+    surface_state().atlas_rect = atlas.AddCustomRect(region_width, region_height);
+    return surface_state().atlas_rect >= 0;
 }
-void upload_fonts() {}
-float font_height(const ImFont& font) {
+
+void refresh_font_texture() {}
+
+AtlasRegion atlas_region() {
+    const ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    ImFontAtlasRect r;
+    if (!atlas.GetCustomRect(surface_state().atlas_rect, &r)) return {};
+    return {r.x, r.y, r.w, r.h, atlas.TexUvScale.x, atlas.TexUvScale.y};
+}
+
+void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    ImTextureData& texture = *atlas.TexData;
+    const AtlasRegion region = atlas_region();
+    for (int row = 0; row < height; ++row)
+        for (int col = 0; col < width; ++col) {
+            auto* to =
+                static_cast<std::uint8_t*>(texture.GetPixelsAt(region.x + x + col, region.y + y + row));
+            const std::uint8_t a = alpha[static_cast<std::ptrdiff_t>(row) * width + col];
+            if (texture.Format == ImTextureFormat_RGBA32) {
+                to[0] = to[1] = to[2] = 255;
+                to[3] = a;
+            } else {
+                to[0] = a;
+            }
+        }
+    ImFontAtlasTextureBlockQueueUpload(&atlas, &texture, region.x + x, region.y + y, width, height);
+}
+
+float height_of(const ImFont& font) {
     return font.LegacySize;
 }
-float font_ascent(ImFont& font, float height) {
-    return font.GetFontBaked(height)->Ascent;
+void push_font(ImFont& font) {
+    ImGui::PushFont(&font, font.LegacySize);
 }
 
 #endif
 
-void make_tabular(ImFont& font) {
-#if IMGUI_VERSION_NUM < 19200
-    ImFont& glyphs = font;
-#else
-    ImFontBaked& glyphs = *font.GetFontBaked(font.LegacySize);
-#endif
-    // Since 1.92 looking a glyph up may rasterise it, which moves those that are there: first all, then each.
-    float widest = 0;
-    for (ImWchar c = '0'; c <= '9'; ++c)
-        if (const ImFontGlyph* g = glyphs.FindGlyphNoFallback(c)) widest = std::max(widest, g->AdvanceX);
-    for (ImWchar c = '0'; c <= '9'; ++c) {
-        auto* g = const_cast<ImFontGlyph*>(glyphs.FindGlyphNoFallback(c));
-        if (g == nullptr || g->AdvanceX == widest) continue;
-        const float shift = std::floor((widest - g->AdvanceX) / 2 + 0.5f);
-        g->X0 += shift;
-        g->X1 += shift;
-        g->AdvanceX = widest;
-        glyphs.IndexAdvanceX[static_cast<int>(c)] = widest;
-    }
+void push_texture(ImDrawList& list, unsigned name) {
+    list.PushTextureID((ImTextureID)(intptr_t)name);
+}
+void pop_texture(ImDrawList& list) {
+    list.PopTextureID();
 }
 
 }  // namespace pentamesh

@@ -3,7 +3,11 @@
 
 #include "render/input.h"
 
+#include <cstdint>
+
+struct ImDrawList;
 struct ImFont;
+struct ImFontAtlas;
 
 namespace pentamesh {
 
@@ -13,16 +17,26 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 // started.
 void prepare_synthetic_keys();
 
-// Fonts. Until 1.91 an atlas is rasterised once, at the sizes added; since 1.92 glyphs are rasterised when
-// they are first drawn, and at any size.
-void rasterise_with_freetype();  // of the current context's atlas, before fonts are added
-[[nodiscard]] bool rasterise();  // after they were added; false: could not
-void upload_fonts();             // to the renderer, after they were rasterised anew
-[[nodiscard]] float font_height(const ImFont& font);  // the size that it was added at, pixels
-[[nodiscard]] float font_ascent(ImFont& font, float height);
-// All digits as wide as the widest, so that figures stand still while they change. Within a frame; doing it
-// again changes nothing, and since 1.92 it must be done in every frame, or the atlas may drop what was
-// changed.
-void make_tabular(ImFont& font);
+// Empties the atlas of the current context and has FreeType rasterise what is then added to it.
+void begin_fonts(ImFontAtlas& atlas);
+// Builds the atlas with a region of that size in it for glyphs of our own. False where it cannot be built.
+[[nodiscard]] bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height);
+// After finish_fonts in a context whose renderer has drawn before: the texture follows.
+void refresh_font_texture();
+
+// Our region of the current context's atlas; from 1.92 on it can move within a frame, so ask again.
+struct AtlasRegion {
+    int x = 0, y = 0, width = 0, height = 0;  // texels
+    float u = 1, v = 1;                       // of one texel
+};
+[[nodiscard]] AtlasRegion atlas_region();
+// Puts `alpha` (rows top down) at (x, y) of our region. Needs a current OpenGL context.
+void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha);
+
+// Draws with an OpenGL texture of our own until pop_texture.
+void push_texture(ImDrawList& list, unsigned name);
+void pop_texture(ImDrawList& list);
+[[nodiscard]] float height_of(const ImFont& font);  // pixels, as it was added
+void push_font(ImFont& font);
 
 }  // namespace pentamesh

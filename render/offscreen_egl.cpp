@@ -14,6 +14,10 @@
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #endif
+#ifndef GLFW_INCLUDE_NONE
+#define GLFW_INCLUDE_NONE
+#endif
+#include <GLFW/glfw3.h>
 #include <glad/gl.h>
 
 namespace pentamesh {
@@ -24,18 +28,22 @@ namespace {
     throw Error(ErrorKind::io, "", "", "no picture can be drawn without a display: " + what);
 }
 
+// Of this thread: a software renderer's other threads are its own business.
 double cpu_seconds() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    timespec now{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0)
+        return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+#endif
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 #ifdef PENTAMESH_HAVE_EGL
 
-// One display and context for the whole process: EGL shares the display anyway, and drivers start slowly.
-struct EglContext {
-    EGLDisplay display = EGL_NO_DISPLAY;
-    EGLContext context = EGL_NO_CONTEXT;
-
-    EglContext() {
+// One display for the whole process, never terminated: that would end every other context on it.
+EGLDisplay egl_display() {
+    static const EGLDisplay shared = [] {
+        EGLDisplay display = EGL_NO_DISPLAY;
         const auto get_platform_display =
             reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
         if (get_platform_display != nullptr)
@@ -45,6 +53,16 @@ struct EglContext {
             if (display == EGL_NO_DISPLAY || eglInitialize(display, nullptr, nullptr) == EGL_FALSE)
                 fail("EGL has no display that works; install a driver (Debian: libegl1 and libgl1-mesa-dri)");
         }
+        return display;
+    }();
+    return shared;
+}
+
+struct EglContext {
+    EGLDisplay display = egl_display();
+    EGLContext context = EGL_NO_CONTEXT;
+
+    EglContext() {
         if (eglBindAPI(EGL_OPENGL_API) == EGL_FALSE) fail("this EGL has no desktop OpenGL");
         const std::array<EGLint, 5> wanted{EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0,
                                            EGL_NONE};
@@ -60,16 +78,11 @@ struct EglContext {
                                             EGL_NONE};
         context = eglCreateContext(display, found > 0 ? config : nullptr, EGL_NO_CONTEXT, version.data());
         if (context == EGL_NO_CONTEXT) fail("the driver has no OpenGL 3.3 core context");
-        make_current();
-        if (gladLoadGL(eglGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
     }
-    ~EglContext() {
-        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-        eglDestroyContext(display, context);
-        eglTerminate(display);
-    }
+    ~EglContext() { eglDestroyContext(display, context); }
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
+    void release() const { eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
     void make_current() const {
         if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE)
             fail("the driver refuses a context without a surface (EGL_KHR_surfaceless_context)");
@@ -81,9 +94,33 @@ struct EglContext {
 struct EglContext {
     EglContext() { fail("this build has no EGL; pictures need a Linux build with libegl-dev"); }
     void make_current() const {}
+    void release() const {}
 };
 
 #endif
+
+// While it lives, the picture's contexts are current; afterwards whatever was before, so that a window can
+// draw a picture in the middle of its own frame. A thread has one OpenGL context, be it GLFW's or EGL's.
+class Borrowed {
+  public:
+    explicit Borrowed(const EglContext& egl)
+        : egl_(&egl), window_(glfwGetCurrentContext()), imgui_(ImGui::GetCurrentContext()) {
+        if (window_ != nullptr) glfwMakeContextCurrent(nullptr);
+        egl_->make_current();
+    }
+    ~Borrowed() {
+        egl_->release();
+        if (window_ != nullptr) glfwMakeContextCurrent(window_);
+        ImGui::SetCurrentContext(imgui_);
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+
+  private:
+    const EglContext* egl_;
+    GLFWwindow* window_;
+    ImGuiContext* imgui_;
+};
 
 }  // namespace
 
@@ -96,6 +133,26 @@ struct Offscreen::Impl {
     GLuint framebuffer = 0, color = 0;
     double last_time_s = -1;
     Cost cost;
+
+    explicit Impl(Vec2 s, float k, const FontFiles& fonts) : size(s), scale(k) {
+        const Borrowed current(egl);
+#ifdef PENTAMESH_HAVE_EGL
+        if (gladLoadGL(eglGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
+#endif
+        glGenFramebuffers(1, &framebuffer);
+        glGenTextures(1, &color);
+        allocate();
+        frame = std::make_unique<FrameContext>(fonts, scale);
+        prepare_synthetic_keys();
+    }
+    ~Impl() {
+        const Borrowed current(egl);
+        frame.reset();
+        glDeleteFramebuffers(1, &framebuffer);
+        glDeleteTextures(1, &color);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     void allocate() {
         width = std::max(1, static_cast<int>(std::lround(size.x * scale)));
@@ -116,26 +173,13 @@ struct Offscreen::Impl {
     }
 };
 
-Offscreen::Offscreen(Vec2 size, float scale, const FontFiles& fonts) : impl_(std::make_unique<Impl>()) {
-    impl_->size = size;
-    impl_->scale = scale;
-    glGenFramebuffers(1, &impl_->framebuffer);
-    glGenTextures(1, &impl_->color);
-    impl_->allocate();
-    impl_->frame = std::make_unique<FrameContext>(fonts, scale);
-    prepare_synthetic_keys();
-}
-
-Offscreen::~Offscreen() {
-    impl_->egl.make_current();
-    impl_->frame.reset();
-    glDeleteFramebuffers(1, &impl_->framebuffer);
-    glDeleteTextures(1, &impl_->color);
-}
+Offscreen::Offscreen(Vec2 size, float scale, const FontFiles& fonts)
+    : impl_(std::make_unique<Impl>(size, scale, fonts)) {}
+Offscreen::~Offscreen() = default;
 
 void Offscreen::resize(Vec2 size, float scale) {
-    impl_->egl.make_current();
     if (size == impl_->size && scale == impl_->scale) return;
+    const Borrowed current(impl_->egl);
     impl_->size = size;
     impl_->scale = scale;
     impl_->allocate();
@@ -144,7 +188,7 @@ void Offscreen::resize(Vec2 size, float scale) {
 
 void Offscreen::frame(const SyntheticInput& input, double time_s,
                       const std::function<void(const FrameInfo&)>& draw) {
-    impl_->egl.make_current();
+    const Borrowed current(impl_->egl);
     impl_->frame->make_current();
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
     const double since = impl_->last_time_s < 0 ? 1.0 / 60 : time_s - impl_->last_time_s;
@@ -159,7 +203,7 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
 }
 
 Image Offscreen::read() const {
-    impl_->egl.make_current();
+    const Borrowed current(impl_->egl);
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
     Image image{impl_->width, impl_->height, {}};
     const auto row = static_cast<std::size_t>(image.width) * 4;
@@ -177,6 +221,16 @@ Image Offscreen::read() const {
 
 Offscreen::Cost Offscreen::last_cost() const {
     return impl_->cost;
+}
+
+Offscreen::Cost measure_demo(Offscreen& surface, int frames) {
+    Offscreen::Cost least;
+    for (int i = 0; i < std::max(2, frames); ++i) {
+        surface.frame({}, i / 60.0, [](const FrameInfo&) { ImGui::ShowDemoWindow(); });
+        const Offscreen::Cost now = surface.last_cost();
+        if (i == 1 || (i > 1 && now.build_s + now.submit_s < least.build_s + least.submit_s)) least = now;
+    }
+    return least;
 }
 
 }  // namespace pentamesh

@@ -3,9 +3,12 @@
 #include "render/page.h"
 
 #include "core/error.h"
+#include "render/page_embed.h"
 #include "render/page_sink.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #ifdef PENTAMESH_HAVE_CAIRO
@@ -26,30 +29,18 @@ namespace {
 
 constexpr double kPointsPerPixel = 0.75;
 
-std::string base64(const std::string& in) {
-    static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    std::size_t i = 0;
-    for (; i + 2 < in.size(); i += 3) {
-        const unsigned v = static_cast<unsigned char>(in[i]) << 16U
-                           | static_cast<unsigned char>(in[i + 1]) << 8U
-                           | static_cast<unsigned char>(in[i + 2]);
-        for (const unsigned s : {18U, 12U, 6U, 0U}) out += kLetters[(v >> s) & 63U];
-    }
-    if (i < in.size()) {
-        unsigned v = static_cast<unsigned char>(in[i]) << 16U;
-        if (i + 1 < in.size()) v |= static_cast<unsigned>(static_cast<unsigned char>(in[i + 1])) << 8U;
-        out += kLetters[(v >> 18U) & 63U];
-        out += kLetters[(v >> 12U) & 63U];
-        out += i + 1 < in.size() ? kLetters[(v >> 6U) & 63U] : '=';
-        out += '=';
-    }
-    return out;
-}
-
 cairo_status_t append(void* to, const unsigned char* data, unsigned n) {
     static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(data), n);
     return CAIRO_STATUS_SUCCESS;
+}
+
+// For PDF, so that text in it can be searched and copied.
+std::string utf8_of(char32_t c) {
+    const auto tail = [c](unsigned shift) { return static_cast<char>(0x80U | (c >> shift & 0x3fU)); };
+    if (c < 0x80) return {static_cast<char>(c)};
+    if (c < 0x800) return {static_cast<char>(0xc0U | c >> 6U), tail(0)};
+    if (c < 0x10000) return {static_cast<char>(0xe0U | c >> 12U), tail(6), tail(0)};
+    return {static_cast<char>(0xf0U | c >> 18U), tail(12), tail(6), tail(0)};
 }
 
 }  // namespace
@@ -57,42 +48,40 @@ cairo_status_t append(void* to, const unsigned char* data, unsigned n) {
 struct Page::Impl final : PageSink {
     PageFormat format;
     std::string bytes, title, embedded;
-    FT_Library library = nullptr;
-    std::array<FT_Face, 3> ft{};
-    std::array<cairo_font_face_t*, 3> face{};
+    TypeFaces type;
+    std::array<cairo_font_face_t*, kFaceCount> face{};
     cairo_surface_t* surface = nullptr;
     cairo_t* cr = nullptr;
 
     Impl(PageFormat f, Vec2 size, const FontFiles& fonts, std::string t, std::string e)
-        : format(f), title(std::move(t)), embedded(std::move(e)) {
-        if (FT_Init_FreeType(&library) != 0) throw Error(ErrorKind::io, "", "", "FreeType could not start");
-        const std::array<const std::filesystem::path*, 3> files{&fonts.regular, &fonts.semibold, &fonts.mono};
-        for (std::size_t i = 0; i < files.size(); ++i) {
-            if (FT_New_Face(library, files[i]->string().c_str(), 0, &ft[i]) != 0)
-                throw Error(ErrorKind::io, files[i]->string(), "", "the font could not be read");
-            face[i] = cairo_ft_font_face_create_for_ft_face(ft[i], FT_LOAD_NO_HINTING);
-        }
+        : format(f), title(std::move(t)), embedded(std::move(e)), type(fonts) {
+        for (std::size_t i = 0; i < face.size(); ++i)
+            face[i] = cairo_ft_font_face_create_for_ft_face(type.freetype(static_cast<Face>(i)),
+                                                            FT_LOAD_NO_HINTING);
         const double w = size.x * kPointsPerPixel, h = size.y * kPointsPerPixel;
         if (format == PageFormat::svg) {
             surface = cairo_svg_surface_create_for_stream(append, &bytes, w, h);
         } else {
             surface = cairo_pdf_surface_create_for_stream(append, &bytes, w, h);
+            // 1.4: a classic cross-reference table, which attach_to_pdf continues.
+            cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title.c_str());
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Pentamesh");
-            // A fixed date: the same plan gives the same bytes. The plan travels in the keywords, base64.
+            // A fixed date: the same plan gives the same bytes.
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
-            cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_KEYWORDS,
-                                           ("pentamesh.plan:" + base64(embedded)).c_str());
         }
         cr = cairo_create(surface);
         cairo_scale(cr, kPointsPerPixel, kPointsPerPixel);
+        cairo_font_options_t* options = cairo_font_options_create();
+        cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+        cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+        cairo_set_font_options(cr, options);
+        cairo_font_options_destroy(options);
     }
     ~Impl() override {
         cairo_destroy(cr);
         cairo_surface_destroy(surface);
         for (auto* f : face) cairo_font_face_destroy(f);
-        for (auto* f : ft) FT_Done_Face(f);
-        FT_Done_FreeType(library);
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
@@ -126,6 +115,22 @@ struct Page::Impl final : PageSink {
         }
         cairo_fill(cr);
     }
+    void fill_rects(std::span<const Rect> rects, Color color) override {
+        if (rects.empty()) return;
+        use(color);
+        for (const Rect& r : rects) cairo_rectangle(cr, r.x, r.y, r.w, r.h);
+        cairo_fill(cr);
+    }
+    void stroke_pairs(std::span<const Vec2> points, Color color, float width) override {
+        if (points.size() < 2) return;
+        use(color);
+        cairo_set_line_width(cr, width);
+        for (std::size_t i = 0; i + 1 < points.size(); i += 2) {
+            cairo_move_to(cr, points[i].x, points[i].y);
+            cairo_line_to(cr, points[i + 1].x, points[i + 1].y);
+        }
+        cairo_stroke(cr);
+    }
     void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) override {
         use(color);
         cairo_set_line_width(cr, width);
@@ -136,27 +141,28 @@ struct Page::Impl final : PageSink {
         cairo_stroke(cr);
         cairo_set_dash(cr, nullptr, 0, 0);
     }
-    void text(Vec2 at, std::string_view utf8, const TextStyle& style) override {
-        use(style.color);
-        cairo_set_font_face(cr, face[static_cast<std::size_t>(style.face)]);
-        cairo_set_font_size(cr, style.size);
-        double x = at.x;
-        const auto put = [&](const std::string& s) {
-            cairo_move_to(cr, x, at.y);
-            cairo_show_text(cr, s.c_str());
-            double now = 0, y = 0;
-            cairo_get_current_point(cr, &now, &y);
-            x = now + style.tracking;
-            cairo_new_path(cr);
-        };
-        if (style.tracking == 0) return put(std::string(utf8));
-        while (!utf8.empty()) {
-            std::size_t n = 1;
-            while (n < utf8.size() && (static_cast<unsigned char>(utf8[n]) & 0xC0U) == 0x80U) ++n;
-            put(std::string(utf8.substr(0, n)));
-            utf8.remove_prefix(n);
+    void text(std::span<const PlacedGlyph> run, float size, Color color) override {
+        use(color);
+        cairo_set_font_size(cr, size);
+        while (!run.empty()) {  // one face at a time
+            const Face f = run[0].glyph.face;
+            std::vector<cairo_glyph_t> glyphs;
+            std::vector<cairo_text_cluster_t> clusters;
+            std::string utf8;
+            while (!run.empty() && run[0].glyph.face == f) {
+                const std::string letter = utf8_of(run[0].character);
+                glyphs.push_back({run[0].glyph.index, run[0].pen.x, run[0].pen.y});
+                clusters.push_back({static_cast<int>(letter.size()), 1});
+                utf8 += letter;
+                run = run.subspan(1);
+            }
+            cairo_set_font_face(cr, face[static_cast<std::size_t>(f)]);
+            cairo_show_text_glyphs(cr, utf8.data(), static_cast<int>(utf8.size()), glyphs.data(),
+                                   static_cast<int>(glyphs.size()), clusters.data(),
+                                   static_cast<int>(clusters.size()), {});
         }
     }
+    [[nodiscard]] const TypeFaces& faces() const override { return type; }
     void push_clip(Rect r) override {
         cairo_save(cr);
         cairo_rectangle(cr, r.x, r.y, r.w, r.h);
@@ -170,21 +176,17 @@ struct Page::Impl final : PageSink {
             throw Error(ErrorKind::io, "", "",
                         std::string("the page could not be written: ")
                             + cairo_status_to_string(cairo_surface_status(surface)));
-        if (format == PageFormat::svg) {
-            // The plan inside, base64 so that no character of it can end the element.
-            const std::string metadata = "<title>" + escaped(title)
-                                         + "</title>\n<metadata id=\"pentamesh.plan\">" + base64(embedded)
-                                         + "</metadata>\n";
-            const std::size_t at = bytes.find('>', bytes.find("<svg")) + 1;
-            bytes.insert(at, "\n" + metadata);
-        }
+        // Cairo numbers surfaces over the life of the process; nothing refers to the number of the whole
+        // page.
+        constexpr std::string_view kNumbered = "<g id=\"surface";
+        const std::size_t group = format == PageFormat::svg ? bytes.find(kNumbered) : std::string::npos;
+        if (group != std::string::npos) bytes.replace(group, bytes.find('>', group) - group, "<g");
+        if (format == PageFormat::svg)
+            embed_in_svg(bytes, title, embedded);
+        else if (!attach_to_pdf(bytes, embedded))
+            throw Error(ErrorKind::io, "", "",
+                        "this Cairo writes PDF files to which no plan can be attached");
         return std::move(bytes);
-    }
-    static std::string escaped(const std::string& s) {
-        std::string out;
-        for (const char c : s)
-            out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-        return out;
     }
 };
 
@@ -202,8 +204,11 @@ struct Page::Impl final : PageSink {
     }
     void fill(std::span<const Vec2>, Color) override {}
     void fill_rect(Rect, Color, float) override {}
+    void fill_rects(std::span<const Rect>, Color) override {}
     void stroke(std::span<const Vec2>, Color, float, bool, Dash) override {}
-    void text(Vec2, std::string_view, const TextStyle&) override {}
+    void stroke_pairs(std::span<const Vec2>, Color, float) override {}
+    void text(std::span<const PlacedGlyph>, float, Color) override {}
+    [[nodiscard]] const TypeFaces& faces() const override { std::abort(); }  // none was ever made
     void push_clip(Rect) override {}
     void pop_clip() override {}
     std::string finish() { return {}; }

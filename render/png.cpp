@@ -101,6 +101,15 @@ std::optional<std::string> read_png_text(std::string_view bytes, std::string_vie
             }
         return std::nullopt;
     };
+    if (auto text = find()) return text;
+    // Some programs put it behind the pixels: they are read past, a row at a time.
+    const int passes = png_set_interlace_handling(r.png);
+    png_read_update_info(r.png, r.info);
+    std::vector<png_byte> row(png_get_rowbytes(r.png, r.info));
+    for (int pass = 0; pass < passes; ++pass)
+        for (png_uint_32 y = png_get_image_height(r.png, r.info); y > 0; --y)
+            png_read_row(r.png, row.data(), nullptr);
+    png_read_end(r.png, r.info);
     return find();
 }
 

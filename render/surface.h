@@ -64,6 +64,10 @@ class Offscreen {
     std::unique_ptr<Impl> impl_;
 };
 
+// The same cost of Dear ImGui's own demo window in that surface: the yardstick for ours. The cheapest of
+// `frames` frames after the first, which lays out.
+[[nodiscard]] Offscreen::Cost measure_demo(Offscreen& surface, int frames = 20);
+
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files
     bool close_requested = false;

@@ -1,10 +1,12 @@
-// What belongs to one Dear ImGui context of ours: fonts, the cell shader, and the grids of the frame that is
-// drawn. Hung into io.UserData, so nothing here is global.
+// What belongs to one Dear ImGui context of ours: faces and their glyphs, pattern tiles, the cell shader, and
+// the grids of the frame that is drawn. Hung into io.UserData, so nothing here is global.
 #pragma once
 
 #include "render/canvas.h"
+#include "render/glyph_cache.h"
+#include "render/patterns.h"
+#include "render/type_faces.h"
 
-#include <array>
 #include <deque>
 
 struct ImDrawList;
@@ -12,12 +14,21 @@ struct ImFont;
 
 namespace pentamesh {
 
-inline constexpr std::array<float, 9> kFontSizes{11, 11.5f, 12, 13, 14, 16, 18, 20, 28};
-inline constexpr int kFaceCount = 3;
+// A font of a text field.
+struct FieldFont {
+    Face face = Face::regular;
+    float size = 0;
+    ImFont* font = nullptr;
+};
 
 struct SurfaceState {
+    explicit SurfaceState(const FontFiles& files) : faces(files), glyphs(faces) {}
     float scale = 1;
-    std::array<std::array<ImFont*, kFontSizes.size()>, kFaceCount> font{};
+    TypeFaces faces;
+    GlyphCache glyphs;
+    PatternTiles patterns;
+    std::vector<FieldFont> fonts;
+    int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
@@ -25,9 +36,10 @@ struct SurfaceState {
             digits = -1, digit = -1, palette = -1, palette_size = -1, lit = -1, ground = -1, dim = -1;
     } uniform;
 };
-[[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context
+[[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context; there must be one
 
-// The cell shader. Need a current OpenGL context; compile is called once, before the first frame.
+// The cell shader. Need a current OpenGL context; compile is called once, before the first frame. Error (kind
+// io) with the driver's words where it does not compile.
 void compile_cell_shader(SurfaceState& state);
 void destroy_cell_shader(SurfaceState& state);
 // Draws a grid at this place of the list, in one instanced call, within the clip that holds there.

@@ -45,9 +45,9 @@ void end_front_layer() {
 
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
                            std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled) {
-    const FontAtSize font = font_at(style.face, style.size);
-    const float height = font_height(*font.font);
-    ImGui::PushFont(font.font);
+    ImFont& font = *font_at(style.face, style.size);
+    const float height = height_of(font);
+    push_font(font);
     ImGui::SetCursorScreenPos({std::round(box.x * scale), std::round((box.center().y * scale) - height / 2)});
     ImGui::PushItemWidth(box.w * scale);
     const Color clear{0, 0, 0, 0};

@@ -1,0 +1,56 @@
+// Pictures of glyphs on textures, made when a text first needs them: exact at every size, a quarter of a
+// pixel from where they belong.
+#pragma once
+
+#include "render/type_faces.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace pentamesh {
+
+struct GlyphSlot {
+    std::int16_t left = 0, top = 0;  // as in GlyphBitmap
+    std::uint16_t width = 0, height = 0;
+    std::uint16_t x = 0, y = 0;  // on its page
+    std::int16_t page = -1;  // 0: the atlas of Dear ImGui, above: textures of our own, -1: nothing to draw
+};
+
+// Needs a current OpenGL context whenever it is used.
+class GlyphCache {
+  public:
+    explicit GlyphCache(const TypeFaces& faces) : faces_(&faces) {}
+    ~GlyphCache();
+    GlyphCache(const GlyphCache&) = delete;
+    GlyphCache& operator=(const GlyphCache&) = delete;
+
+    // The atlas was built anew, or more was drawn than is worth keeping: forgets everything.
+    void reset();
+    void start_frame();
+    // `sub`: quarter of a pixel, 0 to 3.
+    [[nodiscard]] GlyphSlot get(const GlyphRef& glyph, float em, int sub);
+    // Name of the OpenGL texture of a page above 0; such pages are kOwnPage pixels a side.
+    [[nodiscard]] unsigned texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
+    static constexpr int kOwnPage = 1024;
+
+  private:
+    struct Shelf {
+        int y = 0, height = 0, x = 0;
+    };
+    struct Page {
+        unsigned texture = 0;
+        int width = 0, height = 0, used = 0;
+        std::vector<Shelf> shelves;
+    };
+    [[nodiscard]] GlyphSlot make(const GlyphRef& glyph, float em, int sub);
+    [[nodiscard]] bool place(Page& page, int width, int height, GlyphSlot& slot) const;
+    void add_page();
+
+    const TypeFaces* faces_;
+    std::unordered_map<std::uint64_t, GlyphSlot> slots_;
+    std::vector<Page> pages_;
+    GlyphBitmap bitmap_;
+};
+
+}  // namespace pentamesh

@@ -1,0 +1,56 @@
+// The three type faces: which glyph a character is, how far it advances, and its picture at a size. Distances
+// are in ems and never hinted, so a text has the same width at every scale and on a page.
+#pragma once
+
+#include "render/surface.h"
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+struct FT_FaceRec_;
+
+namespace pentamesh {
+
+inline constexpr int kFaceCount = 3;
+
+struct GlyphRef {
+    Face face = Face::regular;  // that has the character; another than asked for where that one lacks it
+    std::uint32_t index = 0;
+    float advance = 0;  // ems
+    float shift = 0;    // ems to the right: a narrow digit stands in the middle of its column
+};
+
+struct GlyphBitmap {
+    int left = 0, top = 0;  // of the bitmap against the pen: right of it, above the baseline
+    int width = 0, height = 0;
+    std::vector<std::uint8_t> alpha;  // rows top down
+};
+
+class TypeFaces {
+  public:
+    // Error (kind io) naming the file that cannot be read.
+    explicit TypeFaces(const FontFiles& files);
+    ~TypeFaces();
+    TypeFaces(const TypeFaces&) = delete;
+    TypeFaces& operator=(const TypeFaces&) = delete;
+
+    // Digits of a face are all as wide as its widest.
+    [[nodiscard]] GlyphRef glyph(Face face, char32_t character) const;
+    // From the middle of a line box down to the baseline, in ems: the middle of ascent and descent of the
+    // regular face, for all faces, so that they share a baseline.
+    [[nodiscard]] float baseline_below_middle() const;
+    // The glyph `em` pixels high, its pen `sub_x` (0 to 1) right of a pixel's edge. Overwrites `out`.
+    void rasterise(const GlyphRef& glyph, float em, float sub_x, GlyphBitmap& out) const;
+    [[nodiscard]] FT_FaceRec_* freetype(Face face) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// The first character of `rest`, taken off it; U+FFFD for bytes that are no UTF-8.
+[[nodiscard]] char32_t take_character(std::string_view& rest);
+
+}  // namespace pentamesh

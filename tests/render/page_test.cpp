@@ -1,0 +1,83 @@
+#include "render/page.h"
+#include "surface_fixture.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::test;
+
+namespace {
+
+constexpr Color kInk{20, 30, 40, 255};
+const std::string kPlan = "{\"format\": \"pentamesh.plan/1\", \"name\": \"]]> </metadata> Σ\"}\n";
+
+std::string page(PageFormat format, const std::string& plan = kPlan) {
+    Page p(format, {400, 300}, fonts(), "A & B <plan>", plan);
+    Canvas c(nullptr, 1, &p);
+    CellGrid g;
+    g.count = 64;
+    g.cell = {4, 4};
+    g.origin = {10, 100};
+    g.level[0] = {64, 16, 5, 5};
+    g.digit[0] = {1, 8, 1};
+    g.digits = 1;
+    g.palette_size = 8;
+    for (std::uint8_t i = 0; i < 8; ++i) g.palette[i] = {i, i, i, 255};
+    c.rect({10, 10, 50, 20}, kInk, 4);
+    c.push_clip({0, 0, 400, 200});
+    c.cells(g);
+    c.pattern({100, 10, 60, 40}, Pattern::cross_hatched, kInk, {240, 240, 240, 255});
+    c.pattern({170, 10, 60, 40}, Pattern::dotted, kInk);
+    c.pop_clip();
+    c.curve({10, 200}, {50, 150}, {90, 250}, {130, 200}, kInk, 1, Dash::dashed);
+    c.ring({200, 200}, 20, kInk);
+    c.text({10, 60}, "Reduce-scatter 405.9 GB → ∈ 漢", {Face::regular, 13, kInk, 0});
+    c.text({10, 80}, "bad \xff bytes", {Face::mono, 11.5f, kInk, 0.5f});
+    return p.finish();
+}
+
+}  // namespace
+
+TEST_CASE("A page has the same bytes every time, and gives back the plan inside") {
+    if (!pages_available()) return;
+    for (const PageFormat format : {PageFormat::svg, PageFormat::pdf}) {
+        const std::string first = page(format);
+        CHECK((page(format) == first));
+        CHECK(first.size() > 2000);
+        CHECK((read_embedded(first) == kPlan));
+        CHECK((page(format, "other") != first));
+    }
+    const bool titled = page(PageFormat::svg).find("A &amp; B &lt;plan&gt;") != std::string::npos;
+    CHECK(titled);
+}
+
+TEST_CASE("Nothing is found in bytes that no page wrote, however they were changed") {
+    if (!pages_available()) return;
+    CHECK_FALSE(read_embedded("").has_value());
+    CHECK_FALSE(read_embedded("<svg></svg>").has_value());
+    CHECK_FALSE(read_embedded("%PDF-1.4\n% pentamesh.plan 99999999999 5\n").has_value());
+    CHECK_FALSE(read_embedded("%PDF-1.4\n% pentamesh.plan 0 99999\nstream\nabc").has_value());
+    const std::string pdf = page(PageFormat::pdf);
+    for (std::size_t n = 0; n < pdf.size(); n += 97) static_cast<void>(read_embedded(pdf.substr(0, n)));
+}
+
+TEST_CASE("A page measures text as the screen does") {
+    if (!pages_available()) return;
+    const TextStyle style{Face::semibold, 14, kInk, 0.4f};
+    float screen = 0;
+    picture({50, 20}, 1.5f, [&](Canvas& c) { screen = c.text_width("1,024 groups of 8", style); });
+    Page p(PageFormat::svg, {100, 100}, fonts(), "", "");
+    CHECK(Canvas(nullptr, 1, &p).text_width("1,024 groups of 8", style) == screen);
+}
+
+TEST_CASE("A hundred thousand cells are a few shapes on a page") {
+    if (!pages_available()) return;
+    Page p(PageFormat::pdf, {800, 600}, fonts(), "", "");
+    CellGrid g;
+    g.count = 100000;
+    g.cell = {1, 1};
+    g.level[0] = {100000, 400, 1.5f, 1.5f};
+    g.palette_size = 1;
+    Canvas(nullptr, 1, &p).cells(g);
+    CHECK(p.finish().size() < 2000000);
+}

@@ -1,0 +1,85 @@
+#include "core/error.h"
+#include "render/png.h"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace pentamesh;
+
+namespace {
+
+Image noise(int w, int h) {
+    std::mt19937 random(3);
+    Image image{w, h, {}};
+    image.pixels.resize(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * 4);
+    for (auto& p : image.pixels) p = static_cast<std::uint8_t>(random());
+    return image;
+}
+
+}  // namespace
+
+TEST_CASE("A PNG gives back its pixels and its text") {
+    const Image image = noise(37, 21);
+    const std::string plan = "{\"name\": \"Σ – 16,384\"}" + std::string(100000, ' ');
+    const std::string bytes = encode_png(image, {{"Title", "a"}, {"pentamesh.plan", plan}});
+    CHECK(bytes == encode_png(image, {{"Title", "a"}, {"pentamesh.plan", plan}}));
+    const Image back = decode_png(bytes);
+    CHECK(back.width == 37);
+    CHECK(back.pixels == image.pixels);
+    CHECK(read_png_text(bytes, "pentamesh.plan") == plan);
+    CHECK(read_png_text(bytes, "Title") == "a");
+    CHECK_FALSE(read_png_text(bytes, "other").has_value());
+}
+
+TEST_CASE("Text that another program moved behind the pixels is found") {
+    const std::string bytes = encode_png(noise(5, 5), {{"pentamesh.plan", "{\"a\": 1}"}});
+    const std::size_t text = bytes.find("iTXt") - 4;
+    const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[text + 2]) * 256
+                                                 + static_cast<unsigned char>(bytes[text + 3]))
+                        + 12;
+    const std::string chunk = bytes.substr(text, length);
+    std::string moved = bytes.substr(0, text) + bytes.substr(text + length);
+    moved.insert(moved.size() - 12, chunk);
+    CHECK(read_png_text(moved, "pentamesh.plan") == "{\"a\": 1}");
+}
+
+TEST_CASE(
+    "What is no PNG, or is cut short anywhere, or has any byte changed, is refused or read, never worse") {
+    CHECK_THROWS_AS(static_cast<void>(decode_png("")), Error);
+    CHECK_THROWS_AS(static_cast<void>(decode_png("GIF89a and more")), Error);
+    CHECK_THROWS_AS(static_cast<void>(read_png_text("\x89PNG", "k")), Error);
+    const std::string good = encode_png(noise(9, 9), {{"pentamesh.plan", std::string(300, 'x')}});
+    for (std::size_t n = 8; n + 13 < good.size(); n += 3)
+        CHECK_THROWS_AS(static_cast<void>(decode_png(good.substr(0, n))), Error);
+    std::mt19937 random(11);
+    int refused = 0;
+    for (int i = 0; i < 2000; ++i) {
+        std::string bad = good;
+        bad[8 + random() % (bad.size() - 8)] = static_cast<char>(random());
+        std::size_t bytes = 0;
+        try {
+            bytes = decode_png(bad).pixels.size();
+            static_cast<void>(read_png_text(bad, "pentamesh.plan"));
+        } catch (const Error&) {
+            ++refused;
+        }
+        REQUIRE(bytes <= 4 * 65535 * 9);
+    }
+    CHECK(refused > 500);
+}
+
+TEST_CASE("A header that claims more than can be held is refused before anything is allocated") {
+    std::string bytes = encode_png(noise(2, 2), {});
+    // Width and height 65535: the checksum of the header goes with them, as a real file's would.
+    const unsigned char header[] = {0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 8, 6, 0, 0, 0};
+    std::string body = "IHDR" + std::string(reinterpret_cast<const char*>(header), sizeof header);
+    std::uint32_t crc = 0xffffffffU;
+    for (const char c : body) {
+        crc ^= static_cast<unsigned char>(c);
+        for (int k = 0; k < 8; ++k) crc = (crc & 1U) != 0 ? 0xedb88320U ^ crc >> 1U : crc >> 1U;
+    }
+    crc = ~crc;
+    for (int s = 24; s >= 0; s -= 8) body += static_cast<char>(crc >> static_cast<unsigned>(s));
+    bytes.replace(12, body.size(), body);
+    CHECK_THROWS_AS(static_cast<void>(decode_png(bytes)), Error);
+}
