@@ -82,6 +82,7 @@ requires std::is_enum_v<E> EditValue value_of(E v) {
 }
 EditValue value_of(const std::array<Axis, kAxisCount>& order) {
     std::vector<std::string> names;
+    names.reserve(order.size());
     for (const Axis a : order) names.emplace_back(name_of(a));
     return names;
 }

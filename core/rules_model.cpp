@@ -2,7 +2,6 @@
 #include "core/rules.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace pentamesh {
 namespace {
@@ -97,7 +96,8 @@ void check_stage_layers(Rules& r, std::int64_t chunks) {
     if (layers.empty()) return;
     const bool negative = std::any_of(layers.begin(), layers.end(), [](std::int64_t n) { return n < 0; });
     const bool counted = static_cast<std::int64_t>(layers.size()) == chunks;
-    const auto sum = std::accumulate(layers.begin(), layers.end(), std::uint64_t{0});
+    std::uint64_t sum = 0;
+    for (const std::int64_t n : layers) sum += static_cast<std::uint64_t>(n);
     if (!negative && counted && sum == static_cast<std::uint64_t>(r.plan.model.layers)) return;
     Problem& p = r.error(Rule::arithmetic, "stage-layers", "/layout/stage_layers");
     if (!r.messages) return;

@@ -27,14 +27,15 @@ struct Reshaped {
         for (std::int64_t rank = 0; rank < world(); ++rank) {
             std::vector<std::int64_t> rest;
             std::int64_t left = rank;
-            for (auto it = dims.rbegin(); it != dims.rend(); ++it) {
-                if (std::find(along.begin(), along.end(), it->first) == along.end())
-                    rest.push_back(left % it->second);
-                left /= it->second;
+            for (std::size_t i = dims.size(); i-- > 0;) {
+                const auto& [name, size] = dims[i];
+                if (std::find(along.begin(), along.end(), name) == along.end()) rest.push_back(left % size);
+                left /= size;
             }
             by_rest[rest].push_back(rank);
         }
         std::vector<std::vector<std::int64_t>> out;
+        out.reserve(by_rest.size());
         for (const auto& entry : by_rest) out.push_back(entry.second);
         std::sort(out.begin(), out.end());
         return out;
