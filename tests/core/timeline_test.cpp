@@ -181,3 +181,21 @@ TEST_CASE("an empty timeline has no bubble and no ops") {
     CHECK(t.empty());
     CHECK(t.bubble_fraction() == 0);
 }
+
+TEST_CASE(
+    "the zero-bubble rules are as good as the orders that a search finds: no longer, at no higher peak") {
+    const nlohmann::json golden = golden_schedules();
+    int compared = 0;
+    for (const nlohmann::json& c : golden["variants"]) {
+        if (!parse_name<Schedule>(c["schedule"].get<std::string>())) continue;
+        const GoldenCase g = golden_case(c);
+        CAPTURE(label(g.shape));
+        Timeline t;
+        run_timeline(g.shape, g.costs, t);
+        CHECK(t.makespan <= c["makespan"].get<double>() * (1 + kRounding));
+        for (std::size_t d = 0; d < t.device.size(); ++d)
+            CHECK(t.device[d].peak_in_flight <= c["peak_in_flight"][d].get<double>() + kRounding);
+        ++compared;
+    }
+    CHECK(compared == 16);
+}
