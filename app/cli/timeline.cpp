@@ -2,9 +2,10 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/files.h"
+#include "core/text.h"
+#include "core/trace.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace pentamesh::cli {
@@ -63,53 +64,31 @@ Costs parse_costs(const std::string& text) {
 void replay(const Plan& plan, const Costs& costs, Evaluation& e) {
     const ScheduleShape shape = shape_of(plan, e.microbatches);
     if (e.microbatches < 1 || !accepts(shape)) return;
-    run_timeline(shape, uniform_costs(shape, costs.f, costs.i, costs.w, costs.comm, costs.pair), e.timeline);
+    e.costs = uniform_costs(shape, costs.f, costs.i, costs.w, costs.comm, costs.pair);
+    run_timeline(shape, e.costs, e.timeline);
 }
 
-// Chrome's trace event format: a thread per device, times in microseconds.
-std::string trace_of(const Plan& plan, const Timeline& t) {
-    constexpr std::array<const char*, 5> names{"F", "B", "I", "W", "FB"};
-    Json events = Json::array();
-    events.push_back(
-        {{"ph", "M"}, {"name", "process_name"}, {"pid", 0}, {"args", {{"name", title_of(plan)}}}});
-    for (std::size_t d = 0; d < t.device.size(); ++d) {
-        events.push_back({{"ph", "M"},
-                          {"name", "thread_name"},
-                          {"pid", 0},
-                          {"tid", d},
-                          {"args", {{"name", "stage " + std::to_string(d)}}}});
-        events.push_back({{"ph", "M"},
-                          {"name", "thread_sort_index"},
-                          {"pid", 0},
-                          {"tid", d},
-                          {"args", {{"sort_index", d}}}});
-        for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
-            const Op& op = t.order.ops[i];
-            const char* name = names[static_cast<std::size_t>(op.kind)];
-            events.push_back({{"ph", "X"},
-                              {"name", name + std::string(" ") + std::to_string(op.microbatch)},
-                              {"cat", name},
-                              {"pid", 0},
-                              {"tid", d},
-                              {"ts", t.start[i] * 1e6},
-                              {"dur", (t.end[i] - t.start[i]) * 1e6},
-                              {"args", {{"microbatch", op.microbatch}, {"chunk", op.chunk}}}});
-        }
-    }
-    return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+// Devices as "stage 3, layers 24-31".
+std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts& costs) {
+    TraceNames names{title_of(plan), {}};
+    for (const StageMemory& stage : e.memory.stage)
+        names.device.push_back("stage " + std::to_string(stage.stage) + ", "
+                               + count_text(stage.layers, "layer"));
+    return chrome_trace(e.timeline, costs, names);
 }
 
 int timeline(const Context& context, const Options& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
-    const Costs costs = own_costs ? parse_costs(options.costs) : Costs{};
+    const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
     Evaluation e = evaluate(plan, {.timeline = !own_costs, .advice = true});
-    if (own_costs) replay(plan, costs, e);
+    if (own_costs) replay(plan, own, e);
+    const TimelineCosts& costs = e.costs;
     if (e.timeline.empty() && e.valid)
         throw Error(ErrorKind::invalid, "", "/training/global_batch",
                     "the schedule has too many operations to list");
     if (!options.trace.empty()) {
-        write_file(options.trace, trace_of(plan, e.timeline));
+        write_file(options.trace, trace_of(plan, e, costs));
     } else if (context.json) {
         Json out = json_of_timeline(e.timeline, true);
         add_validity(out, e);

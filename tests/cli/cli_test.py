@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""cli_test.py PROGRAM SOURCE_FOLDER: holds the built program to what its command line promises: what goes to which
+stream, exit statuses, JSON that agrees with itself. Standard library only."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SOURCE = os.path.abspath(sys.argv[2])
+
+PLAN = {
+    "format": "pentamesh.plan/1",
+    "name": "test",
+    "model": "llama-3-8b",
+    "cluster": {"preset": "h100-sxm-ib", "gpus": 64},
+    "layout": {"tp": 2, "pp": 2, "dp_shard": 16, "dp_replicate": 1, "zero": 1},
+    "training": {"sequence_length": 8192, "micro_batch": 1, "global_batch": 64},
+}
+
+
+def run(*args, plan=None, folder=None):
+    text = None if plan is None else plan if isinstance(plan, bytes) else json.dumps(plan).encode()
+    r = subprocess.run([PROGRAM, *args], input=text, capture_output=True, cwd=folder, timeout=60)
+    return r.returncode, r.stdout.decode(), r.stderr.decode()
+
+
+def run_json(*args, plan=None):
+    status, out, err = run(*args, plan=plan)
+    return status, json.loads(out), err
+
+
+def changed(pointer, value):
+    plan = json.loads(json.dumps(PLAN))
+    *path, last = pointer.strip("/").split("/")
+    at = plan
+    for key in path:
+        at = at[key]
+    at[last] = value
+    return plan
+
+
+def plan_presets():
+    return [p["id"] for p in run_json("presets", "--json")[1]["plans"]]
+
+
+class Statuses(unittest.TestCase):
+    def test_a_wrong_command_line_is_status_2_with_nothing_on_stdout(self):
+        for args in (["nonsense"], ["report"], ["report", "mesh-8", "--nonsense"], ["report", "mesh-8", "--json", "--html"],
+                     ["groups", "mesh-8", "--axis", "tpp"], ["timeline", "mesh-8", "--costs", "F=1"],
+                     ["timeline", "mesh-8", "--costs", "F=1,I=x,W=1"], ["schema", "nonsense"],
+                     ["report", "mesh-8", "--set", "layout.tp"], ["rank", "mesh-8", "one"]):
+            status, out, err = run(*args)
+            self.assertEqual(status, 2, args)
+            self.assertEqual(out, "", args)
+            self.assertNotEqual(err, "", args)
+
+    def test_a_misspelt_command_is_told_the_closest_one(self):
+        self.assertIn('"memory"', run("memroy")[2])
+
+    def test_help_and_version_are_results(self):
+        for args in (["--help"], ["--version"], ["report", "--help"], ["timeline", "--help"]):
+            status, out, err = run(*args)
+            self.assertEqual((status, err), (0, ""), args)
+            self.assertNotEqual(out, "", args)
+
+    def test_a_file_that_cannot_be_read_is_status_3_and_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("no-such-plan.json", folder):
+                status, out, err = run("report", name, "--json")
+                self.assertEqual((status, out), (3, ""), name)
+                self.assertIn(name, err)
+            with open(os.path.join(folder, "huge.json"), "wb") as f:
+                f.truncate(1 << 30)
+            status, _, err = run("report", os.path.join(folder, "huge.json"))
+            self.assertEqual(status, 3)
+            self.assertIn("64 MiB", err)
+
+    def test_a_file_that_cannot_be_written_is_status_3(self):
+        self.assertEqual(run("report", "mesh-8", "-o", "/nonexistent/folder/report.txt")[0], 3)
+        self.assertEqual(run("timeline", "mesh-8", "--trace", "/nonexistent/folder/trace.json")[0], 3)
+
+    def test_what_a_plan_may_not_say_is_status_1_and_in_the_json(self):
+        for pointer, value, says in (("/layout/tp", 0, "/layout/tp"), ("/layout/tpp", 8, "tp"), ("/training", None, "/training"),
+                                     ("/model", "llama-3-8", "llama-3-8b")):
+            status, out, err = run_json("report", "-", "--json", plan=changed(pointer, value))
+            self.assertEqual(status, 1)
+            self.assertFalse(out["valid"])
+            self.assertEqual(out["problems"][0]["pointer"], pointer)
+            self.assertIn(says, err)
+
+    def test_an_impossible_layout_is_status_1_with_a_reason_and_a_fix(self):
+        status, out, err = run_json("report", "-", "--json", plan=changed("/training/global_batch", 63))
+        self.assertEqual(status, 1)
+        self.assertFalse(out["valid"])
+        errors = [p for p in out["problems"] if p["severity"] == "error"]
+        self.assertTrue(any("/training/global_batch" in p["pointer"] for p in errors))
+        self.assertIn("/training/global_batch", err)
+
+    def test_a_fix_in_the_json_mends_the_plan(self):
+        plan = changed("/training/global_batch", 63)
+        problem = next(p for p in run_json("report", "-", "--json", plan=plan)[1]["problems"] if p["fix"])
+        sets = [x for f in problem["fix"] for x in ("--set", f"{f['path']}={json.dumps(f['value'])}")]
+        status, out, _ = run_json("report", "-", "--json", *sets, plan=plan)
+        self.assertNotIn(problem["code"], [p["code"] for p in out["problems"]])
+
+    def test_commands_that_are_not_there_yet_fail_in_plain_words(self):
+        for name in ("search", "compare", "export", "import"):
+            status, out, err = run(name, "mesh-8")
+            if status != 0:
+                self.assertEqual((status, out), (1, ""))
+                self.assertIn("not there yet", err)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        command = f"set -o pipefail; '{PROGRAM}' groups llama-3.1-405b-16k --json | head -c 10 > /dev/null"
+        r = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+
+
+class Results(unittest.TestCase):
+    def test_every_plan_that_ships_is_valid_but_those_that_show_mistakes(self):
+        ids = plan_presets()
+        self.assertGreaterEqual(len(ids), 16)
+        for name in ids:
+            status, out, err = run_json("report", name, "--json")
+            if not name.startswith("broken-"):
+                self.assertEqual(status, 0, name + err)
+                self.assertGreater(out["step"]["time_s"], 0, name)
+            elif status == 0:
+                self.assertTrue([p for p in out["problems"] if p["severity"] != "info"], name)
+
+    def test_commands_agree_with_the_report(self):
+        report = run_json("report", "llama-3-70b-3d", "--json")[1]
+        for part in ("memory", "comm"):
+            alone = run_json(part, "llama-3-70b-3d", "--json")[1]
+            self.assertEqual({k: alone[k] for k in report[part]}, report[part])
+        groups = run_json("groups", "llama-3-70b-3d", "--summary", "--json")[1]
+        self.assertEqual(groups["axes"], report["groups"]["axes"])
+        timeline = run_json("timeline", "llama-3-70b-3d", "--json")[1]
+        self.assertEqual(timeline["makespan"], report["timeline"]["makespan"])
+        self.assertNotIn("ops", report["timeline"]["devices"][0])
+
+    def test_bytes_are_integers_and_categories_add_up(self):
+        memory = run_json("memory", "deepseek-v3-2048", "--json")[1]
+        for stage in memory["stages"]:
+            parts = [stage[k] for k in ("parameters", "gradients", "optimizer", "activations", "buffers")]
+            self.assertTrue(all(isinstance(p, int) for p in parts))
+            self.assertEqual(sum(parts), stage["total"])
+        self.assertEqual(memory["peak"], memory["stages"][memory["peak_stage"]]["total"])
+
+    def test_the_parts_of_a_step_add_up(self):
+        step = run_json("report", "llama-3.1-405b-16k", "--json")[1]["step"]
+        total = sum(step[k] for k in ("compute_s", "recompute_s", "bubble_s", "optimizer_s", "straggler_s"))
+        self.assertAlmostEqual(total + sum(step["exposed_comm_s"].values()), step["time_s"], delta=1e-6 * step["time_s"])
+
+    def test_groups_hold_every_rank_once_and_axes_can_be_chosen(self):
+        out = run_json("groups", "mesh-8", "--axis", "tp", "--axis", "dp", "--json")[1]
+        self.assertEqual([a["axis"] for a in out["axes"]], ["tp", "dp"])
+        for axis in out["axes"]:
+            self.assertEqual(sorted(r for g in axis["ranks"] for r in g), list(range(8)))
+
+    def test_a_rank_is_in_the_groups_that_the_groups_command_lists(self):
+        rank = run_json("rank", "deepseek-v3-2048", "77", "--json")[1]
+        groups = {a["axis"]: a["ranks"] for a in run_json("groups", "deepseek-v3-2048", "--json")[1]["axes"]}
+        for group in rank["groups"]:
+            self.assertIn(77, group["ranks"])
+            self.assertEqual(groups[group["axis"]][group["group"]], group["ranks"])
+        self.assertEqual(run("rank", "mesh-8", "8", "--json")[0], 1)
+
+    def test_tensors_name_their_placement(self):
+        tensors = run_json("tensors", "llama-3-8b-fsdp", "--json")[1]["tensors"]
+        at_rest = [t for t in tensors if t["state"] == "parameters" and t["moment"] == "at_rest"]
+        self.assertTrue(at_rest)
+        self.assertTrue(all(t["axes"]["dp_shard"]["placement"] == "cut" for t in at_rest))
+        self.assertTrue(all(t["bytes_per_rank"] < t["bytes"] for t in at_rest))
+
+    def test_a_timeline_takes_costs_of_ones_own(self):
+        out = run_json("timeline", "-", "--costs", "F=1,I=1,W=1,comm=0", "--json", plan=PLAN)[1]
+        m, p = out["microbatches"], out["stages"]
+        self.assertAlmostEqual(out["makespan"], (m + p - 1) * 3)
+        self.assertEqual(sum(len(d["ops"]) for d in out["devices"]), 2 * m * p)
+
+    def test_a_trace_is_a_chrome_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "trace.json")
+            status, out, err = run("timeline", "llama-3-70b-3d", "--trace", file)
+            self.assertEqual((status, out), (0, ""), err)
+            with open(file, encoding="utf-8") as f:
+                events = json.load(f)["traceEvents"]
+            self.assertTrue(any(e["ph"] == "X" for e in events))
+
+    def test_a_report_can_be_written_to_a_file_in_every_form(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for form, begins in ((["--json"], "{"), (["--markdown"], "# "), (["--html"], "<!doctype html>"), ([], "")):
+                file = os.path.join(folder, "report")
+                status, out, err = run("report", "mesh-8", *form, "-o", file)
+                self.assertEqual((status, out), (0, ""), err)
+                with open(file, encoding="utf-8") as f:
+                    text = f.read()
+                self.assertTrue(text.startswith(begins))
+                self.assertEqual(text, run("report", "mesh-8", *form)[1])
+                self.assertEqual(os.listdir(folder), ["report"])
+
+    def test_set_changes_the_plan_before_it_is_read(self):
+        out = run_json("report", "-", "--set", "layout.tp=4", "--set", "/layout/dp_shard=8", "--json", plan=PLAN)[1]
+        self.assertEqual((out["plan"]["layout"]["tp"], out["plan"]["layout"]["dp_shard"]), (4, 8))
+        self.assertTrue(out["valid"])
+
+    def test_params_takes_a_preset_a_config_and_a_model_object(self):
+        self.assertEqual(run_json("params", "llama-3-8b", "--json")[1]["total"], 8030261248)
+        config = os.path.join(SOURCE, "tests/golden/hf_configs/llama-3-8b.json")
+        self.assertEqual(run_json("params", config, "--json")[1]["total"], 8030261248)
+        shipped = os.path.join(SOURCE, "presets/models/llama-3-8b.json")
+        self.assertEqual(run_json("params", shipped, "--json")[1]["total"], 8030261248)
+        out = run_json("params", "deepseek-v3", "--json")[1]
+        self.assertEqual(sum(out["by_kind"].values()), out["total"])
+
+    def test_the_schema_knows_every_key_of_the_plans_that_ship(self):
+        schema = json.loads(run("schema", "plan")[1])
+        self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
+        for name in plan_presets():
+            with open(os.path.join(SOURCE, "presets/plans", name + ".plan.json"), encoding="utf-8") as f:
+                self.assertTrue(fits(json.load(f), schema), name)
+        self.assertFalse(fits(changed("/layout/tp", 0), schema))
+        self.assertFalse(fits(changed("/layout/tpp", 1), schema))
+        self.assertFalse(fits(changed("/layout/schedule", "2f2b"), schema))
+        self.assertFalse(fits(changed("/cluster", {"preset": "h100-sxm-ib", "gpu": {}}), schema))
+
+    def test_a_picture_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "mesh.png")
+            status, out, err = run("screenshot", "mesh-8", "--view", "mesh", "--size", "400x300", "-o", file)
+            if status == 3 and "EGL" in err:
+                self.skipTest(err)
+            self.assertEqual((status, out), (0, ""), err)
+            with open(file, "rb") as f:
+                self.assertEqual(f.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def is_type(value, name):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def fits(value, schema):
+    """The part of JSON Schema that the plan's schema uses."""
+    if "anyOf" in schema and not any(fits(value, s) for s in schema["anyOf"]):
+        return False
+    names = schema.get("type", [])
+    if names and not any(is_type(value, n) for n in ([names] if isinstance(names, str) else names)):
+        return False
+    if "enum" in schema and value not in schema["enum"] or "const" in schema and value != schema["const"]:
+        return False
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value < schema.get("minimum", value) or value > schema.get("maximum", value) or "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+            return False
+    if isinstance(value, list):
+        return schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)) and all(
+            fits(v, schema.get("items", {})) for v in value)
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        if any(k not in value for k in schema.get("required", [])):
+            return False
+        if schema.get("additionalProperties") is False and any(k not in known for k in value):
+            return False
+        return all(fits(v, known[k]) for k, v in value.items() if k in known)
+    return True
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
