@@ -1,4 +1,4 @@
-// The JSON that others read: stable keys, bytes as integers, seconds as floating point (README, docs/cli.md).
+// The JSON that others read: stable keys, bytes as integers, seconds as floating point.
 #pragma once
 
 #include "core/error.h"
