@@ -163,7 +163,7 @@ Section step_section(const Evaluation& e) {
     }
     const Step& step = *e.step;
     const auto row = [&](const std::string& name, double t) {
-        if (t > 0) s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
+        if (t > 1e-6 * step.time_s) s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
     };
     row("compute", step.compute_s);
     row("recomputation", step.recompute_s);
