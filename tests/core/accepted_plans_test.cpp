@@ -1,4 +1,5 @@
 // Plans that frameworks, papers and published runs really used: none of them may be called impossible.
+#include "core/edits.h"
 #include "core/evaluate.h"
 #include "core/plan_json.h"
 #include "core/presets.h"
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <utility>
 
 using namespace pentamesh;
 using nlohmann::json;
@@ -113,4 +115,57 @@ TEST_CASE("plans that ship are accepted") {
         CAPTURE(entry.id);
         CHECK(evaluate(presets.plan(entry.id)).valid);
     }
+}
+
+TEST_CASE("a fix applied through the plan file's own rules gives what the engine reckoned with") {
+    const Presets presets(SOURCE_DIR "/presets");
+    const auto check = [&](const char* id, auto break_it, const char* code) {
+        Plan broken = presets.plan(id);
+        break_it(broken);
+        bool found = false;
+        for (const Problem& p : evaluate(broken).problems) {
+            if (p.fix.empty()) continue;
+            CAPTURE(p.code);
+            Plan in_core = broken;
+            REQUIRE(apply_in_core(in_core, p.fix));
+            const Plan through_file = apply_edits(broken, p.fix, presets);
+            CHECK(through_file.layout == in_core.layout);
+            CHECK(through_file.training == in_core.training);
+            CHECK(through_file.cluster.gpus == in_core.cluster.gpus);
+            found = found || p.code == code;
+        }
+        CHECK_MESSAGE(found, id << " lacks " << code);
+    };
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.layout.tp = 3; }, "tp-heads");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.cluster.gpus = 257; }, "world-differs-from-gpus");
+    check(
+        "llama-3-70b-3d",
+        [](Plan& p) {
+            p.layout.stage_layers = {80, 1};
+        },
+        "stage-layers");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { std::swap(p.layout.order[0], p.layout.order[3]); },
+        "order-puts-chatty-axis-outside");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.training.overlap.pp = p.training.overlap.dp = false; },
+        "overlap-off");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.training.recompute = Recompute::full; }, "recompute-not-needed");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.training.compute = Dtype::fp4; }, "compute-type-unsupported");
+    check(
+        "llama-3-70b-3d", [](Plan& p) { p.layout.schedule = Schedule::dualpipev; }, "schedule-refuses");
+    check(
+        "deepseek-v3-2048",
+        [](Plan& p) {
+            p.layout.order = {Axis::ep, Axis::pp, Axis::cp, Axis::tp, Axis::dp_shard, Axis::dp_replicate};
+        },
+        "pipeline-groups-differ");
+    check(
+        "broken-tp-over-ib", [](Plan&) {}, "tp-spans-nodes");
+    check(
+        "broken-pp-zero3", [](Plan&) {}, "pp-with-zero3");
 }
