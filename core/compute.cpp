@@ -60,12 +60,6 @@ Sizes sizes_of(const Plan& plan) {
     return s;
 }
 
-// Keys that a query meets on average under a causal mask, the window's end included.
-double causal_keys(const Model& m, double context) {
-    const double w = static_cast<double>(m.sliding_window);
-    return w > 0 && w < context ? w - w * w / (2 * context) : context / 2;
-}
-
 class Layer {
   public:
     explicit Layer(const Plan& plan) : plan_(plan), r_(find_rates(plan)), s_(sizes_of(plan)) {}
@@ -149,9 +143,17 @@ class Layer {
     [[nodiscard]] PassTime attention_core() const {
         if (plan_.training.attention == AttentionImpl::math) return unfused_attention();
         const double flops =
-            2 * s_.tokens * causal_keys(plan_.model, s_.context) * (s_.query + value_width());
-        const double t = flops / r_.attention;
+            2 * s_.tokens * keys_met(plan_.model, s_.context, true) * (s_.query + value_width());
+        const double t = flops / (r_.attention * width_factor());
         return {t + r_.kernel_s, t * kFlashBackward + kBackwardKernels * r_.kernel_s, 0};
+    }
+
+    // A narrow head leaves matrix units idle beside the softmax: d / (d + 64), 1 at the usual 128 (Shah et
+    // al. 2024, figures 5 and 6).
+    [[nodiscard]] double width_factor() const {
+        constexpr double kHalf = 64, kUsual = 128;
+        const double d = s_.query / s_.heads;
+        return d / (d + kHalf) * (kUsual + kHalf) / kUsual;
     }
 
     // Width of the probabilities-times-values product: every query head has its value head.
@@ -202,11 +204,17 @@ class Layer {
         PassTime t = wide({s_.outer, s_.hidden, static_cast<double>(e.experts)});
         t += element_wise(3 * copies / etp * s_.hidden * kNormBytes, kRouterKernels + kPermuteKernels);
         t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped);
-        // Grouped products add no bias on their way out: that is a pass of its own.
-        const double biased = (gated() ? 2 : 1) * static_cast<double>(e.expert_ffn) / etp + s_.hidden;
-        if (plan_.model.mlp_bias) t += element_wise(copies * biased * kNormBytes, 2);
+        if (plan_.model.mlp_bias) t += unfused_bias(copies, static_cast<double>(e.expert_ffn) / etp);
         t += mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
         return t;
+    }
+
+    // Grouped products add no bias on their way out, and Megatron Core fuses no gated activation with one:
+    // the bias of both products, then clamp, gate and product of the two halves each read and write.
+    [[nodiscard]] PassTime unfused_bias(double tokens, double width) const {
+        const double up = gated() ? 2 * width : width;
+        const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
+        return element_wise(tokens * ((up + s_.hidden) * kNormBytes + width * gate), gated() ? 7 : 2);
     }
 
     [[nodiscard]] PassTime embedding() const { return element_wise(s_.tokens * s_.hidden * kNormBytes, 1); }
@@ -269,6 +277,12 @@ LayerTimes time_layers(const Plan& plan) {
     return Layer(plan).time();
 }
 
+double keys_met(const Model& m, double context, bool causal) {
+    const double full = causal ? context / 2 : context, w = static_cast<double>(m.sliding_window);
+    if (w <= 0 || w >= context) return full;
+    return causal ? w - w * w / (2 * context) : w;
+}
+
 ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     ForwardFlops f;
     const double s = static_cast<double>(sequence_length);
@@ -279,7 +293,7 @@ ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
         f.layers += 2 * s * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies
                     * static_cast<double>(times(m, t.place));
     });
-    const double w = static_cast<double>(m.sliding_window), keys = w > 0 ? std::min(w, s) : s;
+    const double keys = keys_met(m, s, false);
     double width = 2 * static_cast<double>(m.head_dim);
     if (m.attention == AttentionKind::mla && m.mla)
         width = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim);

@@ -53,6 +53,9 @@ struct LayerTimes {
 inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan);
 
+// Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's.
+[[nodiscard]] double keys_met(const Model& model, double context, bool causal);
+
 // FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
 // attention is not halved (Chowdhery et al. 2022, appendix B).
 struct ForwardFlops {

@@ -69,33 +69,6 @@ double call_time(const Plan& plan, Routes& routes, const Operation& o) {
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
 }
 
-// Compute that a layer's transfer may run beside, seconds per micro-batch; 0: it is on the critical path.
-double cover(const Plan& plan, const StepWork& work, const Operation& o, std::string_view& behind) {
-    const Overlap& flags = plan.training.overlap;
-    const bool forward = o.phase == Phase::forward;
-    const auto pass = [&](const PassTime& t) { return forward ? t.forward : t.input_grad + t.weight_grad; };
-    const LayerTimes& t = work.times;
-    const auto hides = [&](const PassTime& p, std::string_view what) {
-        behind = what;
-        return pass(p);
-    };
-    switch (o.axis) {
-    case GroupKind::cp:
-        if (flags.cp && plan.layout.cp_comm == CpComm::ring) return hides(t.attention, "attention core");
-        return 0;
-    case GroupKind::tp:
-        if (!flags.tp) return 0;
-        if (o.unit == Unit::every_layer) return hides(t.attention_block, "the products beside it");
-        if (o.unit == Unit::dense_layer) return hides(t.dense_mlp, "the products beside it");
-        return o.unit == Unit::moe_layer ? hides(t.moe_mlp, "the products beside it") : 0;
-    case GroupKind::ep:
-        if (flags.ep || pairs_hide_experts(plan.layout.schedule))
-            return hides(t.moe, "another micro-batch's compute");
-        return 0;
-    default: return 0;
-    }
-}
-
 void add_exposed(StepWork& work, const Operation& o, double per_call) {
     const int axis = unit_axis(o.axis);
     if (axis < 0) return;
@@ -113,48 +86,80 @@ void add_exposed(StepWork& work, const Operation& o, double per_call) {
     }
 }
 
-// The operations of one axis, unit and phase share what may cover them.
+// The operations of one axis, unit and phase share what may cover them. Seconds per unit and micro-batch.
 struct Shared {
-    double need = 0, cover = 0;
+    double need = 0, hidden = 0;
+    std::string_view behind;
 };
+
+constexpr std::size_t kUnits = 7;
+class SharedTable {
+  public:
+    Shared& of(GroupKind axis, Unit unit, bool forward) {
+        return table_[(at(axis) * kUnits + static_cast<std::size_t>(unit)) * 2 + (forward ? 0 : 1)];
+    }
+    Shared& of(const Operation& o) { return of(o.axis, o.unit, o.phase == Phase::forward); }
+
+  private:
+    std::array<Shared, kGroupKindCount * kUnits * 2> table_{};
+};
+
+double pass(const PassTime& t, bool forward) {
+    return forward ? t.forward : t.input_grad + t.weight_grad;
+}
+
+// Hides what the plan's flags allow behind compute, each second of it at most once. Ring attention runs
+// beside its own core, a tensor-parallel transfer beside its block's products, and the experts' way beside
+// what is left of the layer: another micro-batch's, which DualPipe pairs by design.
+void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
+    const Overlap& flags = plan.training.overlap;
+    const double reach = plan.cluster.gpu.efficiency.overlap;
+    const LayerTimes& t = work.times;
+    const auto take = [&](Shared& s, bool allowed, double room, std::string_view behind) {
+        if (!allowed || s.need <= 0) return 0.0;
+        s.hidden = std::min(s.need, std::max(room, 0.0));
+        s.behind = behind;
+        return s.hidden;
+    };
+    const auto room = [&](const PassTime& p) { return reach * pass(p, forward); };
+    const double core =
+        take(shared.of(GroupKind::cp, Unit::every_layer, forward),
+             flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention), "attention core");
+    const std::string_view beside = "the products beside it";
+    const double block = core
+                         + take(shared.of(GroupKind::tp, Unit::every_layer, forward), flags.tp,
+                                room(t.attention_block) - core, beside);
+    const double dense =
+        block
+        + take(shared.of(GroupKind::tp, Unit::dense_layer, forward), flags.tp, room(t.dense_mlp), beside);
+    double moe =
+        block + take(shared.of(GroupKind::tp, Unit::moe_layer, forward), flags.tp, room(t.moe_mlp), beside);
+    moe += take(shared.of(GroupKind::ep, Unit::moe_layer, forward),
+                flags.ep || pairs_hide_experts(plan.layout.schedule), room(t.moe) - moe,
+                "another micro-batch's compute");
+    (forward ? work.dense_busy.forward : work.dense_busy.input_grad) = dense;
+    (forward ? work.moe_busy.forward : work.moe_busy.input_grad) = moe;
+}
 
 void time_operations(const Plan& plan, const Mesh& mesh,
                      const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work) {
     Routes routes(plan, mesh, summary);
-    constexpr std::size_t kUnits = 7;
-    std::array<Shared, kGroupKindCount * kUnits * 2> shared{};
-    const auto slot = [&](const Operation& o) -> Shared& {
-        return shared[(at(o.axis) * kUnits + static_cast<std::size_t>(o.unit)) * 2
-                      + (o.phase == Phase::forward ? 0 : 1)];
-    };
+    SharedTable shared;
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
         o.time_s = o.call_s * o.count_per_step;
-        Shared& s = slot(o);
-        s.need += o.call_s * o.calls;
-        s.cover = cover(plan, work, o, o.hidden_behind) * plan.cluster.gpu.efficiency.overlap;
+        shared.of(o).need += o.call_s * o.calls;
         if (o.axis == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
+    hide(plan, true, work, shared);
+    hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
-        const Shared& s = slot(o);
-        const double share = s.need > 0 ? std::max(s.need - s.cover, 0.0) / s.need : 0;
+        const Shared& s = shared.of(o);
+        const double share = s.need > 0 ? (s.need - s.hidden) / s.need : 0;
         o.exposed_s = o.time_s * share;
+        o.hidden_behind = s.behind;
         if (unit_axis(o.axis) >= 0) add_exposed(work, o, o.call_s * share);
     }
-}
-
-// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
-// missing counts as compute.
-void wait_for_host(const Plan& plan, StepWork& work) {
-    const double launch = plan.cluster.gpu.efficiency.launch_s;
-    const auto wait = [&](PassTime& t, const UnitComm& comm, double launches) {
-        const double forward = t.forward + comm.sum(Phase::forward);
-        const double backward = t.input_grad + t.weight_grad + comm.sum(Phase::backward);
-        t.forward += std::max(launches * launch - forward, 0.0);
-        t.input_grad += std::max(kBackwardLaunches * launches * launch - backward, 0.0);
-    };
-    wait(work.times.dense, work.dense, work.times.dense_launches);
-    wait(work.times.moe, work.moe, work.times.moe_launches);
 }
 
 void find_recompute(const Plan& plan, StepWork& work) {
@@ -167,9 +172,26 @@ void find_recompute(const Plan& plan, StepWork& work) {
     }
 }
 
+// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
+// missing counts as compute.
+void wait_for_host(const Plan& plan, StepWork& work) {
+    const double launch = plan.cluster.gpu.efficiency.launch_s;
+    const double again = plan.training.recompute == Recompute::full ? 1 : 0;
+    const auto wait = [&](PassTime& t, const PassTime& repeated, const UnitComm& comm, double launches) {
+        const double forward = t.forward + comm.sum(Phase::forward);
+        const double backward =
+            t.input_grad + t.weight_grad + repeated.input_grad + comm.sum(Phase::backward);
+        t.forward += std::max(launches * launch - forward, 0.0);
+        t.input_grad += std::max((kBackwardLaunches + again) * launches * launch - backward, 0.0);
+    };
+    wait(work.times.dense, work.dense_again, work.dense, work.times.dense_launches);
+    wait(work.times.moe, work.moe_again, work.moe, work.times.moe_launches);
+}
+
 // Everything of one micro-batch on a chunk, by part.
 struct ChunkWork {
     PassTime compute;
+    PassTime busy;  // of the compute: what already hides a transfer
     double again = 0;
     UnitComm comm;
 };
@@ -185,6 +207,8 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
     c.compute = w.times.dense * k.dense;
     c.compute += w.times.moe * k.moe;
+    c.busy = w.dense_busy * k.dense;
+    c.busy += w.moe_busy * k.moe;
     c.again = w.dense_again.input_grad * k.dense + w.moe_again.input_grad * k.moe;
     add(c.comm, w.dense, k.dense);
     add(c.comm, w.moe, k.moe);
@@ -224,8 +248,8 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
     time_operations(plan, mesh, summary, comm, work);
-    wait_for_host(plan, work);
     find_recompute(plan, work);
+    wait_for_host(plan, work);
     const LocalWeights w = local_weights(plan);
     for (int d = 0; d < comm.stages.devices; ++d) {
         const HeldWeights held = held_by(plan, w, comm.stages, d);
@@ -279,6 +303,7 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         const ChunkWork w = work_of(plan, work, k);
         p.work.compute += w.compute * runs;
+        p.work.busy += w.busy * runs;
         p.work.again += w.again * runs;
         add(p.work.comm, w.comm, runs);
         if (!plan.training.overlap.pp) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
@@ -298,10 +323,11 @@ double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const T
 void expose_gradients(const Plan& plan, const Parts& parts, double microbatches, Comm& comm, Step& out) {
     const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
     const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
-    const double windows = share * (each ? 1 : 1 / std::max(microbatches, 1.0));
-    const PassTime& c = parts.work.compute;
-    double forward = c.forward * windows;
-    double backward = (c.input_grad + c.weight_grad + parts.work.again) * windows;
+    const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
+    const PassTime &c = parts.work.compute, &busy = parts.work.busy;
+    double forward = std::max(share * c.forward - busy.forward, 0.0) * windows;
+    double backward =
+        std::max(share * (c.input_grad + c.weight_grad + parts.work.again) - busy.input_grad, 0.0) * windows;
     for (Operation& o : comm.operations) {
         if (!is_gradient_axis(o.axis)) {
             if (o.axis == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[at(o.axis)] += o.time_s;

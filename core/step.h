@@ -40,6 +40,7 @@ struct StepWork {
     LayerTimes times;
     PassTime dense_again, moe_again;  // what recomputation adds to a layer's input gradient
     UnitComm dense, moe, embedding, head;
+    PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
     double send_s = 0;                     // one message to a neighbouring stage
     double microbatches = 0;               // per step and replica
     HeldWeights most_held;                 // largest over devices

@@ -11,6 +11,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 using namespace pentamesh;
 
@@ -42,8 +46,8 @@ Plan first_that_fits(const Run& run, Evaluation& scratch) {
     return run.plans.back();
 }
 
-// Absolute logarithmic error, rounded off near 0, over all cases but one; plus how far the parameters are
-// from what is known of them, one standard deviation weighing as much as kPrior runs' 10 %.
+// Absolute logarithmic error, rounded off near 0 and its square, over all cases but one; plus how far the
+// parameters are from what is known of them, one standard deviation weighing as much as kPrior runs' 10 %.
 class Objective {
   public:
     Objective(std::vector<Case>& cases, std::vector<Parameter>& parameters)
@@ -58,9 +62,9 @@ class Objective {
             if (static_cast<std::ptrdiff_t>(i) == without) continue;
             const double e = std::log1p(error_of(*cases_[i].run, cases_[i].plan, false, scratch_));
             constexpr double kRound = 0.03;
-            sum += std::sqrt(e * e + kRound * kRound);
+            sum += std::sqrt(e * e + kRound * kRound) + 4 * e * e;
         }
-        constexpr double kPrior = 0.05;
+        constexpr double kPrior = 0.05;  // of a run
         for (const Parameter& p : parameters_) {
             const double z = std::log(p.value / p.expected) / p.spread;
             sum += kPrior * z * z;
@@ -112,26 +116,57 @@ void print_parts(const Case& c, const Evaluation& e, double error) {
     std::printf(" | %.3f s, MFU %.2f, %.0f GB\n", s.time_s, s.mfu, e.memory.peak() / 1e9);
 }
 
+double median_of(std::vector<double> errors) {
+    for (double& e : errors) e = std::abs(e);
+    std::sort(errors.begin(), errors.end());
+    const std::size_t n = errors.size();
+    return n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+}
+
 void print_summary(const char* title, std::vector<double> errors) {
     for (double& e : errors) e = std::abs(e);
     std::sort(errors.begin(), errors.end());
     const std::size_t n = errors.size();
-    const double median = n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+    const double median = median_of(errors);
     const double p90 = errors[static_cast<std::size_t>(.9 * static_cast<double>(n - 1))];
     std::printf("%s: median %.1f %%, 90th percentile %.1f %%, worst %.0f %% of %zu runs\n", title,
                 100 * median, 100 * p90, 100 * errors.back(), n);
+}
+
+// The parameters and the error outside the sample go into the GPUs' files, to four digits.
+void write_presets(const std::string& root, const std::vector<Parameter>& parameters, double error) {
+    for (const auto& entry : std::filesystem::directory_iterator(root + "/presets/gpus")) {
+        nlohmann::ordered_json gpu = nlohmann::ordered_json::parse(std::ifstream(entry.path()));
+        const std::string id = entry.path().stem().string();
+        const auto rounded = [](double x) {
+            const double unit = std::pow(10, std::floor(std::log10(x)) - 3);
+            return std::round(x / unit) * unit;
+        };
+        bool fitted = false;
+        for (const Parameter& p : parameters)
+            if (std::find(p.gpus.begin(), p.gpus.end(), id) != p.gpus.end()) {
+                std::ostringstream digits;  // so that the file shows four, not seventeen
+                digits << rounded(p.value);
+                gpu["efficiency"][std::string(p.key)] = nlohmann::ordered_json::parse(digits.str());
+                fitted = true;
+            }
+        if (fitted && error > 0) gpu["efficiency"]["error"] = std::round(error * 1000) / 1000;
+        std::ofstream(entry.path()) << gpu.dump(2) << '\n';
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     std::string root = ".";
-    bool fit = true, leave_out = false;
+    bool fit = true, leave_out = false, write = false;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--check") == 0)
             fit = false;
         else if (std::strcmp(argv[i], "--leave-one-out") == 0)
             leave_out = true;
+        else if (std::strcmp(argv[i], "--write") == 0)
+            leave_out = write = true;
         else
             root = argv[i];
     }
@@ -164,5 +199,6 @@ int main(int argc, char** argv) {
             outside.push_back(error_of(*cases[i].run, cases[i].plan, false, scratch));
         }
         print_summary("leaving one out", outside);
+        if (write) write_presets(root, all, median_of(outside));
     }
 }

@@ -1,0 +1,133 @@
+#include "core/collective_time.h"
+
+#include "plans.h"
+
+#include <random>
+
+using namespace pentamesh;
+using namespace pentamesh::test;
+
+namespace {
+
+constexpr std::array kAll{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                          Collective::all_to_all, Collective::send_recv};
+
+Plan over(std::int64_t gpus, const char* cluster = "h100-sxm-ib") {
+    Plan p = small_plan(gpus);
+    p.cluster = shipped_cluster(cluster, gpus);
+    p.cluster.gpu.efficiency.fast_link = p.cluster.gpu.efficiency.slow_link = 1;
+    p.cluster.gpu.efficiency.all_to_all = 1;
+    return p;
+}
+
+Route route_of(const Plan& plan, GroupKind kind) {
+    const Mesh mesh = build_mesh(plan);
+    return find_route(plan, mesh, summarize(mesh, plan.cluster, kind));
+}
+
+double time_of(const Plan& plan, GroupKind kind, Collective c, double bytes) {
+    return collective_time(route_of(plan, kind), plan.cluster.gpu.efficiency, c, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("inside a fast domain a ring takes its steps' latency and its bytes over the link") {
+    const Plan p = over(8);
+    const double s = 1e9, alpha = p.cluster.tiers[0].latency_s, beta = p.cluster.tiers[0].bytes_per_s;
+    const double half = 7 * alpha + 7.0 / 8 * s / beta;
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_gather, s) == doctest::Approx(half));
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::reduce_scatter, s) == doctest::Approx(half));
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_reduce, s) == doctest::Approx(2 * half));
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::send_recv, s) == doctest::Approx(alpha + s / beta));
+}
+
+TEST_CASE("a group over nodes goes hierarchically: all NICs of a node carry its share") {
+    const Plan p = over(64);
+    const double s = 1e9;
+    const Tier &in = p.cluster.tiers[0], &out = p.cluster.tiers[1];
+    const double want = 7 * in.latency_s + 7.0 / 8 * s / in.bytes_per_s + 7 * out.latency_s
+                        + 7.0 / 8 * (s / 8) / out.bytes_per_s;
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_gather, s) == doctest::Approx(want));
+}
+
+TEST_CASE("a group with one rank per node has its own NIC alone") {
+    Plan p = over(64);
+    p.layout.tp = 8, p.layout.dp_shard = 8;
+    const double s = 1e9;
+    const Tier& out = p.cluster.tiers[1];
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_gather, s)
+          == doctest::Approx(7 * out.latency_s + 7.0 / 8 * s / out.bytes_per_s));
+}
+
+TEST_CASE("above the pod the oversubscription divides the bandwidth") {
+    Plan p = over(2 * 3072, "llama3-roce");
+    const double s = 1e9;
+    const auto spine = [&] { return route_of(p, GroupKind::dp_shard).part[2].bytes_per_s; };
+    CHECK(spine() == doctest::Approx(50e9 / 7));
+    const double slow = time_of(p, GroupKind::dp_shard, Collective::all_gather, s);
+    p.cluster.tiers[2].oversubscription = 1;
+    CHECK(spine() == doctest::Approx(50e9));
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_gather, s) < slow);
+}
+
+TEST_CASE("an all-to-all sends to every tier at once and waits for the slowest") {
+    const Plan p = over(64);
+    const double s = 1e9;
+    const Tier& out = p.cluster.tiers[1];
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_to_all, s)
+          == doctest::Approx(56.0 / 64 * s / out.bytes_per_s + out.latency_s));
+}
+
+TEST_CASE("a node-aware kernel's share cuts the slow tier's bytes alone") {
+    const Plan p = over(64);
+    const Route r = route_of(p, GroupKind::dp_shard);
+    const Efficiency& e = p.cluster.gpu.efficiency;
+    const double whole = collective_time(r, e, Collective::all_to_all, 1e9, 1);
+    const double half = collective_time(r, e, Collective::all_to_all, 1e9, 0.5);
+    CHECK(half - r.part[1].latency_s == doctest::Approx((whole - r.part[1].latency_s) / 2));
+}
+
+TEST_CASE("switches that add up shorten an all-reduce and nothing else") {
+    Plan p = over(64);
+    std::array<double, 5> before{};
+    for (std::size_t i = 0; i < kAll.size(); ++i) before[i] = time_of(p, GroupKind::dp_shard, kAll[i], 1e9);
+    for (Tier& t : p.cluster.tiers) t.in_network_reduction = true;
+    CHECK(time_of(p, GroupKind::dp_shard, kAll[0], 1e9) < before[0]);
+    for (std::size_t i = 1; i < kAll.size(); ++i)
+        CHECK(time_of(p, GroupKind::dp_shard, kAll[i], 1e9) == before[i]);
+}
+
+TEST_CASE("the ranks inside and the lots beyond make up the whole route") {
+    const Plan p = over(64);
+    const Route whole = route_of(p, GroupKind::dp_shard);
+    for (const double inner : {2.0, 8.0, 16.0, 32.0}) {
+        const Route in = within(whole, inner), out = beyond(whole, inner);
+        CHECK(in.degree * out.degree == whole.degree);
+        double ways = 1;
+        for (int i = 0; i < whole.parts; ++i) ways *= in.part[i].ways * out.part[i].ways;
+        CHECK(ways == doctest::Approx(whole.degree));
+        // Gathering inside first and then beyond moves what gathering at once moves.
+        const Efficiency& e = p.cluster.gpu.efficiency;
+        const double parts = collective_time(in, e, Collective::all_gather, 1e9)
+                             + collective_time(out, e, Collective::all_gather, 1e9 / inner);
+        CHECK(parts == doctest::Approx(collective_time(whole, e, Collective::all_gather, 1e9)).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("more bandwidth never takes longer, more bytes never less time, one rank none at all") {
+    std::mt19937 rng(3);
+    for (int i = 0; i < 300; ++i) {
+        Plan p = over(64 << rng() % 4, rng() % 2 ? "h100-sxm-ib" : "gb200-nvl72");
+        p.layout.tp = 1 << rng() % 4;
+        p.layout.dp_shard = p.cluster.gpus / p.layout.tp;
+        const Collective c = kAll[rng() % kAll.size()];
+        const GroupKind kind = rng() % 2 ? GroupKind::tp : GroupKind::dp_shard;
+        const double bytes = 1e3 * static_cast<double>(1 + rng() % 1000000);
+        const double t = time_of(p, kind, c, bytes);
+        CHECK(time_of(p, kind, c, 2 * bytes) >= t);
+        if (p.layout.tp == 1 && kind == GroupKind::tp) CHECK(t == 0);
+        Plan faster = p;
+        faster.cluster.tiers[rng() % 2].bytes_per_s *= 1.5;
+        CHECK(time_of(faster, kind, c, bytes) <= t);
+    }
+}
