@@ -5,7 +5,7 @@
 namespace pentamesh::cli {
 namespace {
 
-Document document_of(const Plan& plan, const Evaluation& e) {
+Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     Document document{title_of(plan), {{"", {summary_line(plan, e)}, {}}}};
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
@@ -15,6 +15,7 @@ Document document_of(const Plan& plan, const Evaluation& e) {
     document.sections.push_back(comm_section(plan, e));
     document.sections.push_back(timeline_section(e.timeline));
     document.sections.push_back(parameters_section(e.parameters));
+    if (explained) document.sections.push_back(explanations_section(plan, e));
     return document;
 }
 
@@ -44,11 +45,11 @@ int report(const Context& context, const Options& options) {
     if (context.json)
         text = pretty(json_of_report(plan, e));
     else if (options.markdown)
-        text = to_markdown(document_of(plan, e));
+        text = to_markdown(document_of(plan, e, true));
     else if (options.html)
-        text = to_html(document_of(plan, e));
+        text = to_html(document_of(plan, e, true));
     else
-        text = to_text(document_of(plan, e));
+        text = to_text(document_of(plan, e, false));
     print_to(options.file, text);
     return status_of(e);
 }

@@ -43,7 +43,7 @@ std::string summary_line(const Plan& plan, const Evaluation& e) {
 }
 
 Section problems_section(const Evaluation& e) {
-    Section s{"Problems and advice", {}, {{"", "what", "where", "change"}, {}}};
+    Section s{"Problems and advice", {}, {}};
     constexpr std::array<const char*, 3> words{"error", "warning", "note"};
     for (const Problem& p : e.problems) {
         std::string change;
@@ -60,7 +60,8 @@ Section problems_section(const Evaluation& e) {
             else
                 change += "another order";
         }
-        s.table.rows.push_back({words[static_cast<std::size_t>(p.severity)], p.message, p.pointer, change});
+        s.lines.push_back(std::string(words[static_cast<std::size_t>(p.severity)]) + ": " + p.message
+                          + (change.empty() ? "" : " Change: " + change + "."));
     }
     if (e.problems.empty()) s.lines.emplace_back("None.");
     return s;
@@ -155,6 +156,19 @@ Section timeline_section(const Timeline& t) {
     return s;
 }
 
+Section explanations_section(const Plan& plan, const Evaluation& e) {
+    Section s{"How the numbers came about",
+              {},
+              {{"number", "formula", "with this plan's numbers", "result", "source"}, {}}};
+    const auto add = [&](const Explanation& x) {
+        if (!x.empty()) s.table.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
+    };
+    if (!e.memory.stage.empty())
+        for (int c = 0; c < kMemoryCategoryCount; ++c)
+            add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
+    return s;
+}
+
 Section step_section(const Evaluation& e) {
     Section s{"How long is a step?", {}, {{"part", "time", "share"}, {}}};
     if (!e.step) {
@@ -163,7 +177,8 @@ Section step_section(const Evaluation& e) {
     }
     const Step& step = *e.step;
     const auto row = [&](const std::string& name, double t) {
-        if (t > 1e-6 * step.time_s) s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
+        if (t > 1e-6 * step.time_s)
+            s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
     };
     row("compute", step.compute_s);
     row("recomputation", step.recompute_s);
