@@ -245,7 +245,7 @@ MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
 
 // ---- where the step goes ------------------------------------------------------------------------------
 
-void step_block(Ui& ui, Rect& room, const Scene& scene) {
+void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step) return;
     const Step& s = *scene.evaluation.step;
     if (s.time_s <= 0) return;
@@ -254,19 +254,22 @@ void step_block(Ui& ui, Rect& room, const Scene& scene) {
         std::string name;
         double time_s;
         Color color;
+        StepPart part = StepPart::compute;
+        GroupKind axis = GroupKind::tp;
     };
-    std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text},
-                            {"recompute", s.recompute_s, ui.theme().secondary},
-                            {"bubble", s.bubble_s, ui.theme().faint}};
+    std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text, StepPart::compute},
+                            {"recompute", s.recompute_s, ui.theme().secondary, StepPart::recompute},
+                            {"bubble", s.bubble_s, ui.theme().faint, StepPart::bubble}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
-        parts.push_back(
-            {axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)], color_of(ui.theme(), kind)});
+        parts.push_back({axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)],
+                         color_of(ui.theme(), kind), StepPart::exposed, kind});
     }
-    parts.push_back({"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f)});
-    parts.push_back({"straggler", s.straggler_s, ui.theme().bad});
+    parts.push_back(
+        {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});
+    parts.push_back({"straggler", s.straggler_s, ui.theme().bad, StepPart::straggler});
     Canvas& c = ui.canvas();
-    const float label = 84, figure = 48;
+    const float label = 84, figure = 54;
     const float w = room.w - label - figure;
     double at = 0;
     for (const Part& p : parts) {
@@ -277,12 +280,22 @@ void step_block(Ui& ui, Rect& room, const Scene& scene) {
                    len = static_cast<float>(p.time_s / s.time_s) * w;
         const Rect bar{row.x + label + x, row.y + 4, std::max(1.0f, len), 10};
         c.rect(bar, p.color);
-        if (bar.right() + 44 <= row.right())
+        if (bar.right() + 54 <= row.right())
             c.text_in({bar.right() + 6, row.y, 60, row.h}, percent(p.time_s / s.time_s), ui.small());
         else
-            c.text_in({row.right() - 44, row.y, 44, row.h}, percent(p.time_s / s.time_s), ui.small(),
+            c.text_in({row.right() - 54, row.y, 54, row.h}, percent(p.time_s / s.time_s), ui.small(),
                       Align::right);
-        if (ui.hovers(row)) ui.tooltip(p.name + "\n" + time_text(p.time_s) + " of " + time_text(s.time_s));
+        const Hit hit = ui.area("step.part", row,
+                                static_cast<std::uint64_t>(p.part) * 64 + static_cast<std::uint64_t>(p.axis));
+        if (hit.hovered)
+            ui.tooltip(p.name + "\n" + time_text(p.time_s) + " of " + time_text(s.time_s)
+                       + "; click to explain");
+        if (hit.focused) ui.focus_ring(row, 3);
+        if (hit.clicked) {
+            scene.selection.topic = Selection::Topic::step;
+            scene.selection.step_part = static_cast<int>(p.part);
+            if (p.part == StepPart::exposed) scene.selection.axis = p.axis;
+        }
         at += p.time_s;
     }
     room.cut_top(12);

@@ -90,6 +90,66 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
     }
 }
 
+// From the whole model on one GPU to this plan, one axis or modifier at a time. A logarithmic ruler: the
+// first bar may be a thousand times the last.
+void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const MemoryViewState&) {
+    Canvas& c = ui.canvas();
+    const Memory& m = scene.evaluation.memory;
+    std::vector<double> in_flight;
+    for (const StageMemory& s : m.stage) in_flight.push_back(s.in_flight);
+    const std::vector<SavingStep> steps = savings(scene.plan, in_flight);
+    if (steps.empty()) return;
+    c.text_in(head_row,
+              "the fullest GPU, from the whole model on one to this plan: "
+                  + memory_text(steps.front().fullest.total()) + " to "
+                  + memory_text(steps.back().fullest.total()) + " (logarithmic)",
+              ui.style(13, Tone::secondary));
+    double most = m.hbm, least = m.hbm;
+    for (const SavingStep& s : steps) {
+        most = std::max(most, s.fullest.total());
+        least = std::min(least, s.fullest.total());
+    }
+    const double low = std::log(std::max(1.0, least * 0.25)), high = std::log(most * 1.1);
+    room.cut_top(18);
+    Rect labels = room.cut_bottom(20);
+    const auto y_of = [&](double bytes) {
+        const double k = (std::log(std::max(1.0, bytes)) - low) / std::max(1e-9, high - low);
+        return room.bottom() - static_cast<float>(std::clamp(k, 0.0, 1.0)) * room.h;
+    };
+    const float step = std::min(150.0f, room.w / static_cast<float>(steps.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const SavingStep& s = steps[i];
+        const float x = room.x + static_cast<float>(i) * step, top = y_of(s.fullest.total());
+        const float bar = step * 0.62f;
+        if (i > 0) {  // what went: hatched, from the bar before
+            const float before = y_of(steps[i - 1].fullest.total());
+            if (before < top)
+                c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
+        }
+        float y = room.bottom();
+        const double total = s.fullest.total();
+        for (int k = 0; k < kMemoryCategoryCount; ++k) {  // shares of the bar's height
+            const auto share = static_cast<float>(
+                total > 0 ? bytes_of(s.fullest, static_cast<MemoryCategory>(k)) / total : 0);
+            const float h = share * (room.bottom() - top);
+            y -= h;
+            if (k == static_cast<int>(kBuffers))
+                c.pattern({x, y, bar, h}, Pattern::cross_hatched, ui.theme().secondary);
+            else
+                c.rect({x, y, bar, h}, ui.theme().memory[static_cast<std::size_t>(k)]);
+        }
+        c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
+        c.text_in({x, labels.y, step - 6, labels.h}, s.label, ui.small());
+        const Rect column{x, room.y - 18, step, room.h + 38};
+        if (ui.hovers(column))
+            ui.tooltip(s.label + "\n" + s.reason
+                       + (i > 0 ? "\nsaves " + memory_text(s.saved) + " a GPU" : ""));
+    }
+    const float line = y_of(m.hbm);
+    c.line({room.x, line}, {room.x + step * static_cast<float>(steps.size()), line}, ui.theme().bad, 1,
+           Dash::dashed);
+}
+
 }  // namespace
 
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
@@ -97,6 +157,15 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     Canvas& c = ui.canvas();
     if (m.stage.empty()) {
         c.text_in(room, "No memory figures for this layout: see the problems.", ui.small(), Align::center);
+        return;
+    }
+    {
+        static constexpr std::string_view kModes[] = {"stages", "saved"};
+        state.saved = ui.segments("memory.mode", head_row.cut_left(128), kModes, state.saved ? 1 : 0) == 1;
+        head_row.cut_left(16);
+    }
+    if (state.saved) {
+        draw_savings(ui, head_row, room, scene, state);
         return;
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];

@@ -1,6 +1,8 @@
 #include "app/ui/mesh_marks.h"
 
 #include "app/ui/format.h"
+#include "core/captions.h"
+#include "core/failure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,39 +17,6 @@ constexpr std::size_t kMostLinks = 8;
 
 const GroupSummary& summary(const Scene& scene, GroupKind kind) {
     return scene.evaluation.groups[static_cast<std::size_t>(kind)];
-}
-
-std::string groups_sentence(const Scene& scene, GroupKind kind) {
-    const GroupSummary& g = summary(scene, kind);
-    const Cluster& cluster = scene.plan.cluster;
-    std::string s = plural(g.groups, "group", "groups") + " of " + thousands(g.degree);
-    if (g.degree <= 1 || cluster.tiers.empty()) return s + ": nobody to talk to.";
-    int used = 0;
-    for (std::size_t i = 0; i < cluster.tiers.size(); ++i) used += g.by_tier[i] > 0 ? 1 : 0;
-    const std::string slowest = tier_label(cluster, g.slowest_tier);
-    if (used == 1 && g.slowest_tier == 0) return s + ", every one inside " + slowest + ".";
-    if (used == 1) return s + ", every one across " + slowest + ".";
-    for (std::size_t i = 0; i < cluster.tiers.size(); ++i)
-        if (g.by_tier[i] > 0)
-            s += ", " + thousands(g.by_tier[i]) + (i == 0 ? " inside " : " across ")
-                 + tier_label(cluster, static_cast<int>(i));
-    return s + ".";
-}
-
-std::string talk_sentence(const Scene& scene, GroupKind kind) {
-    const Operation* largest = nullptr;
-    std::string names;
-    for (const Operation& op : scene.evaluation.comm.operations) {
-        if (op.axis != kind) continue;
-        if (largest == nullptr || op.sent_bytes_per_rank > largest->sent_bytes_per_rank) largest = &op;
-        std::string name(name_of(op.collective));
-        std::replace(name.begin(), name.end(), '_', '-');
-        if (names.find(name) == std::string::npos) names += (names.empty() ? "" : " + ") + name;
-    }
-    if (largest == nullptr) return "";
-    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(kind)];
-    return names + ", " + thousands(static_cast<std::int64_t>(std::llround(t.count))) + " calls a step, "
-           + traffic_text(t.sent_bytes_per_rank) + " sent per GPU";
 }
 
 // Cells of one group: first rank, and an instanced draw per run of equally spaced ranks.
@@ -145,7 +114,14 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
 
 MeshCaption mesh_caption(const Scene& scene) {
     if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
-    return {groups_sentence(scene, scene.selection.axis), talk_sentence(scene, scene.selection.axis)};
+    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.axis);
+    const std::size_t colon = c.text.find(": ");
+    if (colon == std::string::npos) return {c.text, ""};
+    MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.axis)];
+    if (t.sent_bytes_per_rank > 0)
+        out.plain += ", " + traffic_text(t.sent_bytes_per_rank) + " sent per GPU and step";
+    return out;
 }
 
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
@@ -210,23 +186,18 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     c.cells(lost);
 }
 
-std::string failure_text(const Scene& scene, std::int64_t node, std::int64_t node_size) {
-    const Mesh& mesh = scene.evaluation.mesh;
-    std::string text;
-    for (const GroupKind kind : {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
-                                 GroupKind::pp, GroupKind::ep}) {
-        if (summary(scene, kind).degree <= 1 || (is_expert(kind) && !mesh.has_experts)) continue;
-        std::vector<std::int64_t> firsts;
-        const std::int64_t end = std::min(mesh.world, (node + 1) * node_size);
-        for (std::int64_t r = node * node_size; r < end; ++r)
-            firsts.push_back(first_rank_of_group(mesh, kind, r));
-        std::sort(firsts.begin(), firsts.end());
-        const auto groups = std::unique(firsts.begin(), firsts.end()) - firsts.begin();
-        const std::int64_t waiting = groups * summary(scene, kind).degree - (end - node * node_size);
-        text += (text.empty() ? "" : " · ") + axis_label(kind) + ": " + plural(groups, "group", "groups")
-                + " broken, " + thousands(std::max<std::int64_t>(0, waiting)) + " more GPUs wait";
-    }
-    return text;
+MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
+    const Failure f = lose_node(scene.plan, scene.evaluation.mesh, node);
+    MeshCaption out;
+    out.bold =
+        "Without node " + thousands(node) + " " + plural(f.waiting, "other GPU waits.", "other GPUs wait.");
+    for (const AxisFailure& a : f.axes)
+        if (!is_expert(a.kind) || scene.selection.expert)
+            out.plain += (out.plain.empty() ? "" : " · ") + axis_label(a.kind) + " " + thousands(a.groups_hit)
+                         + " of " + thousands(a.groups) + " groups";
+    out.plain +=
+        f.state_survives ? " · every shard survives elsewhere" : " · the run goes back to its checkpoint";
+    return out;
 }
 
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {

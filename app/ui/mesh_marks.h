@@ -22,8 +22,8 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 // A lost node red, the members of the chosen axis' groups that lose a rank with it amber: a draw a group.
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
                   const CellGrid& grid);
-// How many groups of each axis lose a member, and how many GPUs wait.
-[[nodiscard]] std::string failure_text(const Scene& scene, std::int64_t node, std::int64_t node_size);
+// How many groups of each axis lose a member with the node, and how many GPUs wait.
+[[nodiscard]] MeshCaption failure_caption(const Scene& scene, std::int64_t node);
 // Where cells fall below a pixel and a half one cell stands for a node, or a power of two of nodes.
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 

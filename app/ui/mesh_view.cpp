@@ -2,6 +2,7 @@
 #include "app/ui/format.h"
 #include "app/ui/mesh_marks.h"
 #include "app/ui/views.h"
+#include "core/order_presets.h"
 
 #include <algorithm>
 #include <charconv>
@@ -121,8 +122,19 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     sel.axis = kinds[static_cast<std::size_t>(picked)];
 }
 
-void caption(Ui& ui, Rect row, const Scene& scene) {
-    const MeshCaption text = mesh_caption(scene);
+std::optional<std::int64_t> parse_rank(std::string text) {
+    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
+    std::int64_t rank = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error != std::errc() || end != text.data() + text.size() || rank < 0) return std::nullopt;
+    return rank;
+}
+
+void caption(Ui& ui, Rect row, const Scene& scene, const MeshViewState& state) {
+    MeshCaption text = mesh_caption(scene);
+    if (state.failure)
+        text = state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
+                                    : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
     TextStyle bold = ui.title();
     const float w = ui.canvas().text_width(text.bold, bold);
     ui.canvas().text_in(row, text.bold, bold);
@@ -223,41 +235,21 @@ void next_axis(Scene& scene) {
 
 }  // namespace
 
-void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state) {
-    axis_switch(ui, head_row, scene);
-    next_axis(scene);
+namespace {
+
+// Cells, boxes, labels and marks of one order in one area.
+void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Cluster& cluster = scene.plan.cluster;
-    Rect line = room.cut_top(20);
-    room.cut_top(4);
-    {
-        const Rect field = line.cut_right(96);
-        if (ui.text_field("mesh.goto", {field.x, field.y - 2, field.w, 22}, state.go_to, "go to rank")) {
-            std::int64_t rank = -1;
-            std::from_chars(state.go_to.data(), state.go_to.data() + state.go_to.size(), rank);
-            if (rank >= 0 && rank < mesh.world) {
-                scene.selection.rank = rank;
-                scene.selection.topic = Selection::Topic::rank;
-            }
-        }
-        line.cut_right(16);
-    }
-    caption(ui, line, scene);
-    if (mesh.world <= 0 || cluster.gpus <= 0) {
-        ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
-        return;
-    }
     const MeshLayout& layout = layout_for(state, {room.w, room.h}, cluster);
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
-    const Hit hit = ui.area("mesh.cells", room, 0, true, false);
+    const Hit hit = ui.area(name, room, 0, true, false);
     move_camera(ui, room, layout, state, hit, under >= 0);
     grid = seen(layout, state.camera, room);
 
-    const bool moved = hit.released
-                       && (std::abs(ui.frame().mouse.x - ui.state().press.x)
-                           + std::abs(ui.frame().mouse.y - ui.state().press.y))
-                              > 4;
+    const Vec2 travel = ui.frame().mouse - ui.state().press;
+    const bool moved = hit.released && std::abs(travel.x) + std::abs(travel.y) > 4;
     if (hit.clicked && !moved) {
         const std::int64_t rank = under < mesh.world ? under : -1;
         scene.selection.rank = rank;
@@ -285,6 +277,77 @@ void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& st
     draw_marks(ui, room, scene, grid, state.show_links);
     c.pop_clip();
     if (hit.hovered && under >= 0 && !hit.held) ui.tooltip(rank_tooltip(scene, under));
+}
+
+// Which order is set beside the plan's own: a choice that is stepped through.
+void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, std::uint64_t revision) {
+    const auto presets = order_presets();
+    const auto count = static_cast<int>(presets.size());
+    const std::string label =
+        state.second < 0 ? "compare: none"
+                         : "with " + std::string(presets[static_cast<std::size_t>(state.second)].name);
+    const Ui::Step step =
+        ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count, state.second >= 0);
+    if (step.by != 0 || step.edit_requested) {
+        state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, count - 1);
+        state.second_of = 0;
+    }
+    if (state.second < 0 || state.second_of == revision) return;
+    state.second_plan = scene.plan;
+    state.second_plan.layout.order = presets[static_cast<std::size_t>(state.second)].order;
+    evaluate(state.second_plan, state.second_evaluation, {.timeline = false, .advice = false});
+    state.second_of = revision;
+}
+
+void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
+    if (!ui.text_field("mesh.goto", field, state.go_to, "go to rank")) return;
+    const auto rank = parse_rank(state.go_to);
+    if (rank && *rank < scene.evaluation.mesh.world) {
+        scene.selection.rank = *rank;
+        scene.selection.topic = Selection::Topic::rank;
+    } else {
+        scene.next_hover.message = "there is no rank " + state.go_to + ": ranks are 0 to "
+                                   + thousands(scene.evaluation.mesh.world - 1);
+    }
+}
+
+}  // namespace
+
+void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision) {
+    if (room.w > 640 && room.h > 200) {
+        second_switch(ui, head_row.cut_right(210), scene, state, revision);
+        head_row.cut_right(12);
+    }
+    axis_switch(ui, head_row, scene);
+    next_axis(scene);
+    Rect line = room.cut_top(20);
+    room.cut_top(4);
+    const Rect field = line.cut_right(96);
+    go_to_rank(ui, {field.x, field.y - 2, field.w, 22}, scene, state);
+    line.cut_right(16);
+    if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
+        ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
+        return;
+    }
+    const bool both = state.second >= 0 && room.w > 640 && state.second_evaluation.mesh.world > 0;
+    if (!both) {
+        caption(ui, line, scene, state);
+        draw_cells(ui, room, scene, state, "mesh.cells");
+        return;
+    }
+    Rect left = room, right = left.cut_right(room.w / 2 - 12);
+    left.cut_right(24);
+    Scene other{state.second_plan, state.second_evaluation, scene.presets, scene.selection,
+                scene.hover,       scene.next_hover};
+    const auto half = [&](Rect area, Scene& s, std::string_view title, std::string_view name) {
+        Rect row = area.cut_top(20);
+        const std::string head = std::string(title) + ":";
+        row.cut_left(ui.canvas().text({row.x, row.y + 2}, head, ui.style(12, Tone::secondary)) + 8);
+        caption(ui, row, s, state);
+        draw_cells(ui, area, s, state, name);
+    };
+    half(left, scene, order_name(scene.plan.layout.order), "mesh.cells");
+    half(right, other, order_presets()[static_cast<std::size_t>(state.second)].name, "mesh.cells.second");
 }
 
 DataTable mesh_data(const Scene& scene) {

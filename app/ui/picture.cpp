@@ -38,7 +38,7 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
     c.push_clip(room.inset(-2));
     if (view == "mesh") {
         titled(ViewId::mesh);
-        draw_mesh(ui, head, room, scene, states.mesh);
+        draw_mesh(ui, head, room, scene, states.mesh, 1);
     } else if (view == "memory") {
         titled(ViewId::memory);
         draw_memory(ui, head, room, scene, states.memory);

@@ -106,7 +106,7 @@ MaybeEdit order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     std::vector<MenuItem> items;
     for (const OrderPreset& o : presets) {
         MenuItem item;
-        item.label = o.name;
+        item.label = std::string(o.name);
         for (const Axis a : o.order)
             item.detail += (item.detail.empty() ? "" : " · ") + std::string(name_of(a));
         item.checked = o.order == scene.plan.layout.order;

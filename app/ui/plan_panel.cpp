@@ -2,6 +2,7 @@
 #include "app/ui/format.h"
 #include "app/ui/views.h"
 #include "core/factors.h"
+#include "core/layout_name.h"
 #include "core/names.h"
 
 #include <algorithm>
@@ -233,6 +234,15 @@ void product_line(Ui& ui, Rect row, const Plan& p) {
               all ? "all GPUs" : (product > p.cluster.gpus ? "too many" : "not all GPUs"), verdict);
 }
 
+// What the field calls this layout; the reason on hover.
+void name_line(Ui& ui, Rect& room, const Scene& scene) {
+    const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
+    if (name.name.empty()) return;
+    const Rect row = room.cut_top(20);
+    ui.canvas().text_in(row, name.name, ui.style(12));
+    if (ui.hovers(row)) ui.tooltip(name.name + "\n" + name.reason);
+}
+
 // ---- order --------------------------------------------------------------------------------------------
 
 MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
@@ -408,6 +418,7 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
         room.cut_top(4);
     }
     product_line(ui, room.cut_top(22), scene.plan);
+    name_line(ui, room, scene);
     room.cut_top(10);
     keep(order_block(ui, room, scene, state));
     keep(modifiers_block(ui, room, scene, state));

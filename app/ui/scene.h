@@ -33,6 +33,7 @@ struct Selection {
     std::ptrdiff_t op = -1;  // index into timeline.order.ops
     int tensor = -1;
     int memory_category = -1;
+    int step_part = 0;    // StepPart
     bool expert = false;  // the expert mesh is shown over the cells
     enum class Topic : std::uint8_t { none, rank, operation, memory, op, tensor, step } topic = Topic::none;
     bool operator==(const Selection&) const = default;

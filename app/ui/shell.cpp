@@ -48,7 +48,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
 void Shell::evaluate_now() {
     const double begun = host_.now_s ? host_.now_s() : 0;
     evaluate(document_.plan(), evaluation_);
-    evaluate_s_ = host_.now_s ? host_.now_s() - begun : 0;
+    evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
     evaluated_ = document_.revision();
     if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
     if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
@@ -270,7 +270,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         }
     } else {
         switch (view) {
-        case ViewId::mesh: draw_mesh(ui, head.row, room, scene, mesh_); break;
+        case ViewId::mesh: draw_mesh(ui, head.row, room, scene, mesh_, evaluated_); break;
         case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
         case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
         case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_); break;

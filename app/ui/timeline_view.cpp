@@ -2,6 +2,7 @@
 #include "app/ui/format.h"
 #include "app/ui/timeline_scale.h"
 #include "app/ui/views.h"
+#include "core/names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +52,8 @@ struct RowPainter {
     const Timeline& t;
     const TimeScale& scale;
     const Scene& scene;
+    const WorkIndex& index;
+    std::vector<Block>& blocks;
     std::ptrdiff_t hovered = -1;
     int lit_microbatch = -1;
 
@@ -84,47 +87,62 @@ struct RowPainter {
     }
 
     void row(Rect r, int device) {
-        const auto d = static_cast<std::size_t>(device);
-        const std::size_t begin = t.order.begin[d], end = t.order.begin[d + 1];
-        const auto ends = t.end.begin();
-        auto i =
-            static_cast<std::size_t>(std::upper_bound(ends + static_cast<std::ptrdiff_t>(begin),
-                                                      ends + static_cast<std::ptrdiff_t>(end), scale.from_s)
-                                     - ends);
-        while (i < end && t.start[i] < scale.to_s) {
-            const float x0 = scale.x(t.start[i]), x1 = scale.x(t.end[i]);
-            if (x1 - x0 >= 1.5f) {
-                block(r, i, x0, x1);
-                ++i;
+        visible_blocks(t, index, device, scale.from_s, scale.to_s,
+                       static_cast<double>(scale.plot.w) * ui.canvas().scale(), blocks);
+        for (const Block& b : blocks) {
+            const float x0 = scale.x(b.from), x1 = scale.x(b.to);
+            if (!b.merged()) {
+                block(r, b.first, x0, x1);
                 continue;
             }
-            i = merged(r, i, end, x0);
+            // Its height shared by what was done, its strength by how busy the device was.
+            const double all = std::max(b.work.all(), 1e-300);
+            const auto strength = static_cast<float>(std::clamp(b.density(), 0.0, 1.0));
+            float y = r.y;
+            const auto part = [&](double work, Color color) {
+                const float h = r.h * static_cast<float>(work / all);
+                if (h > 0)
+                    ui.canvas().rect({x0, y, std::max(0.5f, x1 - x0), h},
+                                     mix(ui.theme().window, color, strength));
+                y += h;
+            };
+            part(b.work.forward, ui.theme().forward);
+            part(b.work.backward, ui.theme().backward);
+            part(b.work.weight, ui.theme().weight_grad);
         }
     }
-
-    // Every op that ends within the next pixel and a half becomes one rectangle, as opaque as it is busy.
-    std::size_t merged(Rect r, std::size_t i, std::size_t end, float x0) {
-        const double until = scale.time(x0 + 1.5f);
-        const auto ends = t.end.begin();
-        auto next = static_cast<std::size_t>(std::upper_bound(ends + static_cast<std::ptrdiff_t>(i),
-                                                              ends + static_cast<std::ptrdiff_t>(end), until)
-                                             - ends);
-        next = std::max(next, i + 1);
-        const OpKind kind = t.order.ops[i].kind;
-        // The first and last of the run tell how dense it is: ops of one kind do not vary within a pixel and
-        // a half.
-        const double run = t.end[next - 1] - t.start[i];
-        const double mean = (t.end[i] - t.start[i] + t.end[next - 1] - t.start[next - 1]) / 2;
-        const double share = run > 0 ? std::min(1.0, mean * static_cast<double>(next - i) / run) : 1.0;
-        Op op = t.order.ops[i];
-        op.kind = kind;
-        const float x1 = std::max(x0 + 1, scale.x(t.end[next - 1]));
-        ui.canvas().rect({x0, r.y, x1 - x0, r.h},
-                         mix(ui.theme().window, chunk_shade(ui.theme(), op, chunks_of(t.shape)),
-                             static_cast<float>(share)));
-        return next;
-    }
 };
+
+// The micro-batches' activations that a device holds, over time, below the rows.
+void memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale, double cursor_s) {
+    Canvas& c = ui.canvas();
+    const std::vector<InFlightStep> steps = in_flight(t, device);
+    double most = 1, now = 0;
+    for (const InFlightStep& s : steps) {
+        most = std::max(most, s.held);
+        if (s.time <= cursor_s) now = s.held;
+    }
+    c.push_clip(room);
+    double held = 0, highest = 0;
+    float from = scale.x(0);
+    for (const InFlightStep& s : steps) {  // steps within a pixel are one: the highest of them
+        const float x = scale.x(s.time);
+        highest = std::max(highest, held);
+        if (x - from >= 1) {
+            const auto h = static_cast<float>(highest / most) * (room.h - 18);
+            if (x > room.x && from < room.right())
+                c.rect({from, room.bottom() - h, x - from, h}, ui.theme().memory[3].alpha(0.8f));
+            from = x;
+            highest = 0;
+        }
+        held = s.held;
+    }
+    c.pop_clip();
+    std::string label = "activations in flight on stage " + std::to_string(device) + ", at most "
+                        + significant(most) + " micro-batches";
+    if (cursor_s >= 0) label += "; " + significant(now) + " at the cursor";
+    c.text({room.x + 4, room.y}, label, ui.style(11, Tone::secondary));
+}
 
 void navigate(Ui& ui, Rect plot, const Timeline& t, TimelineViewState& s, const TimeScale& scale) {
     const Hit hit = ui.area("timeline.plot", plot, 0, true, false);
@@ -243,6 +261,72 @@ void dependency_arrow(Ui& ui, const Timeline& t, const TimelineCosts& costs, std
     }
 }
 
+Rect row_rect(Rect plot, int device, float row_h, float scroll) {
+    const float gap = row_h > 8 ? 1.5f : row_h > 4 ? 1.0f : 0.0f;
+    return {plot.x, plot.y + static_cast<float>(device) * row_h - scroll, plot.w, row_h - gap};
+}
+
+// Draws the second schedule in its own rows, on the first one's time axis, and says what it saves.
+void draw_second(Ui& ui, Rect room, const Scene& scene, TimelineViewState& state, double from_s,
+                 double to_s) {
+    const Timeline& other = state.second_evaluation.timeline;
+    const Timeline& own = scene.evaluation.timeline;
+    Canvas& c = ui.canvas();
+    const std::string name(name_of(static_cast<Schedule>(state.second)));
+    const Rect head = room.cut_top(20);
+    if (other.empty()) {
+        std::string why = name + " cannot run this plan";
+        for (const Problem& p : state.second_evaluation.problems)
+            if (p.severity == Severity::error) why += ": " + p.message;
+        c.text_in(head, why, ui.small());
+        return;
+    }
+    const double change = other.makespan / own.makespan - 1;
+    c.text_in(head,
+              name + ": " + time_text(other.makespan) + ", " + percent(std::abs(change))
+                  + (change < 0 ? " shorter" : " longer") + " than "
+                  + std::string(name_of(own.shape.schedule)) + "; idle " + percent(other.bubble_fraction())
+                  + " against " + percent(own.bubble_fraction()),
+              ui.style(12));
+    room.cut_left(kLabels);
+    const TimeScale scale{from_s, to_s, room};
+    Selection none;
+    Hover hover, next;
+    const Scene plain{scene.plan, state.second_evaluation, scene.presets, none, hover, next};
+    RowPainter painter{ui, other, scale, plain, state.second_index, state.blocks};
+    const auto devices = static_cast<float>(other.device.size());
+    const float row_h = std::clamp(room.h / devices, 3.0f, 26.0f);
+    c.push_clip(room);
+    for (int d = 0; d < static_cast<int>(devices); ++d) painter.row(row_rect(room, d, row_h, 0), d);
+    c.pop_clip();
+}
+
+// Which schedule is set beside the plan's own: a choice that is stepped through.
+void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
+    const std::string label = state.second < 0
+                                  ? "compare: none"
+                                  : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
+    const Ui::Step step = ui.stepper("timeline.second", box, label, state.second >= 0,
+                                     state.second + 1 < kScheduleCount, state.second >= 0);
+    if (step.by != 0 || step.edit_requested) {
+        state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, kScheduleCount - 1);
+        state.second_of = 0;
+    }
+    if (state.second < 0 || state.second_of == revision) return;
+    Plan p = scene.plan;
+    p.layout.schedule = static_cast<Schedule>(state.second);
+    const bool folds = p.layout.schedule == Schedule::zb_v || p.layout.schedule == Schedule::dualpipev;
+    const bool loops =
+        p.layout.schedule == Schedule::interleaved || p.layout.schedule == Schedule::looped_bfs;
+    const std::int64_t chunks = folds ? 2 : loops ? std::max<std::int64_t>(2, p.layout.virtual_stages) : 1;
+    if (chunks != p.layout.virtual_stages) p.layout.stage_layers.clear();
+    p.layout.virtual_stages = chunks;
+    evaluate(p, state.second_evaluation);
+    if (!state.second_evaluation.timeline.empty())
+        build_work_index(state.second_evaluation.timeline, state.second_index);
+    state.second_of = revision;
+}
+
 }  // namespace
 
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
@@ -253,10 +337,20 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
         c.text_in(room, "No timeline for this plan: the problems say why.", ui.small(), Align::center);
         return;
     }
+    if (state.index_of != revision || state.index.before.empty()) {
+        build_work_index(t, state.index);
+        state.index_of = revision;
+    }
     Rect foot = room.cut_bottom(18);
+    const bool tall = room.h > 330;
+    const Rect curve = tall ? room.cut_bottom(72) : Rect{};
+    if (tall && t.device.size() > 1) {
+        second_switch(ui, head_row.cut_right(176), scene, state, revision);
+        head_row.cut_right(12);
+    }
+    const Rect second =
+        tall && state.second >= 0 && t.device.size() > 1 ? room.cut_bottom(room.h / 2) : Rect{};
     {
-        static constexpr std::string_view kPlay[] = {"play"};
-        (void)kPlay;
         Rect buttons = head_row.w > 420 ? head_row.cut_right(150) : Rect{};
         if (!buttons.empty()) {
             if (ui.button("timeline.play", {buttons.right() - 56, buttons.y, 56, buttons.h},
@@ -286,7 +380,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     state.played_at = ui.frame().time_s;
 
-    RowPainter painter{ui, t, scale, scene};
+    RowPainter painter{ui, t, scale, scene, state.index, state.blocks};
     if (scene.selection.op >= 0 && static_cast<std::size_t>(scene.selection.op) < t.order.ops.size())
         painter.lit_microbatch = t.order.ops[static_cast<std::size_t>(scene.selection.op)].microbatch;
     c.push_clip(plot);
@@ -295,9 +389,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
         std::min(static_cast<int>(devices) - 1, static_cast<int>((state.scroll + plot.h) / row_h));
     int hovered_device = -1;
     for (int d = first; d <= last; ++d) {
-        const float y = plot.y + static_cast<float>(d) * row_h - state.scroll;
-        const float gap = row_h > 8 ? 1.5f : row_h > 4 ? 1.0f : 0.0f;
-        const Rect row{plot.x, y, plot.w, row_h - gap};
+        const Rect row = row_rect(plot, d, row_h, state.scroll);
         if (scene.hover.stage == d || scene.selection.stage == d) c.rect(row, ui.theme().raised);
         const std::ptrdiff_t before = painter.hovered;
         painter.row(row, d);
@@ -334,6 +426,13 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     c.pop_clip();
 
+    if (!second.empty()) draw_second(ui, second, scene, state, scale.from_s, scale.to_s);
+    if (!curve.empty()) {
+        const bool chosen = scene.selection.stage >= 0 && scene.selection.stage < static_cast<int>(devices);
+        const Rect band{plot.x, curve.y + 6, plot.w, curve.h - 8};
+        memory_curve(ui, band, t, chosen ? scene.selection.stage : 0, {scale.from_s, scale.to_s, band},
+                     state.cursor_s);
+    }
     const int every = std::max(1, static_cast<int>(std::ceil(16.0f / row_h)));
     const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
     for (int d = first; d <= last; ++d)

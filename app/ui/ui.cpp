@@ -228,7 +228,8 @@ bool Ui::dropdown(std::string_view name, Rect r, std::string_view label, std::st
     const std::array<Vec2, 3> triangle{Vec2{c.x - 2, c.y - 2}, Vec2{c.x + 5, c.y - 2},
                                        Vec2{c.x + 1.5f, c.y + 2.5f}};
     canvas_.polygon(triangle, hit.hovered ? theme_.text : theme_.secondary);
-    if (!right.empty()) {
+    if (!right.empty()
+        && canvas_.text_width(right, style()) + canvas_.text_width(label, style()) + 14 < inner.w) {
         const float w = canvas_.text_width(right, style()) + 4;
         canvas_.text_in(inner.cut_right(w), right, style(13, Tone::secondary), Align::right);
         inner.cut_right(8);

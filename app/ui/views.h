@@ -7,6 +7,7 @@
 #include "app/ui/mesh_layout.h"
 #include "app/ui/scene.h"
 #include "app/ui/ui.h"
+#include "core/timeline_blocks.h"
 
 #include <optional>
 #include <span>
@@ -37,17 +38,23 @@ struct MeshViewState {
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
+    // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
+    int second = -1;
+    std::uint64_t second_of = 0;
+    Plan second_plan;
+    Evaluation second_evaluation;
     // The layout is kept while what it came from stands.
     MeshLayout layout;
     Vec2 layout_room;
     std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
 };
-void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state);
+void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision);
 [[nodiscard]] DataTable mesh_data(const Scene& scene);
 
 // ---- Memory: what each GPU holds ----------------------------------------------------------------------
 struct MemoryViewState {
     std::uint32_t hidden = 0;  // categories switched off, by bit
+    bool saved = false;        // the waterfall "what each axis saved" instead of the stages
 };
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state);
 [[nodiscard]] DataTable memory_data(const Scene& scene);
@@ -62,9 +69,15 @@ struct TimelineViewState {
     bool panning = false;
     double pan_from_s = 0;
     float scroll = 0;  // rows
-    // The critical path is kept while the evaluation stands.
-    std::uint64_t critical_of = 0;
+    // What is made from the evaluation and kept while it stands.
+    std::uint64_t critical_of = 0, index_of = 0, second_of = 0;
     std::vector<std::size_t> critical_path;
+    WorkIndex index;
+    // A second schedule over the same costs, on the same time axis: -1 none, else a Schedule.
+    int second = -1;
+    Evaluation second_evaluation;
+    WorkIndex second_index;
+    std::vector<Block> blocks;  // of the row that is drawn
 };
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
                    std::uint64_t revision);
