@@ -2,9 +2,12 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform.h"
+#include "app/ui/format.h"
+#include "app/ui/frame_bench.h"
 #include "core/text.h"
 
 #include <algorithm>
+#include <iostream>
 
 namespace pentamesh::cli {
 namespace {
@@ -44,8 +47,29 @@ int bench(const Context& context) {
         section.table.rows.push_back(
             {entry.id, with_commas(std::llround(full)), with_commas(std::llround(fast))});
     }
-    const Json out{{"evaluate", std::move(with)}, {"evaluate_without_timeline", std::move(without)}};
-    print(context.json ? pretty(out) : to_text({"", {section}}));
+    Json out{{"evaluate", std::move(with)}, {"evaluate_without_timeline", std::move(without)}};
+    std::vector<Section> sections{std::move(section)};
+    try {
+        const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
+        out["first_frame_ms"] = frames.first_frame_ms;
+        Section table{"A frame of the window, built and submitted, beside Dear ImGui's demo window",
+                      {},
+                      {{"GPUs", "ms", "demo ms", "vertices"}, {}}};
+        Json list = Json::array();
+        for (const ui::FrameCost& f : frames.frames) {
+            list.push_back({{"gpus", f.gpus},
+                            {"cpu_ms", f.cpu_ms},
+                            {"demo_cpu_ms", f.demo_cpu_ms},
+                            {"vertices", f.vertices}});
+            table.table.rows.push_back({with_commas(f.gpus), ui::significant(f.cpu_ms),
+                                        ui::significant(f.demo_cpu_ms), with_commas(f.vertices)});
+        }
+        out["frame"] = std::move(list);
+        sections.push_back(std::move(table));
+    } catch (const Error& e) {
+        std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
+    }
+    print(context.json ? pretty(out) : to_text({"", std::move(sections)}));
     return 0;
 }
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# A real window under Xvfb, used by mouse and keyboard: open a plan, change tp, see the title and the status line change, undo, save, quit.
+# usage: window_test.sh PENTAMESH WHERE SOURCE_DIR
+set -euo pipefail
+program=$1 where=$2 source=$3
+work=$(mktemp -d)
+cleanup() {
+    kill "${window_pid:-}" "${xvfb_pid:-}" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() { echo "window_test: $*" >&2; cat "$work"/log >&2 || true; exit 1; }
+
+# Xvfb takes a free display by itself and says which once it is ready.
+Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
+xvfb_pid=$!
+wait_for() {  # WHAT COMMAND...: until the command succeeds, at most 60 seconds
+    local what=$1 tries=0
+    shift
+    until "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || fail "waited a minute for $what"
+        sleep 0.1
+    done
+}
+wait_for "Xvfb" test -s "$work/display"
+DISPLAY=:$(head -n 1 "$work/display")
+export DISPLAY XDG_CONFIG_HOME="$work/config"
+unset WAYLAND_DISPLAY
+
+cp "$source/presets/plans/mesh-8.plan.json" "$work/a.plan.json"
+mapfile -t at < <(EGL_PLATFORM=surfaceless "$where" "$work/a.plan.json" 1440x900 layout.tp.minus)
+
+"$program" "$work/a.plan.json" > "$work/log" 2>&1 &
+window_pid=$!
+found() { id=$(xdotool search --onlyvisible --name 'Pentamesh' 2>/dev/null | head -n 1) && [ -n "$id" ]; }
+wait_for "the window" found
+named() { case "$(xdotool getwindowname "$id")" in $1) return 0 ;; *) return 1 ;; esac; }
+wait_for "the plan's name in the title" named '*Two nodes*'
+xdotool windowmove "$id" 0 0 windowfocus "$id" 2>/dev/null || true
+status() { xwd -silent -id "$id" 2>/dev/null | tail -c 200000 | cksum; }  # the last rows: the status line
+before=$(status)
+
+read -r x y <<< "${at[0]}"
+xdotool mousemove --window "$id" "$x" "$y" click 1
+wait_for "the edit to be marked in the title" named '* \* *'
+changed() { [ "$(status)" != "$before" ]; }
+if command -v xwd >/dev/null; then wait_for "the status line to change" changed; fi
+xdotool key --window "$id" ctrl+z
+unmarked() { ! named '* \* *'; }
+wait_for "undo" unmarked
+xdotool key --window "$id" ctrl+shift+z
+wait_for "redo" named '* \* *'
+xdotool key --window "$id" ctrl+s
+wait_for "the save" unmarked
+grep -q '"tp": 1' "$work/a.plan.json" || fail "tp was not saved: $(grep '"tp"' "$work/a.plan.json")"
+xdotool key --window "$id" ctrl+q
+ended() { ! kill -0 "$window_pid" 2>/dev/null; }
+wait_for "the end of the program" ended
+wait "$window_pid" || fail "the program ended with status $?"
+window_pid=
+[ ! -e "$work/config/pentamesh/autosave.plan.json" ] || fail "a saved plan is offered for recovery"
+echo "window_test: open, edit, undo, redo, save, quit: done"
