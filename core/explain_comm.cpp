@@ -1,0 +1,124 @@
+// How the bytes of a collective and the parts of a step come about, in symbols and in this plan's numbers.
+#include "core/comm.h"
+#include "core/evaluate.h"
+#include "core/step.h"
+
+#include <array>
+#include <cstdio>
+
+namespace pentamesh {
+
+namespace {
+
+std::string figure(double value) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", value);
+    return text.data();
+}
+
+struct SendRule {
+    std::string_view factor, steps;
+};
+SendRule rule_of(Collective c) {
+    switch (c) {
+    case Collective::all_reduce: return {"2(n-1)/n", "all-reduce = reduce-scatter + all-gather"};
+    case Collective::all_gather:
+    case Collective::reduce_scatter: return {"(n-1)/n", "ring: n-1 of n pieces leave a rank"};
+    case Collective::all_to_all: return {"(n-1)/n", "all but the rank's own piece leaves it"};
+    case Collective::send_recv: return {"1", "the message itself"};
+    }
+    return {"1", ""};
+}
+
+std::string share_of(double part, double whole) {
+    return figure(100 * part / whole) + " %";
+}
+
+}  // namespace
+
+Explanation explain_operation(const Plan& plan, const Evaluation&, const Operation& op) {
+    const SendRule rule = rule_of(op.collective);
+    Explanation e;
+    e.title = std::string(name_of(op.axis)) + " sends, " + std::string(op.what);
+    e.formula = "calls · " + std::string(rule.factor) + " · buffer";
+    const auto n = static_cast<double>(op.group_size);
+    const double factor = op.message_bytes > 0
+                              ? sent_bytes(op.collective, op.group_size, op.message_bytes) / op.message_bytes
+                              : 0;
+    e.substituted = figure(op.count_per_step) + " · " + figure(factor) + " (n = " + figure(n) + ") · "
+                    + figure(op.message_bytes / 1e6) + " MB";
+    e.result = "= " + figure(op.sent_bytes_per_rank / 1e9) + " GB per GPU and step";
+    e.source = std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
+               + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size()
+                      ? plan.cluster.tiers[static_cast<std::size_t>(op.tier)].name
+                      : std::string("one GPU"));
+    return e;
+}
+
+Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part, GroupKind axis) {
+    Explanation e;
+    if (!evaluation.step) return e;
+    const Step& s = *evaluation.step;
+    const auto result = [&](double seconds) {
+        e.result = "= " + figure(seconds) + " s, " + share_of(seconds, s.time_s) + " of the step";
+    };
+    const double m = static_cast<double>(evaluation.microbatches);
+    switch (part) {
+    case StepPart::compute:
+        e.title = "compute";
+        e.formula = "m · Σ layers (products + attention + norms)";
+        e.substituted = figure(m) + " micro-batches on the busiest stage, "
+                        + figure(s.model_flops_per_gpu / 1e12) + " TFLOP per GPU and step";
+        result(s.compute_s);
+        e.source = "roofline of each product, docs/step.md";
+        break;
+    case StepPart::recompute:
+        e.title = "recompute";
+        e.formula = "m · forward of what was not kept";
+        e.substituted = figure(m) + " micro-batches";
+        result(s.recompute_s);
+        e.source = "Korthikanti et al. 2022, section 5";
+        break;
+    case StepPart::bubble: {
+        e.title = "bubble";
+        e.formula = "makespan - m (F + B)";
+        const auto& t = evaluation.timeline;
+        if (!t.empty()) {
+            const double busy = t.device[static_cast<std::size_t>(s.busiest_device)].busy;
+            e.substituted = figure(t.makespan) + " s - " + figure(busy) + " s on stage "
+                            + std::to_string(s.busiest_device);
+        }
+        result(s.bubble_s);
+        e.source = "replay of the schedule, docs/schedules.md";
+        break;
+    }
+    case StepPart::exposed: {
+        const AxisTraffic& t = evaluation.comm.by_axis[static_cast<std::size_t>(axis)];
+        e.title = "exposed " + std::string(name_of(axis));
+        e.formula = "Σ time on the wire - what hides behind compute";
+        e.substituted = figure(t.time_s) + " s on the wire for " + figure(t.sent_bytes_per_rank / 1e9)
+                        + " GB in " + figure(t.count) + " calls";
+        result(s.exposed_comm_s[static_cast<std::size_t>(axis)]);
+        e.source = "alpha-beta per tier, docs/communication.md";
+        break;
+    }
+    case StepPart::optimizer:
+        e.title = "optimizer";
+        e.formula = "bytes of states, gradients and weights / HBM bandwidth";
+        e.substituted = "at " + figure(plan.cluster.gpu.hbm_bytes_per_s / 1e12) + " TB/s";
+        result(s.optimizer_s);
+        e.source = "docs/step.md";
+        break;
+    case StepPart::straggler:
+        e.title = "straggler";
+        e.formula = "cv · E[max of N normal steps]";
+        e.substituted = figure(plan.training.straggler_cv) + " · N = " + std::to_string(evaluation.mesh.world)
+                        + "; bound cv sqrt(2 ln N) = " + share_of(s.straggler_bound, 1);
+        result(s.straggler_s);
+        e.source = "integral of N phi Phi^(N-1), docs/step.md";
+        break;
+    }
+    return e;
+}
+
+}  // namespace pentamesh
