@@ -28,6 +28,7 @@ struct ViewStates {
 
 void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates& states) {
     Canvas& c = ui.canvas();
+    c.push_clip(room.inset(-2));
     Rect head = room.cut_top(24);
     room.cut_top(4);
     const auto titled = [&](ViewId id) {
@@ -35,7 +36,6 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
         c.text_in(head, title_of(id), ui.title());
         head.cut_left(w + 16);
     };
-    c.push_clip(room.inset(-2));
     if (view == "mesh") {
         titled(ViewId::mesh);
         draw_mesh(ui, head, room, scene, states.mesh, 1);

@@ -295,7 +295,7 @@ void draw_second(Ui& ui, Rect room, const Scene& scene, TimelineViewState& state
     const Scene plain{scene.plan, state.second_evaluation, scene.presets, none, hover, next};
     RowPainter painter{ui, other, scale, plain, state.second_index, state.blocks};
     const auto devices = static_cast<float>(other.device.size());
-    const float row_h = std::clamp(room.h / devices, 3.0f, 26.0f);
+    const float row_h = std::clamp(room.h / devices, 3.0f, 40.0f);
     c.push_clip(room);
     for (int d = 0; d < static_cast<int>(devices); ++d) painter.row(row_rect(room, d, row_h, 0), d);
     c.pop_clip();
@@ -366,7 +366,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     Rect labels = room.cut_left(kLabels);
     const Rect plot = room;
     const auto devices = static_cast<float>(t.device.size());
-    const float row_h = std::max(3.0f, std::min(26.0f, plot.h / devices));
+    const float row_h = std::clamp(plot.h / devices, 3.0f, 40.0f);
     const float content = row_h * devices;
     if (ui.hovers(labels) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * row_h * 3;
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - plot.h));
