@@ -51,7 +51,7 @@ std::int64_t need_or(const Fields& f, std::string_view name, std::int64_t otherw
 // Everything that is named alike in Llama and its descendants, with a gated MLP.
 Model decoder(const Fields& f, const Defaults& d) {
     Model m;
-    m.layers = f.need("num_hidden_layers");
+    m.layers = f.need("num_hidden_layers", Fields::kMostLayers);
     m.hidden = f.need("hidden_size");
     m.heads = need_or(f, "num_attention_heads", d.heads);
     m.kv_heads = f.or_else("num_key_value_heads", d.kv_heads > 0 ? d.kv_heads : m.heads);
@@ -77,7 +77,7 @@ Model gated_decoder(const Fields& f, const Defaults& d = {}) {
 Moe experts(const Fields& f, std::string_view count_name, std::string_view ffn_name) {
     Moe e;
     if (!f.find(count_name) && f.find("num_local_experts")) count_name = "num_local_experts";
-    e.experts = f.need(count_name);
+    e.experts = f.need(count_name, Fields::kMostExperts);
     if (!f.find("num_experts_per_tok"))
         f.fail("num_experts_per_tok", "is missing, but there are experts (" + std::string(count_name) + " = "
                                           + std::to_string(e.experts) + "): how many does a token use?");
@@ -93,7 +93,7 @@ Moe experts(const Fields& f, std::string_view count_name, std::string_view ffn_n
 
 // Qwen: layer i is MoE where (i + 1) is a multiple of decoder_sparse_step and i is not in mlp_only_layers.
 void qwen_sparse_layers(const Fields& f, const Model& m, Moe& e) {
-    const std::int64_t step = f.or_else("decoder_sparse_step", 1);
+    const std::int64_t step = f.or_else("decoder_sparse_step", 1, 1, Fields::kMostLayers);
     e.every = step;
     const nlohmann::json* only = f.find("mlp_only_layers");
     if (!only) return;
@@ -119,7 +119,7 @@ void qwen_sparse_layers(const Fields& f, const Model& m, Moe& e) {
 // DeepSeek: layer i is MoE where i >= first_k_dense_replace and i is a multiple of moe_layer_freq.
 void deepseek_sparse_layers(const Fields& f, const Model& m, Moe& e) {
     const std::int64_t first = f.or_else("first_k_dense_replace", 0, 0),
-                       freq = f.or_else("moe_layer_freq", 1);
+                       freq = f.or_else("moe_layer_freq", 1, 1, Fields::kMostLayers);
     if (first > m.layers)
         f.fail("first_k_dense_replace",
                std::to_string(first) + " is more than num_hidden_layers = " + std::to_string(m.layers));
@@ -243,7 +243,7 @@ Model phimoe(const Fields& f) {
 
 Model gpt2(const Fields& f) {
     Model m;
-    m.layers = f.need("n_layer");
+    m.layers = f.need("n_layer", Fields::kMostLayers);
     m.hidden = f.need("n_embd");
     m.heads = m.kv_heads = f.need("n_head");
     m.head_dim = head_dim_of(f, "n_embd", "n_head", m.hidden, m.heads);
@@ -311,7 +311,7 @@ Model gpt_oss(const Fields& f) {
 // DeepSeek V2 and V3 and what follows their config: `bias` is V3's balancing bias of the router.
 Model deepseek(const Fields& f, bool bias) {
     Model m;
-    m.layers = f.need("num_hidden_layers");
+    m.layers = f.need("num_hidden_layers", Fields::kMostLayers);
     m.hidden = f.need("hidden_size");
     m.heads = m.kv_heads = f.need("num_attention_heads");
     m.ffn = f.need("intermediate_size");
@@ -325,7 +325,7 @@ Model deepseek(const Fields& f, bool bias) {
     m.head_dim = m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim;
     if (f.find("n_routed_experts") || f.find("num_experts_per_tok") || f.find("moe_intermediate_size")) {
         m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
-        m.moe->shared_experts = f.or_else("n_shared_experts", 0, 0);
+        m.moe->shared_experts = f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts);
         m.moe->shared_expert_ffn = m.moe->shared_experts > 0 ? m.moe->expert_ffn : 0;
         deepseek_sparse_layers(f, m, *m.moe);
         m.moe->router_bias = bias;
@@ -334,7 +334,7 @@ Model deepseek(const Fields& f, bool bias) {
             f.fail("topk_group", std::to_string(used) + " is more than n_group = " + std::to_string(groups));
         m.moe->max_nodes_per_token = used < groups ? used : 0;
     }
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0);
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
     return m;
 }
 Model deepseek_v2(const Fields& f) {
@@ -434,6 +434,9 @@ Model model_from_hf(const nlohmann::json& config, const std::string& path) {
         std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& f) { return f.type == type; });
     if (family == kFamilies.end()) refuse_type(top, type);
     Model model = family->read(fields);
+    if (count_parameters(model).total == INT64_MAX)
+        throw Error(ErrorKind::invalid, path, fields.prefix(),
+                    "its sizes make more parameters than can be counted (over 9e18)");
     model.name = name_for(top, type);
     return model;
 }

@@ -42,7 +42,7 @@ class Placer {
         p.moment = moment_;
         p.expert = t.per_expert;
         p.layers = times(plan_.model, t.place);
-        p.dims = {Dim::experts, Dim::rows, Dim::columns};
+        p.dims = {t.per_expert ? Dim::experts : Dim::none, Dim::rows, t.cols > 1 ? Dim::columns : Dim::none};
         p.shape = p.local = {t.copies, t.rows, t.cols};
         p.unit = t.unit;
         for (int a = 0; a < kAxisCount; ++a) {

@@ -47,7 +47,8 @@ struct Placement {
     Moment moment = Moment::at_rest;
     bool expert = false;        // lies on the expert mesh: `tp` means etp, `cp` is 1
     std::int64_t layers = 1;    // how many layers of the model have it
-    std::array<Dim, 3> dims{};  // experts, rows, columns; activations: batch, sequence, width
+    std::array<Dim, 3> dims{};  // experts, rows, columns (none: there is no such dimension); activations:
+                                // batch, sequence, width
     std::array<std::int64_t, 3> shape{1, 1, 1};  // whole
     std::array<std::int64_t, 3> local{1, 1,
                                       1};  // the largest box that a rank holds; a flat cut cuts it further

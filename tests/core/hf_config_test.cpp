@@ -201,6 +201,15 @@ TEST_CASE("every field that is missing, of the wrong type or out of range is nam
     CHECK(names(refusal(c), "/hidden_act"));
 }
 
+TEST_CASE("sizes that only together are too large to count are refused") {
+    json c = llama();
+    c["hidden_size"] = c["intermediate_size"] = c["vocab_size"] = std::int64_t{1} << 31;
+    CHECK(names(refusal(c), "more parameters"));
+    c = llama();
+    c["num_hidden_layers"] = 1000000;
+    CHECK(names(refusal(c), "/num_hidden_layers"));
+}
+
 TEST_CASE("fields that contradict each other are named with the reason") {
     json c = llama();
     c["num_attention_heads"] = 33;
