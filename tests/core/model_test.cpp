@@ -87,9 +87,9 @@ TEST_CASE("the models that ship count as the golden data and as their released c
         {"deepseek-v2-lite", 15706484224}, {"gpt-oss-20b", 20914757184},  {"phi-2", 2779683840},
         {"phi-3-mini", 3821079552},        {"phi-3-medium", 13960238080}, {"olmo-7b", 6888095744},
         {"olmo-2-7b", 7298617344},         {"gpt-neox-20b", 20554567680}, {"kimi-k2", 1026408232448}};
-    for (const auto& [id, total] : released) {
-        CAPTURE(id);
-        CHECK(count_parameters(presets.model(id)).total == total);
+    for (const auto& each : released) {
+        CAPTURE(each.first);
+        CHECK(count_parameters(presets.model(each.first)).total == each.second);
     }
 }
 
