@@ -21,7 +21,7 @@ bool double_at_cost_of_dp(Layout& l, std::int64_t& axis) {
     return true;
 }
 
-constexpr std::array<Saving, 11> kSavings{
+constexpr std::array<Saving, 12> kSavings{
     [](Plan& q) {
         if (q.layout.tp == 1 || q.layout.sequence_parallel) return false;
         return q.layout.sequence_parallel = true;
@@ -69,6 +69,10 @@ constexpr std::array<Saving, 11> kSavings{
         return double_at_cost_of_dp(q.layout, q.layout.pp);
     },
     [](Plan& q) { return double_at_cost_of_dp(q.layout, q.layout.cp); },
+    [](Plan& q) {  // fewer experts a GPU, on the same GPUs
+        q.layout.ep *= 2;
+        return q.model.moe.has_value();
+    },
 };
 
 // With the replicas that the cluster leaves stated, so that a saving can trade them.
@@ -101,10 +105,10 @@ void consider_pairs(Fastest& fastest) {
                 true);
 }
 
-// Everything that costs no GPUs at once, then tp, pp and cp doubled as often as it takes.
+// Everything that costs no GPUs at once, then tp, pp, cp or ep doubled as often as it takes.
 void consider_all_out(Fastest& fastest) {
     for (int doublings = 0; doublings <= 6; ++doublings)
-        for (const std::size_t axis : {8U, 9U, 10U})
+        for (const std::size_t axis : {8U, 9U, 10U, 11U})
             for (const bool full : {false, true})
                 fastest.consider(
                     [&](Plan& q) {

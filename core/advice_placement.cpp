@@ -34,13 +34,25 @@ void less_tp(Layout& l, std::int64_t tp, bool to_pipeline) {
     }
 }
 
+// Groups that are small enough for a fast domain but straddle two, because its size is no multiple of theirs.
+std::string straddle_text(const Advice& a, const GroupSummary& s) {
+    const std::int64_t domain = a.plan.cluster.tiers.empty() ? 0 : a.plan.cluster.tiers[0].domain;
+    const GroupFactors f = group_factors(a.base.mesh, s.kind);
+    const Factor& top = f.factor[static_cast<std::size_t>(f.count - 1)];
+    const std::int64_t extent = top.size * top.stride;
+    if (extent > domain || domain % extent == 0) return {};
+    return sentence(" A group would fit a domain of ", domain, " GPUs, but ", domain, " is no multiple of ",
+                    extent, ": ranks counted through make groups straddle two. A job that uses ",
+                    domain / extent * extent, " GPUs of each domain keeps every group inside.");
+}
+
 std::string crossing_text(const Advice& a, const GroupSummary& s, std::string_view name,
                           std::int64_t degree) {
     const AxisTraffic& t = traffic(a.base, s.kind);
     return sentence(name, " = ", degree, " crosses ", tier_name(a.plan.cluster, s.slowest_tier), " in ",
-                    with_commas(crossing(s)), " of its ", with_commas(s.groups), " groups: each GPU sends ",
+                    crossing(s), " of its ", s.groups, " groups: each GPU sends ",
                     bytes_text(t.sent_bytes_per_rank), " per step there, which takes ", time_text(t.time_s),
-                    ", ", time_text(t.exposed_s), " of it on the critical path.");
+                    ", ", time_text(t.exposed_s), " of it on the critical path.", straddle_text(a, s));
 }
 
 void tensor_parallel_over_slow_tier(Advice& a) {

@@ -288,6 +288,19 @@ TEST_CASE("tp across nodes is shown in bytes and time, and its fix is faster") {
     CHECK(!advice_on(valid_plan(), "tp-spans-nodes"));
 }
 
+TEST_CASE("groups that would fit a domain but straddle two are told why") {
+    Plan p = valid_plan(moe_model());
+    p.cluster.gpus = 144;
+    p.cluster.tiers = {{"NVLink", LinkKind::nvlink, 72, 900e9, 1e-6, 1},
+                       {"IB", LinkKind::ib, 144, 50e9, 5e-6, 1}};
+    p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 144, p.layout.ep = 16,
+    p.training.global_batch = 144;
+    const auto found = advice_on(p, "ep-spans-nodes");  // ranks 64 .. 79 alone cross the end of the first 72
+    REQUIRE(found);
+    CHECK(found->message.find("in 1 of its 9 groups") != std::string::npos);
+    CHECK(found->message.find("uses 64 GPUs of each domain") != std::string::npos);
+}
+
 TEST_CASE("an order that lays tp over the slow tier is named with the axis that suffers") {
     Plan p = valid_plan();
     p.layout.tp = 8, p.layout.dp_shard = 8, p.layout.pp = 1;
@@ -357,6 +370,13 @@ TEST_CASE("what does not fit is offered a change that fits") {
     CHECK(found->severity == Severity::warning);
     const Plan fixed = mended(p, *found);
     CHECK(evaluate(fixed).memory.fits());
+
+    Plan experts = valid_plan(moe_model());
+    experts.layout.tp = 1, experts.layout.pp = 1, experts.layout.dp_shard = 64, experts.layout.ep = 1;
+    experts.model.moe->expert_ffn = 4096;
+    const auto spread = advice_on(experts, "memory-does-not-fit");
+    REQUIRE(spread);
+    CHECK(evaluate(mended(experts, *spread)).memory.fits());
 
     Plan hopeless = p;
     hopeless.model.hidden *= 64, hopeless.model.ffn *= 64, hopeless.model.head_dim *= 64;
