@@ -103,8 +103,7 @@ void flops_fields(P& f, V& v) {
 template <typename P, typename V>
 void efficiency_fields(P& e, V& v) {
     for (const EfficiencyKey& k : kEfficiencyKeys) {
-        const bool time = k.key.ends_with("_s"),
-                   may_be_none = time || k.key == "overlap" || k.key == "error";
+        const bool time = k.key.ends_with("_s"), may_be_none = time || k.key == "overlap" || k.key == "error";
         v.number(k.key, e.*k.member, {0, time ? 3600.0 : 1.0, !may_be_none}, Presence::always);
     }
 }

@@ -41,9 +41,9 @@ struct StepWork {
     PassTime dense_again, moe_again;  // what recomputation adds to a layer's input gradient
     UnitComm dense, moe, embedding, head;
     PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
-    double send_s = 0;                     // one message to a neighbouring stage
-    double microbatches = 0;               // per step and replica
-    HeldWeights most_held;                 // largest over devices
+    double send_s = 0;              // one message to a neighbouring stage
+    double microbatches = 0;        // per step and replica
+    HeldWeights most_held;          // largest over devices
     double shards = 1, expert_shards = 1;  // ranks that share one optimizer state
 };
 

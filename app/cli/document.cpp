@@ -24,7 +24,7 @@ std::vector<bool> right_columns(const Table& table) {
     return right;
 }
 
-std::string replaced(std::string text, char from, const std::string& to) {
+std::string replaced(std::string_view text, char from, const std::string& to) {
     std::string out;
     for (const char c : text) out += c == from ? to : std::string(1, c);
     return out;

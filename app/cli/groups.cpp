@@ -28,7 +28,7 @@ GroupKind kind_named(const std::string& name) {
 
 // Those asked for, in the order of the kinds; all that the plan has where none was asked for.
 std::vector<GroupKind> asked_for(const Options& options, const Evaluation& e) {
-    const std::vector<GroupKind> there = kinds_of(e);
+    std::vector<GroupKind> there = kinds_of(e);
     if (options.axes.empty()) return there;
     std::vector<GroupKind> kinds;
     for (const std::string& name : options.axes) {

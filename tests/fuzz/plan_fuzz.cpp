@@ -1,5 +1,5 @@
-// What anybody may feed to the plan parser. It must refuse or accept, nothing else; what it accepts must survive
-// writing and reading, and evaluating it must end.
+// What anybody may feed to the plan parser. It must refuse or accept, nothing else; what it accepts must
+// survive writing and reading, and evaluating it must end.
 #include "core/error.h"
 #include "core/evaluate.h"
 #include "core/plan_json.h"
@@ -14,8 +14,8 @@ namespace {
 
 // Large meshes are legal and slow; here what matters is the parser.
 bool quick(const Plan& p) {
-    return p.cluster.gpus <= 4096 && p.model.layers <= 512 && p.layout.pp <= 64 && p.layout.virtual_stages <= 8
-           && p.training.global_batch <= 4096;
+    return p.cluster.gpus <= 4096 && p.model.layers <= 512 && p.layout.pp <= 64
+           && p.layout.virtual_stages <= 8 && p.training.global_batch <= 4096;
 }
 
 [[noreturn]] void complain(const char* what, const std::string& text) {
