@@ -7,7 +7,7 @@ BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
 TEST_PACKAGES="-- xvfb xauth xdotool"
-LINT_PACKAGES="git clang clang-format clang-tidy -- libclang-rt-dev shellcheck"
+CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev"
 
 say() { printf '==> %s\n' "$*" >&2; }
 fail() {

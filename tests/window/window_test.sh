@@ -35,6 +35,8 @@ mapfile -t at < <(EGL_PLATFORM=surfaceless "$where" "$work/a.plan.json" 1440x900
 window_pid=$!
 found() { id=$(xdotool search --onlyvisible --name 'Pentamesh' 2>/dev/null | head -n 1) && [ -n "$id" ]; }
 wait_for "the window" found
+# $1 is a pattern.
+# shellcheck disable=SC2254
 named() { case "$(xdotool getwindowname "$id")" in $1) return 0 ;; *) return 1 ;; esac; }
 wait_for "the plan's name in the title" named '*Two nodes*'
 xdotool windowmove "$id" 0 0 windowfocus "$id" 2>/dev/null || true
