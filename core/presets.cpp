@@ -168,7 +168,7 @@ fs::path find_data_folder(const fs::path& executable, std::string_view name) {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(executable, error);
     const fs::path prefix = (error ? executable : real).parent_path().parent_path();
-    const fs::path installed = prefix / "share" / "pentamesh" / name;
+    fs::path installed = prefix / "share" / "pentamesh" / name;
     if (fs::is_directory(installed, error)) return installed;
     return fs::path(PENTAMESH_SOURCE_DIR) / name;
 }

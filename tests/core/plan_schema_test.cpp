@@ -43,7 +43,7 @@ bool accepts_members(const json& schema, const json& v) {
     for (const auto& item : v.items()) {
         const auto it = properties.find(item.key());
         if (it != properties.end() ? !accepts(*it, item.value())
-                                   : schema.value("additionalProperties", true) == false)
+                                   : !schema.value("additionalProperties", true))
             return false;
     }
     const json required = schema.value("required", json::array());
