@@ -24,21 +24,32 @@ struct Writer {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
     Writer() {
-        if (info == nullptr) throw Error(ErrorKind::io, "", "", "libpng could not start");
+        if (info == nullptr) {
+            png_destroy_write_struct(&png, nullptr);
+            throw Error(ErrorKind::io, "", "", "libpng could not start");
+        }
     }
     ~Writer() { png_destroy_write_struct(&png, &info); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 };
 
+// Checked before libpng is started: a constructor that throws is not followed by its destructor.
+std::string_view with_signature(std::string_view b) {
+    if (b.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) != 0)
+        throw Error(ErrorKind::invalid, "", "", "not a PNG picture");
+    return b;
+}
+
 struct Reader {
+    std::string_view bytes;
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-    std::string_view bytes;
-    explicit Reader(std::string_view b) : bytes(b) {
-        if (info == nullptr) throw Error(ErrorKind::io, "", "", "libpng could not start");
-        if (b.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) != 0)
-            throw Error(ErrorKind::invalid, "", "", "not a PNG picture");
+    explicit Reader(std::string_view b) : bytes(with_signature(b)) {
+        if (info == nullptr) {
+            png_destroy_read_struct(&png, nullptr, nullptr);
+            throw Error(ErrorKind::io, "", "", "libpng could not start");
+        }
         png_set_user_limits(png, 65535, 65535);
         png_set_chunk_malloc_max(png, kMostText);
         png_set_read_fn(png, this, [](png_structp p, png_bytep out, png_size_t n) {

@@ -4,6 +4,7 @@
 #include "app/ui/format.h"
 #include "core/error.h"
 #include "core/plan_json.h"
+#include "render/page.h"
 #include "render/png.h"
 
 #include <algorithm>
@@ -13,6 +14,10 @@
 namespace pentamesh::ui {
 
 namespace {
+
+bool is_page(std::string_view text) {  // PDF or SVG
+    return text.starts_with("%PDF") || text.substr(0, 512).find("<svg") != std::string_view::npos;
+}
 
 constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
 constexpr double kToast_s = 6;
@@ -113,6 +118,12 @@ void Shell::open_text(const std::string& text, const std::string& origin) {
                 throw Error(ErrorKind::invalid, origin, "",
                             "this picture has no plan inside; only Pentamesh's own do");
             plan_text = *inside;
+        } else if (is_page(text)) {
+            const auto inside = read_embedded(text);
+            if (!inside)
+                throw Error(ErrorKind::invalid, origin, "",
+                            "this page has no plan inside; only Pentamesh's own do");
+            plan_text = *inside;
         }
         const auto first = plan_text.find("\"pentamesh.plan/");
         if (first == std::string::npos && plan_text.find("\"model_type\"") != std::string::npos) {
@@ -137,7 +148,8 @@ void Shell::open_text(const std::string& text, const std::string& origin) {
 void Shell::open_file(const std::filesystem::path& path) {
     try {
         const std::string text = read_file(path.string());
-        const bool is_plan = !text.starts_with("\x89PNG") && text.find("\"model_type\"") == std::string::npos;
+        const bool is_plan = !text.starts_with("\x89PNG") && !is_page(text)
+                             && text.find("\"model_type\"") == std::string::npos;
         if (!is_plan) {
             open_text(text, path.string());
             return;
