@@ -40,7 +40,7 @@ fs::path executable_path(const char* argv0) {
     auto size = static_cast<std::uint32_t>(name.size());
     if (_NSGetExecutablePath(name.data(), &size) == 0) return fs::path(name.data());
 #else
-    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    fs::path self = fs::read_symlink("/proc/self/exe", error);
     if (!error) return self;
 #endif
     return fs::absolute(argv0 ? argv0 : "pentamesh", error);
