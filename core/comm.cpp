@@ -283,7 +283,7 @@ class Rows {
         put(pp, Unit::boundary, Phase::backward, send_recv, "gradients to the previous stage", message,
             back * m);
         if (plan_.model.tied_embeddings) {
-            const double bytes = weights_.embedding * bytes_of(plan_.training.gradients);
+            const double bytes = out_.weights.embedding * bytes_of(plan_.training.gradients);
             put(pp, 2, Unit::step, Phase::step, all_reduce,
                 "gradients of the tied embedding, first and last stage", bytes, 1);
         }
@@ -291,12 +291,13 @@ class Rows {
 
     // Dense parameters over dp x cp, routed experts over edp.
     void gradients() {
-        double dense = 0, experts = 0;
         for (int d = 0; d < out_.stages.devices; ++d) {
-            const HeldWeights held = held_by(plan_, weights_, out_.stages, d);
-            dense = std::max(dense, held.dense);
-            experts = std::max(experts, held.experts);
+            if (repeats_previous(out_.stages, d)) continue;
+            const HeldWeights held = held_by(plan_, out_.weights, out_.stages, d);
+            out_.most_held.dense = std::max(out_.most_held.dense, held.dense);
+            out_.most_held.experts = std::max(out_.most_held.experts, held.experts);
         }
+        const double dense = out_.most_held.dense, experts = out_.most_held.experts;
         const bool cp = v_.cp > 1;
         const std::int64_t replicas = group(GroupKind::dp_replicate).degree;
         if (plan_.layout.zero == 0) {
@@ -363,13 +364,12 @@ class Rows {
     const std::array<GroupSummary, kGroupKindCount>& summary_;
     Comm& out_;
     Volumes v_;
-    LocalWeights weights_ = local_weights(plan_);
 };
 
 // Work of one layer in numbers that a token meets, the measure by which the busiest device is found.
 void find_busiest(const Plan& plan, Comm& out) {
     const Model& m = plan.model;
-    const LocalWeights w = local_weights(plan);
+    const LocalWeights& w = out.weights;
     double routed = 0;
     if (m.moe && m.moe->experts > 0) {
         const double local = static_cast<double>(m.moe->experts) / static_cast<double>(plan.layout.ep);
@@ -378,6 +378,7 @@ void find_busiest(const Plan& plan, Comm& out) {
     const double dense = w.every_layer + w.dense_layer, moe = w.every_layer + w.moe_layer + routed;
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
+        if (repeats_previous(out.stages, d)) continue;
         ChunkLayers sum;
         for (int c = 0; c < out.stages.chunks; ++c) {
             const ChunkLayers& k = out.stages.chunk[static_cast<std::size_t>(d * out.stages.chunks + c)];
@@ -390,6 +391,20 @@ void find_busiest(const Plan& plan, Comm& out) {
         out.busiest_device = d;
         out.busiest = sum;
     }
+}
+
+// An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
+double sync_points(const Plan& plan, const Comm& comm) {
+    const double moe = static_cast<double>(moe_layers(plan.model));
+    const double all = static_cast<double>(plan.model.layers);
+    double points = 0;
+    for (const Operation& o : comm.operations) {
+        if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
+        if (o.unit == Unit::every_layer) points += o.calls * all;
+        if (o.unit == Unit::dense_layer) points += o.calls * (all - moe);
+        if (o.unit == Unit::moe_layer) points += o.calls * moe;
+    }
+    return points;
 }
 
 }  // namespace
@@ -442,8 +457,11 @@ void list_operations(const Plan& plan, const Mesh& mesh,
     out.busiest_device = 0;
     if (mesh.world == 0) return;
     lay_stages(plan, shape_of(plan, microbatches_of(plan)), out.stages);
+    out.weights = local_weights(plan);
+    out.most_held = {};
     find_busiest(plan, out);
     Rows(plan, summary, out).list();
+    out.sync_points_per_microbatch = sync_points(plan, out);
     for (const Operation& o : out.operations) {
         AxisTraffic& a = out.by_axis[static_cast<std::size_t>(o.axis)];
         a.count += o.count_per_step;

@@ -57,8 +57,8 @@ struct AxisTraffic {
 struct Comm {
     std::vector<Operation> operations;
     std::array<AxisTraffic, kGroupKindCount> by_axis{};
-    double sync_points_per_microbatch = 0;  // collectives of one micro-batch on the critical path of a model
-                                            // replica: "80 layers x 4 = 320"
+    double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
+                                            // peers: "80 layers x 4 = 320"
 
     // Which device the layer rows are counted for, and its layers: the one with most work in its layers. Rows
     // of scope embedding and head are those of the first and last stage; gradients those of the device that
@@ -66,6 +66,8 @@ struct Comm {
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
+    LocalWeights weights;
+    HeldWeights most_held;  // largest over the devices, dense and experts apart
 };
 
 // Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.

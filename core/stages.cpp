@@ -79,6 +79,12 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     }
 }
 
+bool repeats_previous(const Stages& stages, int device) {
+    if (device == 0) return false;
+    const auto here = stages.chunk.begin() + device * stages.chunks;
+    return std::equal(here, here + stages.chunks, here - stages.chunks);
+}
+
 LocalWeights local_weights(const Plan& plan) {
     const Layout& l = plan.layout;
     const double tp = static_cast<double>(l.tp), etp = static_cast<double>(l.etp.value_or(l.tp));

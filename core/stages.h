@@ -15,6 +15,7 @@ struct ChunkLayers {
     double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
+    bool operator==(const ChunkLayers&) const = default;
 };
 
 struct Stages {
@@ -28,6 +29,9 @@ struct Stages {
 
 // Reuses out's capacity.
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
+
+// Whether a device runs the same as the one before it: most do, and cost the same.
+[[nodiscard]] bool repeats_previous(const Stages& stages, int device);
 
 // Numbers (not bytes) that one rank holds after tp, etp and ep; before pp and ZeRO.
 struct LocalWeights {

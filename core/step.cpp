@@ -35,26 +35,26 @@ bool pairs_hide_experts(Schedule s) {
     return s == Schedule::dualpipe || s == Schedule::dualpipev;
 }
 
-// Routes of the axes, found when first asked for.
+// The route of the axis asked for last: operations come axis by axis.
 class Routes {
   public:
     Routes(const Plan& plan, const Mesh& mesh, const std::array<GroupSummary, kGroupKindCount>& summary)
         : plan_(plan), mesh_(mesh), summary_(summary) {}
 
     const Route& of(GroupKind k) {
-        if (!known_[at(k)]) {
-            route_[at(k)] = find_route(plan_, mesh_, summary_[at(k)]);
-            known_[at(k)] = true;
-        }
-        return route_[at(k)];
+        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[at(k)]);
+        known_ = true;
+        kind_ = k;
+        return route_;
     }
 
   private:
     const Plan& plan_;
     const Mesh& mesh_;
     const std::array<GroupSummary, kGroupKindCount>& summary_;
-    std::array<Route, kGroupKindCount> route_;
-    std::array<bool, kGroupKindCount> known_{};
+    Route route_;
+    GroupKind kind_ = GroupKind::tp;
+    bool known_ = false;
 };
 
 double call_time(const Plan& plan, Routes& routes, const Operation& o) {
@@ -95,13 +95,18 @@ struct Shared {
 constexpr std::size_t kUnits = 7;
 class SharedTable {
   public:
+    // Axes that no layer speaks on share a place that nothing hides.
     Shared& of(GroupKind axis, Unit unit, bool forward) {
-        return table_[(at(axis) * kUnits + static_cast<std::size_t>(unit)) * 2 + (forward ? 0 : 1)];
+        const int a = unit_axis(axis);
+        if (a < 0) return rest_;
+        return table_[(static_cast<std::size_t>(a) * kUnits + static_cast<std::size_t>(unit)) * 2
+                      + (forward ? 0 : 1)];
     }
     Shared& of(const Operation& o) { return of(o.axis, o.unit, o.phase == Phase::forward); }
 
   private:
-    std::array<Shared, kGroupKindCount * kUnits * 2> table_{};
+    std::array<Shared, UnitComm::kAxes * kUnits * 2> table_{};
+    Shared rest_;
 };
 
 double pass(const PassTime& t, bool forward) {
@@ -250,12 +255,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     time_operations(plan, mesh, summary, comm, work);
     find_recompute(plan, work);
     wait_for_host(plan, work);
-    const LocalWeights w = local_weights(plan);
-    for (int d = 0; d < comm.stages.devices; ++d) {
-        const HeldWeights held = held_by(plan, w, comm.stages, d);
-        work.most_held.dense = std::max(work.most_held.dense, held.dense);
-        work.most_held.experts = std::max(work.most_held.experts, held.experts);
-    }
+    work.most_held = comm.most_held;
     const bool sharded = plan.layout.zero > 0;
     const std::int64_t edp = std::max<std::int64_t>(summary[at(GroupKind::edp)].degree, 1);
     const std::int64_t lots = std::gcd(summary[at(GroupKind::dp_replicate)].degree, edp);
@@ -270,6 +270,10 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     out.chunk.resize(comm.stages.chunk.size());
     for (std::size_t i = 0; i < out.chunk.size(); ++i) {
         const ChunkLayers& k = comm.stages.chunk[i];
+        if (i > 0 && k == comm.stages.chunk[i - 1]) {
+            out.chunk[i] = out.chunk[i - 1];
+            continue;
+        }
         const ChunkWork c = work_of(plan, work, k);
         const double send = hidden ? 0 : work.send_s;
         out.chunk[i].forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);

@@ -200,6 +200,16 @@ TEST_CASE("virtual stages multiply the messages of the pipeline") {
     CHECK(sent(comm_of(p), GroupKind::pp) == doctest::Approx(4 * once));
 }
 
+TEST_CASE("tensor parallelism waits four times per layer and micro-batch, with and without SP") {
+    Plan p = small_plan(8);
+    p.model.layers = 80;
+    p.layout.tp = 8, p.layout.dp_shard = 1;
+    for (const bool sp : {false, true}) {
+        p.layout.sequence_parallel = sp;
+        CHECK(comm_of(p).sync_points_per_microbatch == 320);
+    }
+}
+
 TEST_CASE("a bigger group never sends less") {
     for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                Collective::all_to_all, Collective::send_recv})

@@ -166,3 +166,24 @@ TEST_CASE("thin products run slower than square ones of the same FLOPs") {
     CHECK(square < thin);
     CHECK(thin < thinner);
 }
+
+TEST_CASE("every operation and every part of a step can say how it came about") {
+    Plan p = small_plan(64);
+    p.layout.tp = 8, p.layout.pp = 2, p.layout.dp_shard = 4;
+    p.training.recompute = Recompute::full;
+    p.training.straggler_cv = 0.05;
+    const Evaluation e = run(p);
+    REQUIRE(e.step.has_value());
+    for (const Operation& o : e.comm.operations) {
+        const Explanation x = explain_operation(p, e, o);
+        CHECK_FALSE(x.empty());
+        CHECK(x.title.find(o.what) != std::string::npos);
+        CHECK_FALSE(x.source.empty());
+    }
+    for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::exposed,
+                                StepPart::optimizer, StepPart::straggler}) {
+        const Explanation x = explain_step(p, e, part);
+        CHECK_FALSE(x.empty());
+        CHECK(x.result.find("of the step") != std::string::npos);
+    }
+}
