@@ -118,7 +118,7 @@ struct PlanPanelState {
 struct InspectorState {
     float scroll = 0;
 };
-[[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect room, Scene& scene, InspectorState& state);
+[[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s);
 
