@@ -264,13 +264,13 @@ void Canvas::polyline(std::span<const Vec2> points, Color color, float width, bo
     stroke(list_, sink(page_), {scale_}, points, color, width, closed, Dash::solid);
 }
 
-void Canvas::curve(Vec2 a, Vec2 ca, Vec2 cb, Vec2 b, Color color, float width, Dash dash) {
+void Canvas::curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, float width, Dash dash) {
     constexpr int kSteps = 24;
     std::array<Vec2, kSteps + 1> points{};
     for (int i = 0; i <= kSteps; ++i) {
         const float t = static_cast<float>(i) / kSteps, s = 1 - t;
         points[static_cast<std::size_t>(i)] =
-            a * (s * s * s) + ca * (3 * s * s * t) + cb * (3 * s * t * t) + b * (t * t * t);
+            a * (s * s * s) + control_a * (3 * s * s * t) + control_b * (3 * s * t * t) + b * (t * t * t);
     }
     stroke(list_, sink(page_), {scale_}, points, color, width, false, dash);
 }

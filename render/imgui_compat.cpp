@@ -315,6 +315,8 @@ void push_font(ImFont& font) {
 #endif
 
 void push_texture(ImDrawList& list, unsigned name) {
+    // The backend keeps an OpenGL name in what is a pointer until 1.91.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     list.PushTextureID((ImTextureID)(intptr_t)name);
 }
 void pop_texture(ImDrawList& list) {

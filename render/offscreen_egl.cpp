@@ -146,10 +146,15 @@ struct Offscreen::Impl {
         prepare_synthetic_keys();
     }
     ~Impl() {
-        const Borrowed current(egl);
-        frame.reset();
-        glDeleteFramebuffers(1, &framebuffer);
-        glDeleteTextures(1, &color);
+        try {
+            const Borrowed current(egl);
+            frame.reset();
+            glDeleteFramebuffers(1, &framebuffer);
+            glDeleteTextures(1, &color);
+        } catch (...) {
+            // The context can no longer be entered: what was in it goes with it.
+            static_cast<void>(frame.release());
+        }
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;

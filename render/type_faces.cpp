@@ -98,11 +98,11 @@ TypeFaces::TypeFaces(const FontFiles& files) : impl_(std::make_unique<Impl>()) {
 
 TypeFaces::~TypeFaces() = default;
 
-GlyphRef TypeFaces::glyph(Face wanted, char32_t character) const {
-    const auto i = static_cast<std::size_t>(wanted);
+GlyphRef TypeFaces::glyph(Face face, char32_t character) const {
+    const auto i = static_cast<std::size_t>(face);
     if (character < kDirect) return impl_->direct[i][character];
     const auto [at, fresh] = impl_->other[i].try_emplace(character);
-    if (fresh) at->second = impl_->find(wanted, character);
+    if (fresh) at->second = impl_->find(face, character);
     return at->second;
 }
 
