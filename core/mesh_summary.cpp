@@ -45,19 +45,41 @@ std::int64_t groups_inside(const Split& s, std::int64_t world, std::int64_t grou
     return inside;
 }
 
-// Groups inside a domain of any of the first `tiers` tiers, one by one: for domains that do not nest.
-std::int64_t enumerate_inside(const Split& s, const Cluster& cluster, std::size_t tiers) {
+// The smallest common multiple, or `limit` where that is reached.
+std::int64_t common_multiple(std::int64_t a, std::int64_t b, std::int64_t limit) {
+    const std::int64_t step = a / std::gcd(a, b);
+    return step >= limit / b + 1 ? limit : std::min(limit, step * b);
+}
+
+// Groups inside a domain of any of the first `tiers` tiers, one by one: for domains that do not nest. The
+// picture repeats after the common multiple of the domains and the groups' extent, so one period is looked
+// at.
+std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster& cluster, std::size_t tiers) {
     const std::int64_t span = reach(s.group);
+    const Factor top = s.group.factor[s.group.count - 1];
+    const std::int64_t extent = top.size * top.stride, outer = world / extent;
+    std::int64_t repeat = extent;
+    for (std::size_t i = 0; i < tiers; ++i)
+        repeat = common_multiple(repeat, std::max<std::int64_t>(cluster.tiers[i].domain, 1), world);
+    const std::int64_t period = repeat < world ? repeat / extent : outer;
+    const std::int64_t rounds = outer / period, left = outer % period;
+
+    std::size_t inner = 0;
+    while (inner < s.rest.count && s.rest.factor[inner].stride < top.stride) ++inner;
+    const std::span<const Factor> low = s.rest.span().first(inner);
     std::int64_t inside = 0;
-    for_each_sum(s.rest.span(), [&](std::int64_t first) {
-        for (std::size_t i = 0; i < tiers; ++i) {
-            const std::int64_t domain = std::max<std::int64_t>(cluster.tiers[i].domain, 1);
-            if (first % domain + span < domain) {
-                ++inside;
+    for (std::int64_t k = 0, end = std::min(outer, period); k < end; ++k) {
+        const std::int64_t times = rounds + (k < left ? 1 : 0);
+        for_each_sum(low, [&](std::int64_t offset) {
+            const std::int64_t first = k * extent + offset;
+            for (std::size_t i = 0; i < tiers; ++i) {
+                const std::int64_t domain = std::max<std::int64_t>(cluster.tiers[i].domain, 1);
+                if (first % domain + span >= domain) continue;
+                inside += times;
                 return;
             }
-        }
-    });
+        });
+    }
     return inside;
 }
 
@@ -87,7 +109,7 @@ GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind)
             now =
                 groups_inside(s, mesh.world, out.groups, std::max<std::int64_t>(cluster.tiers[i].domain, 1));
             if (within > 0 && now < out.groups && !nests(cluster, i))
-                now = enumerate_inside(s, cluster, i + 1);
+                now = enumerate_inside(s, mesh.world, cluster, i + 1);
         }
         out.by_tier[i] = now - within;
         if (now > within) out.slowest_tier = static_cast<int>(i);

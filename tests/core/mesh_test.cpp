@@ -240,7 +240,7 @@ TEST_CASE("coordinates and strides give the rank back") {
 
 TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
     std::mt19937 rng(5);
-    for (int round = 0; round < 1500; ++round) {
+    for (int round = 0; round < 3000; ++round) {
         const Mesh mesh = build_mesh(random_plan(rng));
         std::vector<std::int64_t> domains;
         const int tiers = 2 + static_cast<int>(rng() % 3);
@@ -264,6 +264,15 @@ TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
             REQUIRE(std::accumulate(got.by_tier.begin(), got.by_tier.end(), std::int64_t{0}) == got.groups);
         }
     }
+}
+
+TEST_CASE("domains that do not nest are counted by their period, in a large world as in a small one") {
+    Plan p;
+    p.layout.tp = 8, p.layout.cp = 2, p.layout.dp_shard = 1024, p.layout.dp_replicate = 1, p.layout.pp = 2;
+    const Mesh mesh = build_mesh(p);
+    const Cluster cluster = cluster_of(mesh.world, {72, 3000, mesh.world});
+    for (const GroupKind kind : {GroupKind::cp, GroupKind::tp_cp, GroupKind::fsdp, GroupKind::tp})
+        CHECK(summarize(mesh, cluster, kind).by_tier == enumerate(mesh, cluster, kind).by_tier);
 }
 
 TEST_CASE("two ranks meet in the fastest tier whose domain holds both") {
