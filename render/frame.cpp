@@ -86,6 +86,7 @@ FrameInfo FrameContext::begin(double time_s) {
 void FrameContext::end(int width, int height) {
     end_frame_window();
     ImGui::Render();
+    state_.strokes.clear();
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
     glClearColor(0, 0, 0, 1);

@@ -19,6 +19,8 @@ class FrameContext {
     FrameContext(const FrameContext&) = delete;
     FrameContext& operator=(const FrameContext&) = delete;
     void make_current() const;
+    // A key went down before this frame.
+    void add_stroke(const KeyStroke& stroke) { state_.strokes.push_back(stroke); }
     // Rebuilds fonts where the scale is another.
     void set_scale(float scale);
     // Begin: after the platform has filled io. The info handed to `draw` is made from io.

@@ -58,6 +58,14 @@ bool is_pressed(Key key, bool repeat) {
 bool is_down(Key key) {
     return native(key) >= 0 && ImGui::IsKeyDown(native(key));
 }
+// A key that was up again before the frame began: since 1.87 Dear ImGui's own queue keeps it.
+bool was_struck(Chord chord) {
+    const auto& strokes = surface_state().strokes;
+    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
+        return s.native == native(chord.key) && s.ctrl == chord.ctrl && s.shift == chord.shift
+               && s.alt == chord.alt;
+    });
+}
 
 #else
 
@@ -102,6 +110,9 @@ bool is_pressed(Key key, bool repeat) {
 bool is_down(Key key) {
     return native(key) != ImGuiKey_None && ImGui::IsKeyDown(native(key));
 }
+bool was_struck(Chord) {
+    return false;
+}
 
 #endif
 
@@ -117,7 +128,9 @@ bool text_field_active() {
 
 bool pressed(Chord chord, bool repeat) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (io.KeyCtrl != chord.ctrl || io.KeyShift != chord.shift || io.KeyAlt != chord.alt) return false;
+    const bool held = io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
+    const bool struck = was_struck(chord);
+    if (!held && !struck) return false;
     const bool function_key = chord.key >= Key::f1 && chord.key <= Key::f12;
     // A text field keeps plain keys and its own editing chords.
     const bool editing = chord.ctrl
@@ -127,7 +140,7 @@ bool pressed(Chord chord, bool repeat) {
         chord.key == Key::up || chord.key == Key::down || chord.key == Key::escape || chord.key == Key::tab;
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
-    return is_pressed(chord.key, repeat);
+    return struck || is_pressed(chord.key, repeat);
 }
 
 void prepare_synthetic_keys() {

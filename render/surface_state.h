@@ -21,6 +21,13 @@ struct FieldFont {
     ImFont* font = nullptr;
 };
 
+// A key that went down since the last frame, as the platform numbers it. Kept apart from what is held, since
+// a quick key is up again before the frame begins.
+struct KeyStroke {
+    int native = 0;
+    bool ctrl = false, shift = false, alt = false;
+};
+
 struct SurfaceState {
     explicit SurfaceState(const FontFiles& files) : faces(files), glyphs(faces) {}
     float scale = 1;
@@ -28,6 +35,7 @@ struct SurfaceState {
     GlyphCache glyphs;
     PatternTiles patterns;
     std::vector<FieldFont> fonts;
+    std::vector<KeyStroke> strokes;
     int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     unsigned cell_program = 0, cell_vertex_array = 0;

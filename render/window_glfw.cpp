@@ -74,6 +74,12 @@ struct Window::Impl {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
             for (int i = 0; i < n; ++i) self.dropped.emplace_back(reinterpret_cast<const char8_t*>(paths[i]));
         });
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int mods) {
+            auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
+            if (action == GLFW_PRESS && self.frame)
+                self.frame->add_stroke({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0,
+                                        (mods & GLFW_MOD_ALT) != 0});
+        });
         glfwSetWindowRefreshCallback(
             window, [](GLFWwindow* w) { static_cast<Impl*>(glfwGetWindowUserPointer(w))->refresh = true; });
         glfwMakeContextCurrent(window);

@@ -12,7 +12,7 @@ trap cleanup EXIT
 fail() { echo "window_test: $*" >&2; cat "$work"/log >&2 || true; exit 1; }
 
 # Xvfb takes a free display by itself and says which once it is ready.
-Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
+Xvfb -displayfd 3 -screen 0 1600x1000x24 -noreset -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
 xvfb_pid=$!
 wait_for() {  # WHAT COMMAND...: until the command succeeds, at most 60 seconds
     local what=$1 tries=0
@@ -40,7 +40,8 @@ wait_for "the window" found
 named() { case "$(xdotool getwindowname "$id")" in $1) return 0 ;; *) return 1 ;; esac; }
 wait_for "the plan's name in the title" named '*Two nodes*'
 xdotool windowmove "$id" 0 0 windowfocus "$id" 2>/dev/null || true
-status() { xwd -silent -id "$id" 2>/dev/null | tail -c 200000 | cksum; }  # the last rows: the status line
+# The last rows of the window: the status line.
+status() { xwd -silent -id "$id" 2>/dev/null | tail -c 150000 | cksum || true; }
 before=$(status)
 
 read -r x y <<< "${at[0]}"
