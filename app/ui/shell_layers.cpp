@@ -41,22 +41,22 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     const float name_w = c.text_width("Pentamesh", name);
     c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
     const bool open = !menu_.empty();
-    for (std::size_t i = 0; i < kMenus.size(); ++i) {
-        const bool any = std::any_of(commands_.begin(), commands_.end(),
-                                     [&](const Command& x) { return x.menu == kMenus[i]; });
+    for (const auto menu : kMenus) {
+        const bool any =
+            std::any_of(commands_.begin(), commands_.end(), [&](const Command& x) { return x.menu == menu; });
         if (!any) continue;
         const TextStyle s = ui.style(13, Tone::secondary);
-        const float w = c.text_width(kMenus[i], s) + 16;
+        const float w = c.text_width(menu, s) + 16;
         const Rect item = row.cut_left(w);
-        const Hit hit = ui.area("menu." + std::string(kMenus[i]), item);
+        const Hit hit = ui.area("menu." + std::string(menu), item);
         TextStyle shown = s;
-        if (hit.hovered || menu_ == kMenus[i]) shown.color = ui.theme().text;
-        c.text_in(item, kMenus[i], shown, Align::center);
+        if (hit.hovered || menu_ == menu) shown.color = ui.theme().text;
+        c.text_in(item, menu, shown, Align::center);
         if (hit.focused) ui.focus_ring(item.inset(2, 8), 4);
         // With one menu open, moving over another opens that.
-        const bool slides = open && menu_ != kMenus[i] && item.contains(ui.frame().mouse);
+        const bool slides = open && menu_ != menu && item.contains(ui.frame().mouse);
         if (hit.clicked || slides) {
-            menu_ = kMenus[i];
+            menu_ = menu;
             menu_anchor_ = {item.x, item.y, item.w, item.h - 6};
             menu_state_ = {};
         }

@@ -96,7 +96,7 @@ Color color_of(const Theme& theme, GroupKind kind) {
     const auto axis = [&](Axis a) { return theme.axis[static_cast<std::size_t>(a)]; };
     switch (kind) {
     case GroupKind::tp: return axis(Axis::tp);
-    case GroupKind::cp: return axis(Axis::cp);
+    case GroupKind::cp:
     case GroupKind::tp_cp: return axis(Axis::cp);
     case GroupKind::pp:
     case GroupKind::mp: return axis(Axis::pp);

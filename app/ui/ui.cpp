@@ -54,7 +54,7 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
 
 bool Ui::hovers(Rect r) const {
     return layer_ == state_.top_layer && layer_ == state_.layers_open && r.contains(frame_.mouse)
-           && (state_.active == 0 || frame_.down[0] == false);
+           && (state_.active == 0 || !frame_.down[0]);
 }
 
 Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, bool focusable) {

@@ -111,7 +111,8 @@ struct PlanPanelState {
 };
 // The name of a framework whose default this order is, "custom" where none.
 [[nodiscard]] std::string order_name(const std::array<Axis, kAxisCount>& order);
-[[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect room, Scene& scene, PlanPanelState& state);
+[[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
+                                                      PlanPanelState& state);
 // The panel's menus, drawn after everything else.
 [[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
 
