@@ -166,6 +166,14 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
     if (!e.memory.stage.empty())
         for (int c = 0; c < kMemoryCategoryCount; ++c)
             add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
+    for (const Operation& o : e.comm.operations) add(explain_operation(plan, e, o));
+    if (!e.step) return s;
+    for (const StepPart part :
+         {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::optimizer, StepPart::straggler})
+        add(explain_step(plan, e, part));
+    for (int i = 0; i < kGroupKindCount; ++i)
+        if (e.step->exposed_comm_s[static_cast<std::size_t>(i)] > 0)
+            add(explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
     return s;
 }
 

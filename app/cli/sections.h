@@ -14,7 +14,7 @@ namespace pentamesh::cli {
 [[nodiscard]] Section memory_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section comm_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section timeline_section(const Timeline& timeline);
-// Formula, numbers and source of the fullest stage's memory.
+// Formula, numbers and source of the fullest stage's memory, each operation and each part of the step.
 [[nodiscard]] Section explanations_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section step_section(const Evaluation& e);
 // One line that says what was asked: model, GPUs, layout, batch.
