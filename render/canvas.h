@@ -86,8 +86,8 @@ struct TextStyle {
     float tracking = 0;  // extra distance between letters
 };
 
-// A grid of same-size cells, one per rank, drawn as one instanced call. The shader finds a cell's place and
-// colour from strides, so 131,072 cells cost the CPU what 8 do.
+// A grid of same-size cells, one per rank, drawn in one call. The shader finds each pixel's cell and its
+// colour from strides, so 131,072 cells cost what 8 do.
 struct CellGrid {
     // Nested boxes, innermost first: rank -> index in the box of level i is
     // (rank / product of inner sizes) % size; it stands at (index % cols, index / cols) * pitch. The

@@ -68,39 +68,58 @@ std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
 
 namespace {
 
+// One rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the pixels
+// and not of the cells.
 constexpr const char* kVertex = R"(#version 330 core
+void main() {
+    gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0);
+}
+)";
+constexpr const char* kFragment = R"(#version 330 core
 uniform vec2 display, origin, cell;
-uniform ivec2 first_step;
+uniform ivec3 run;  // first rank, step, count
 uniform int levels, digits, palette_size, lit;
 uniform ivec2 level[4];
 uniform vec2 pitch[4];
 uniform ivec3 digit[6];
 uniform vec4 palette[64], ground;
 uniform float dim;
-flat out vec4 color;
+out vec4 pixel;
 void main() {
-    int rank = first_step.x + gl_InstanceID * first_step.y;
-    vec2 at = origin;
-    int rest = rank;
-    for (int i = 0; i < levels; ++i) {
-        int index = i + 1 == levels ? rest : rest % level[i].x;
-        at += vec2(index % level[i].y, index / level[i].y) * pitch[i];
-        rest /= level[i].x;
+    vec2 p = floor(vec2(gl_FragCoord.x, display.y - gl_FragCoord.y));
+    // Outside in: the box of each level, then the place in it. Between boxes: the nearest; the edges decide below.
+    vec2 rest = p + 0.5 - origin;
+    if (rest.x < 0.0 || rest.y < 0.0) discard;
+    int rank = 0;
+    for (int i = levels - 1; i >= 0; --i) {
+        ivec2 c = ivec2(rest / max(pitch[i], vec2(1e-6)));
+        c.x = min(c.x, level[i].y - 1);
+        int index = c.y * level[i].y + c.x;
+        if (i + 1 < levels && index >= level[i].x) {
+            c.y = min(c.y, (level[i].x - 1) / level[i].y);
+            index = min(c.y * level[i].y + c.x, level[i].x - 1);
+        }
+        rest = max(rest - vec2(c) * pitch[i], vec2(0.0));
+        rank = rank * level[i].x + index;
     }
-    int id = 0;
-    for (int i = 0; i < digits; ++i) id += rank / digit[i].x % digit[i].y * digit[i].z;
-    color = palette[id % palette_size];
-    if (lit >= 0 && id != lit) color = mix(color, ground, dim);
+    int k = (rank - run.x) / run.y;
+    if (rank < run.x || k >= run.z) discard;
+    rank = run.x + k * run.y;
+    vec2 at = origin;
+    int above = rank;
+    for (int i = 0; i < levels; ++i) {
+        int index = i + 1 == levels ? above : above % level[i].x;
+        at += vec2(index % level[i].y, index / level[i].y) * pitch[i];
+        above /= level[i].x;
+    }
     // Edges on whole pixels, never thinner than one: cells of a few pixels stay even.
     vec2 low = floor(at + 0.5), high = max(floor(at + cell + 0.5), low + 1.0);
-    vec2 p = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1));
-    gl_Position = vec4(p.x / display.x * 2.0 - 1.0, 1.0 - p.y / display.y * 2.0, 0.0, 1.0);
+    if (any(lessThan(p, low)) || any(greaterThanEqual(p, high))) discard;
+    int id = 0;
+    for (int i = 0; i < digits; ++i) id += rank / digit[i].x % digit[i].y * digit[i].z;
+    pixel = palette[id % palette_size];
+    if (lit >= 0 && id != lit) pixel = mix(pixel, ground, dim);
 }
-)";
-constexpr const char* kFragment = R"(#version 330 core
-flat in vec4 color;
-out vec4 pixel;
-void main() { pixel = color; }
 )";
 
 GLuint compile(GLenum kind, const char* source) {
@@ -138,7 +157,7 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     glUniform2f(u.display, io.DisplaySize.x, io.DisplaySize.y);
     glUniform2f(u.origin, grid.origin.x * scale, grid.origin.y * scale);
     glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
-    glUniform2i(u.first_step, grid.first, grid.step);
+    glUniform3i(u.run, grid.first, std::max(1, grid.step), grid.count);
     glUniform1i(u.levels, grid.levels);
     std::array<GLint, 8> level{};
     std::array<GLfloat, 8> pitch{};
@@ -171,7 +190,7 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     glUniform4fv(u.ground, 1, ground.data());
     glUniform1f(u.dim, grid.dim);
     glBindVertexArray(state.cell_vertex_array);
-    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, grid.count);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
 }  // namespace
@@ -187,8 +206,8 @@ void compile_cell_shader(SurfaceState& state) {
     glDeleteShader(fragment);
     const auto at = [&](const char* name) { return glGetUniformLocation(program, name); };
     state.cell_program = program;
-    state.uniform = {at("display"),      at("origin"), at("cell"),   at("first_step"), at("levels"),
-                     at("level"),        at("pitch"),  at("digits"), at("digit"),      at("palette"),
+    state.uniform = {at("display"),      at("origin"), at("cell"),   at("run"),   at("levels"),
+                     at("level"),        at("pitch"),  at("digits"), at("digit"), at("palette"),
                      at("palette_size"), at("lit"),    at("ground"), at("dim")};
     glGenVertexArrays(1, &state.cell_vertex_array);
 }

@@ -40,8 +40,8 @@ struct SurfaceState {
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
-        int display = -1, origin = -1, cell = -1, first_step = -1, levels = -1, level = -1, pitch = -1,
-            digits = -1, digit = -1, palette = -1, palette_size = -1, lit = -1, ground = -1, dim = -1;
+        int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,
+            digit = -1, palette = -1, palette_size = -1, lit = -1, ground = -1, dim = -1;
     } uniform;
 };
 [[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context; there must be one
@@ -50,7 +50,7 @@ struct SurfaceState {
 // io) with the driver's words where it does not compile.
 void compile_cell_shader(SurfaceState& state);
 void destroy_cell_shader(SurfaceState& state);
-// Draws a grid at this place of the list, in one instanced call, within the clip that holds there.
+// Draws a grid at this place of the list, in one call, within the clip that holds there.
 void queue_cells(ImDrawList& list, const CellGrid& grid);
 
 }  // namespace pentamesh

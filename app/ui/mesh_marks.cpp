@@ -19,7 +19,7 @@ const GroupSummary& summary(const Scene& scene, GroupKind kind) {
     return scene.evaluation.groups[static_cast<std::size_t>(kind)];
 }
 
-// Cells of one group: first rank, and an instanced draw per run of equally spaced ranks.
+// Cells of one group: a draw per run of equally spaced ranks.
 template <typename Draw>
 void for_each_run(const Mesh& mesh, GroupKind kind, std::int64_t rank, Draw&& draw) {
     const std::int64_t first = first_rank_of_group(mesh, kind, rank);
