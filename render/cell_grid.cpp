@@ -17,8 +17,9 @@ Vec2 cell_position(const CellGrid& grid, std::int64_t rank) {
         const auto& l = grid.level[static_cast<std::size_t>(i)];
         const bool outermost = i + 1 == grid.levels;
         const std::int64_t index = outermost ? rank : rank % l.size;
-        at.x += static_cast<float>(index % l.cols) * l.pitch_x;
-        at.y += static_cast<float>(index / l.cols) * l.pitch_y;
+        const std::int64_t column = index % l.cols, row = index / l.cols;
+        at.x += static_cast<float>(column) * l.pitch_x;
+        at.y += static_cast<float>(row) * l.pitch_y;
         rank /= l.size;
     }
     return at;
