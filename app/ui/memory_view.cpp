@@ -34,9 +34,11 @@ double shown_total(const StageMemory& s, std::uint32_t hidden) {
 void legend(Ui& ui, Rect row, MemoryViewState& state) {
     Canvas& c = ui.canvas();
     const TextStyle style = ui.small();
+    float all = 0;
+    for (const auto name : kCategories) all += c.text_width(name, style) + 30;
+    if (row.w < all) return;  // all of them or none
     for (std::size_t i = kCategories.size(); i-- > 0;) {
         const float w = c.text_width(kCategories[i], style) + 18;
-        if (row.w < w) return;
         Rect item = row.cut_right(w);
         const Hit hit = ui.area("memory.legend", item, i);
         const bool off = ((state.hidden >> i) & 1U) != 0;

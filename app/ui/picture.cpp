@@ -166,6 +166,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     Shell shell(presets, plan, {});
     shell.settings().theme = request.theme;
     shell.selection().axis = request.axis;
+    shell.selection().expert = is_expert(request.axis);
     if (request.rank >= 0) {
         shell.selection().rank = request.rank;
         shell.selection().topic = Selection::Topic::rank;

@@ -249,7 +249,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
     MaybeEdit edit;
     Rect head = room.cut_top(18);
     ui.section(head, "ORDER, INNER TO OUTER");
-    const Rect preset = head.cut_right(92);
+    const Rect preset = head.cut_right(124);
     const std::string current = order_name(scene.plan.layout.order);
     const Hit pick = ui.area("order.preset", preset);
     TextStyle s = ui.style(11, pick.hovered ? Tone::text : Tone::secondary);

@@ -205,6 +205,7 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     const Rect middle{r.x + end, r.y, r.w - 2 * end, r.h};
     const Hit hit = area(name, middle);
     TextStyle s = style(13, on ? Tone::text : Tone::faint);
+    while (s.size > 10 && canvas_.text_width(value, s) > middle.w) s.size -= 1;
     canvas_.text_in(middle, value, s, Align::center);
     if (hit.clicked) step.edit_requested = true;
     if (hit.focused) {
