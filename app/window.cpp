@@ -16,6 +16,7 @@ namespace pentamesh {
 namespace {
 
 constexpr double kAutosaveEvery_s = 2;
+constexpr int kSettle = 4;  // a text field has the keyboard three frames after it asked for it
 constexpr const char* kDefaultPlan = "llama-3.1-405b-16k";
 
 double now_s() {
@@ -54,21 +55,21 @@ void run_window(const Presets& presets, const WindowArgs& args) {
 
     std::string title;
     double autosaved_s = now_s();
-    int settle = 3;  // frames after the last event until everything that it set off is on the screen
+    int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
     while (!shell.quit()) {
         double wait = settle > 0 ? 0 : shell.idle_s();
         if (shell.document().modified()) wait = std::min(wait, kAutosaveEvery_s);
-        settle = settle > 0 && wait == 0 ? settle - 1 : 2;
+        settle = settle > 0 && wait == 0 ? settle - 1 : kSettle;
         const WindowEvents events =
             window.frame(wait, shell.settings().scale, [&](const FrameInfo& info) { shell.frame(info); });
         for (const auto& file : events.dropped) {
             shell.open_file(file);
-            settle = 3;
+            settle = kSettle;
         }
         if (events.close_requested) {
             window.cancel_close();
             if (shell.may_close()) break;
-            settle = 3;
+            settle = kSettle;
         }
         if (shell.title() != title) window.set_title(title = shell.title());
         if (picture) {
@@ -86,7 +87,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
             } catch (const Error& e) {
                 shell.say(e.what());
             }
-            settle = 3;
+            settle = kSettle;
         }
         if (now_s() - autosaved_s > kAutosaveEvery_s) {
             shell.autosave();
