@@ -47,7 +47,8 @@ Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node) {
         const auto kind = static_cast<GroupKind>(k);
         if (is_expert(kind) && !mesh.has_experts) continue;
         std::int64_t degree = 1;
-        for (const Factor& x : group_factors(mesh, kind).span()) degree *= x.size;
+        const GroupFactors factors = group_factors(mesh, kind);
+        for (const Factor& x : factors.span()) degree *= x.size;
         if (degree == 1) continue;
         const std::int64_t hit = groups_touched(mesh, kind, begin, end, scratch);
         f.axes.push_back({kind, hit, mesh.world / degree, hit * degree - f.lost});
@@ -55,7 +56,8 @@ Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node) {
     f.waiting = mesh.world - f.lost;
     // A replica is a data-parallel coordinate: its ranks share everything but tp, cp and pp.
     std::int64_t dp = 1;
-    for (const Factor& x : group_factors(mesh, GroupKind::dp).span()) dp *= x.size;
+    const GroupFactors replicas = group_factors(mesh, GroupKind::dp);
+    for (const Factor& x : replicas.span()) dp *= x.size;
     f.replicas = dp;
     scratch.clear();
     for (std::int64_t r = begin; r < end; ++r) {

@@ -71,9 +71,10 @@ struct Mesh {
 struct GroupFactors {
     std::array<Factor, 4> factor{};
     int count = 0;
-    [[nodiscard]] std::span<const Factor> span() const {
+    [[nodiscard]] std::span<const Factor> span() const& {
         return {factor.data(), static_cast<std::size_t>(count)};
     }
+    void span() const&& = delete;  // the span would outlive its factors
 };
 [[nodiscard]] GroupFactors group_factors(const Mesh& mesh, GroupKind kind);
 

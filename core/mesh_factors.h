@@ -13,7 +13,8 @@ struct Factors {
     std::array<Factor, kAxisCount> factor{};
     std::size_t count = 0;
     void push(Factor f) { factor[count++] = f; }
-    [[nodiscard]] std::span<const Factor> span() const { return {factor.data(), count}; }
+    [[nodiscard]] std::span<const Factor> span() const& { return {factor.data(), count}; }
+    void span() const&& = delete;  // the span would outlive its factors
 };
 
 // A mesh's factors in two: those of the group, and the rest, whose digit sums are the groups' first ranks.

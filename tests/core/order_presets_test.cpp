@@ -45,7 +45,8 @@ struct Reshaped {
 std::vector<std::vector<std::int64_t>> ours(const Mesh& mesh, GroupKind kind) {
     const std::vector<std::int64_t> flat = all_groups(mesh, kind);
     std::int64_t degree = 1;
-    for (const Factor& f : group_factors(mesh, kind).span()) degree *= f.size;
+    const GroupFactors factors = group_factors(mesh, kind);
+    for (const Factor& f : factors.span()) degree *= f.size;
     std::vector<std::vector<std::int64_t>> out;
     for (auto it = flat.begin(); it != flat.end(); it += degree) out.emplace_back(it, it + degree);
     return out;
