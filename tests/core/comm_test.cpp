@@ -70,7 +70,8 @@ double selected(const json& c, const Comm& comm) {
 }  // namespace
 
 TEST_CASE("bytes that leave a rank equal those worked out by hand") {
-    for (const json& c : golden("communication.json")["cases"]) {
+    const json data = golden("communication.json");
+    for (const json& c : data["cases"]) {
         const double want = c["sent_bytes_per_rank"];
         const bool data_parallel = c["axis"].get<std::string>().starts_with("dp");
         INFO(c["kind"], " ", c["model"], " ", c["layout"].dump());
