@@ -225,13 +225,19 @@ void draw_marks(Ui& ui, Rect, const Scene& scene, const CellGrid& grid, bool lin
     outline(c, cell_rect(grid, sel.rank), ui.theme().text, 2);
 }
 
+std::string_view domain_name(const Cluster& cluster) {
+    constexpr std::int64_t kLargestNode = 16;
+    return !cluster.tiers.empty() && cluster.tiers.front().domain > kLargestNode ? "rack" : "node";
+}
+
 std::string place_of(const Cluster& cluster, std::int64_t rank) {
     const std::int64_t domain =
         cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, cluster.tiers.front().domain);
     std::string s;
     if (cluster.tiers.size() > 2 && cluster.tiers[1].domain > 0)
         s = "pod " + thousands(rank / cluster.tiers[1].domain) + ", ";
-    return s + "node " + thousands(rank / domain) + ", GPU " + std::to_string(rank % domain);
+    return s + std::string(domain_name(cluster)) + " " + thousands(rank / domain) + ", GPU "
+           + std::to_string(rank % domain);
 }
 
 std::string rank_tooltip(const Scene& scene, std::int64_t rank) {

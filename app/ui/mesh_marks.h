@@ -30,6 +30,8 @@ void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 // Selected rank, its peers on every axis as links by tier, the hovered group outlined.
 void draw_marks(Ui& ui, Rect area, const Scene& scene, const CellGrid& grid, bool links);
 [[nodiscard]] std::string rank_tooltip(const Scene& scene, std::int64_t rank);
+// What a fast domain is called: a node, or a rack where it is as large as one (NVL72).
+[[nodiscard]] std::string_view domain_name(const Cluster& cluster);
 // "pod 1, node 512, GPU 3"
 [[nodiscard]] std::string place_of(const Cluster& cluster, std::int64_t rank);
 

@@ -174,7 +174,8 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
         c.frame(r.inset(gap), ui.theme().hairline, 1, node_w > 60 ? 4.0f : 0.0f);
         ++drawn;
         if (labels && layout.node.size > 1) {
-            const std::string text = (node_w >= 80 ? "node " : "") + std::to_string(i);
+            const std::string text =
+                (node_w >= 80 ? std::string(domain_name(cluster)) + " " : "") + std::to_string(i);
             const float h = layout.node.padding.y * cam.zoom;
             if (h >= 12)
                 c.text_in({r.x + gap + 4, r.y + gap, r.w - 8, h - gap}, text, ui.style(11, Tone::secondary));
@@ -352,9 +353,14 @@ void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& st
 
 DataTable mesh_data(const Scene& scene) {
     DataTable t;
-    t.columns = {
-        {"axis"},         {"factor", true},   {"groups", true}, {"of one group in the fast domain", true},
-        {"slowest link"}, {"groups by tier"}, {"collective"}};
+    t.columns = {{"axis"},
+                 {"factor", true},
+                 {"groups", true},
+                 {"ranks of a group in the fast domain", true},
+                 {"groups sharing a fast domain", true},
+                 {"slowest link"},
+                 {"groups by tier"},
+                 {"collective"}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(k)];
@@ -369,7 +375,7 @@ DataTable mesh_data(const Scene& scene) {
             if (op.axis == kind && collectives.find(name_of(op.collective)) == std::string::npos)
                 collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
         t.rows.push_back({std::string(name_of(kind)), std::to_string(g.degree), std::to_string(g.groups),
-                          std::to_string(g.per_fast_domain),
+                          std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
                           g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "",
                           g.degree > 1 ? tiers : "", collectives});
     }
