@@ -4,6 +4,7 @@
 # Debian and Ubuntu packages. Those after "--" may be absent from a release: what they hold is then downloaded by
 # CMake, or a part of the program or of the tests says that it is not there.
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-dev libpng-dev libgl-dev libegl-dev
+  libopengl-dev
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
 TEST_PACKAGES="-- xvfb xauth xdotool x11-apps"
