@@ -54,4 +54,10 @@ std::span<const OrderPreset> order_presets() {
     return kPresets;
 }
 
+std::string_view order_name(const std::array<Axis, kAxisCount>& order) {
+    for (const OrderPreset& o : order_presets())
+        if (o.order == order) return o.name;
+    return "custom";
+}
+
 }  // namespace pentamesh

@@ -20,5 +20,7 @@ struct OrderPreset {
 // Orders may be equal: frameworks agree on some. A framework without an axis leaves that at 1; where it then
 // stands makes no difference.
 [[nodiscard]] std::span<const OrderPreset> order_presets();
+// The name of the first framework whose default this order is, "custom" where none.
+[[nodiscard]] std::string_view order_name(const std::array<Axis, kAxisCount>& order);
 
 }  // namespace pentamesh

@@ -1,6 +1,6 @@
 // Communication: time and bytes by axis as bars, every collective of a step as a table.
+#include "app/ui/comm_view.h"
 #include "app/ui/format.h"
-#include "app/ui/views.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // The right side: the selected GPU, stage, collective or block; how its number came about; problems and
 // advice with their fixes; where the step's time goes.
+#include "app/ui/inspector.h"
 #include "app/ui/explain_selection.h"
 #include "app/ui/format.h"
 #include "app/ui/mesh_marks.h"
-#include "app/ui/views.h"
 #include "core/plan_json.h"
 
 #include <algorithm>

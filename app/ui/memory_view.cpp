@@ -1,6 +1,6 @@
 // Memory: bars by pipeline stage against the HBM line.
+#include "app/ui/memory_view.h"
 #include "app/ui/format.h"
-#include "app/ui/views.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
+#include "app/ui/mesh_view.h"
 #include "app/ui/format.h"
 #include "app/ui/mesh_marks.h"
-#include "app/ui/views.h"
 #include "core/order_presets.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The plan panel's menus: presets of models and clusters, schedules, orders, batch and precision.
 #include "app/ui/format.h"
-#include "app/ui/views.h"
+#include "app/ui/plan_panel.h"
 #include "core/error.h"
 #include "core/factors.h"
 #include "core/names.h"
@@ -251,12 +251,6 @@ MaybeEdit precision_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
 }
 
 }  // namespace
-
-std::string order_name(const std::array<Axis, kAxisCount>& order) {
-    for (const OrderPreset& o : order_presets())
-        if (o.order == order) return std::string(o.name);
-    return "custom";
-}
 
 std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state) {
     if (state.menu == "model") return model_menu(ui, scene, state);

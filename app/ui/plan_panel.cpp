@@ -1,9 +1,10 @@
 // The plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
+#include "app/ui/plan_panel.h"
 #include "app/ui/format.h"
-#include "app/ui/views.h"
 #include "core/factors.h"
 #include "core/layout_name.h"
 #include "core/names.h"
+#include "core/order_presets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -250,7 +251,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
     Rect head = room.cut_top(18);
     ui.section(head, "ORDER, INNER TO OUTER");
     const Rect preset = head.cut_right(124);
-    const std::string current = order_name(scene.plan.layout.order);
+    const std::string_view current = order_name(scene.plan.layout.order);
     const Hit pick = ui.area("order.preset", preset);
     TextStyle s = ui.style(11, pick.hovered ? Tone::text : Tone::secondary);
     ui.canvas().text_in(preset, current, s, Align::right);

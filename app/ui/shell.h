@@ -2,10 +2,17 @@
 // frame of it. Knows no window system: a real window, a test and a picture all call frame().
 #pragma once
 
+#include "app/ui/comm_view.h"
 #include "app/ui/commands.h"
 #include "app/ui/document.h"
+#include "app/ui/inspector.h"
+#include "app/ui/memory_view.h"
+#include "app/ui/mesh_view.h"
+#include "app/ui/plan_panel.h"
 #include "app/ui/settings.h"
-#include "app/ui/views.h"
+#include "app/ui/tensors_view.h"
+#include "app/ui/timeline_view.h"
+#include "app/ui/view_head.h"
 
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 // Tensors: every parameter tensor, how each axis places it, and what one GPU keeps.
+#include "app/ui/tensors_view.h"
 #include "app/ui/format.h"
-#include "app/ui/views.h"
 #include "core/names.h"
 #include "core/sharding.h"
 

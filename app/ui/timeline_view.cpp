@@ -1,7 +1,7 @@
 // Timeline: devices downwards, time to the right; work below a pixel is merged before it is drawn.
+#include "app/ui/timeline_view.h"
 #include "app/ui/format.h"
 #include "app/ui/timeline_scale.h"
-#include "app/ui/views.h"
 #include "core/names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/ui/views.h"
+#include "app/ui/view_head.h"
 
 namespace pentamesh::ui {
 

@@ -1,0 +1,35 @@
+// Mesh: who talks to whom. A view is a function over (toolkit, room, scene, its own small state) that draws;
+// it computes nothing about parallelism.
+#pragma once
+
+#include "app/ui/data_table.h"
+#include "app/ui/mesh_layout.h"
+#include "app/ui/scene.h"
+#include "app/ui/ui.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+struct MeshViewState {
+    MeshCamera camera;
+    bool panning = false;
+    Vec2 pan_start;
+    bool show_links = true;
+    bool failure = false;  // a click picks a node that is lost
+    std::int64_t lost_node = -1;
+    std::string go_to;  // typed rank
+    // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
+    int second = -1;
+    std::uint64_t second_of = 0;
+    Plan second_plan;
+    Evaluation second_evaluation;
+    // The layout is kept while what it came from stands.
+    MeshLayout layout;
+    Vec2 layout_room;
+    std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
+};
+void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision);
+[[nodiscard]] DataTable mesh_data(const Scene& scene);
+
+}  // namespace pentamesh::ui
