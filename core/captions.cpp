@@ -28,16 +28,21 @@ std::string spoken(Collective c) {
     return name;
 }
 
-// What an axis says in every layer; where it says nothing there, what it says at all.
+// What an axis says in every layer; where it says nothing there, what it says at all. A message between
+// pipeline stages belongs to their boundary, not to a layer.
 void collect_calls(const Evaluation& e, AxisCaption& out) {
-    const auto in_layer = [&](const Operation& o) { return o.axis == out.kind && o.scope == Scope::layer; };
+    const auto of_layer = [](const Operation& o) {
+        return o.scope == Scope::layer && o.unit != Unit::boundary;
+    };
+    const auto in_layer = [&](const Operation& o) { return o.axis == out.kind && of_layer(o); };
     const auto& all = e.comm.operations;
     const bool layers = std::any_of(all.begin(), all.end(), in_layer);
     double every = 0, dense = 0, moe = 0;
     for (const Operation& o : all) {
-        if (o.axis != out.kind || (layers && o.scope != Scope::layer)) continue;
+        if (o.axis != out.kind || (layers && !of_layer(o))) continue;
         if (std::find(out.collectives.begin(), out.collectives.end(), o.collective) == out.collectives.end())
             out.collectives.push_back(o.collective);
+        if (o.unit == Unit::boundary) out.calls_per_boundary = 2;  // of two stages each has one of them
         (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
         out.calls_per_step += o.count_per_step;
     }
@@ -81,6 +86,9 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
         out.text += (i == 0 ? ": " : " + ") + spoken(out.collectives[i]);
     if (out.calls_per_layer > 0)
         out.text += sentence(", ", three_digits(out.calls_per_layer), " per layer");
+    else if (out.calls_per_boundary > 0)
+        out.text += sentence(", ", out.calls_per_boundary, " per micro-batch over every stage boundary, ",
+                             three_digits(out.calls_per_step), " per step and GPU");
     else if (out.calls_per_step > 0)
         out.text += sentence(", ", three_digits(out.calls_per_step), " per step");
     return out;

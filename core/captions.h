@@ -17,7 +17,8 @@ struct AxisCaption {
     std::string_view slowest_tier;
     std::vector<Collective> collectives;  // distinct, in the order of a step
     double calls_per_layer = 0;           // of one micro-batch, forward and backward
-    double calls_per_step = 0;
+    int calls_per_boundary = 0;           // between two pipeline stages, of one micro-batch, both ways
+    double calls_per_step = 0;            // of one rank
     std::string text;  // "128 groups of 8, all inside NVLink: reduce-scatter + all-gather, 8 per layer"
 };
 // `evaluation` of that plan. An axis of degree 1 says that it cuts nothing.

@@ -67,6 +67,22 @@ TEST_CASE("the caption of an axis says groups, wire and calls") {
     CHECK(caption_of(p, e, GroupKind::cp).text == "cp is 1: it cuts nothing");
 }
 
+TEST_CASE("pipeline messages are counted by stage boundary, not by layer") {
+    Plan p = plan_64();
+    const std::string text = caption_of(p, evaluate(p, {false, false}), GroupKind::pp).text;
+    CHECK(text.find("per layer") == std::string::npos);
+    CAPTURE(text);
+    CHECK(text.find("send-recv, 2 per micro-batch over every stage boundary") != std::string::npos);
+
+    // A stage in the middle of four sends each of its micro-batches once forward and once back.
+    p.layout.pp = 4, p.layout.dp_replicate = 1;
+    const Evaluation e = evaluate(p, {false, false});
+    const AxisCaption pp = caption_of(p, e, GroupKind::pp);
+    CHECK(pp.calls_per_layer == 0);
+    CHECK(pp.calls_per_boundary == 2);
+    CHECK(pp.calls_per_step == 2.0 * 16 / 4);  // global batch over dp
+}
+
 TEST_CASE("a rank is explained by its coordinates and ring neighbours") {
     const Plan p = plan_64();
     const Mesh mesh = build_mesh(p);
