@@ -1,6 +1,7 @@
 // Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/mesh_view.h"
 #include "app/ui/format.h"
+#include "app/ui/mesh_activity.h"
 #include "app/ui/mesh_marks.h"
 #include "core/order_presets.h"
 
@@ -131,6 +132,10 @@ std::optional<std::int64_t> parse_rank(std::string text) {
 }
 
 void caption(Ui& ui, Rect row, const Scene& scene, const MeshViewState& state) {
+    if (!state.failure && shows_activity(scene)) {
+        activity_caption(ui, row, scene);
+        return;
+    }
     MeshCaption text = mesh_caption(scene);
     if (state.failure)
         text = state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
@@ -267,17 +272,24 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
         c.cells(idle);
     }
-    color_by_groups(ui.theme(), scene, grid);
+    if (shows_activity(scene))
+        color_by_activity(ui.theme(), scene, grid);
+    else
+        color_by_groups(ui.theme(), scene, grid);
     CellGrid drawn = grid;
     merge_small_cells(layout, drawn);
     c.cells(drawn);
+    veil_other_stages(c, ui.theme(), scene, drawn);
     if (state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
     draw_boxes(ui, room, layout, state.camera, grid, scene);
     draw_labels(ui, room, layout, grid);
     draw_marks(ui, room, scene, grid, state.show_links);
     c.pop_clip();
-    if (hit.hovered && under >= 0 && !hit.held) ui.tooltip(rank_tooltip(scene, under));
+    if (hit.hovered && under >= 0 && !hit.held) {
+        const std::string now = under < mesh.world ? activity_text(scene, under) : "";
+        ui.tooltip(rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
+    }
 }
 
 // Which order is set beside the plan's own: a choice that is stepped through.
@@ -338,8 +350,8 @@ void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& st
     }
     Rect left = room, right = left.cut_right(room.w / 2 - 12);
     left.cut_right(24);
-    Scene other{state.second_plan, state.second_evaluation, scene.presets, scene.selection,
-                scene.hover,       scene.next_hover};
+    Scene other{state.second_plan, state.second_evaluation, scene.presets,       scene.selection,
+                scene.hover,       scene.next_hover,        scene.time_cursor_s, scene.shown_timeline};
     const auto half = [&](Rect area, Scene& s, std::string_view title, std::string_view name) {
         Rect row = area.cut_top(20);
         const std::string head = std::string(title) + ":";

@@ -61,7 +61,8 @@ struct Scene {
     Selection& selection;
     const Hover& hover;  // of the last frame
     Hover& next_hover;
-    double time_cursor_s = -1;  // of the timeline; < 0: none
+    double time_cursor_s = -1;                 // of the timeline; < 0: none
+    const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
 };
 
 // The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.

@@ -61,8 +61,6 @@ void Shell::evaluate_now() {
         selection_.operation = -1;
     if (selection_.op >= static_cast<std::ptrdiff_t>(evaluation_.timeline.order.ops.size()))
         selection_.op = -1;
-    if (timeline_.to_s > evaluation_.timeline.makespan) timeline_.from_s = timeline_.to_s = 0;
-    if (timeline_.cursor_s > evaluation_.timeline.makespan) timeline_.cursor_s = -1;
 }
 
 void Shell::apply(std::optional<PlanEdit> edit) {
@@ -339,7 +337,9 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     {
         Ui ui(state_, info, theme, frame_canvas(info, page));
         Hover next;
-        Scene scene{document_.plan(), evaluation_, presets_, selection_, hover_, next, timeline_.cursor_s};
+        Scene scene{
+            document_.plan(), evaluation_, presets_,           selection_,
+            hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_)};
         Rect room{0, 0, info.size.x, info.size.y};
         ui.canvas().rect(room, theme.window);
         const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
@@ -383,7 +383,9 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         if (state_.layers_open == 0 || state_.top_layer == 0) {
             if (!run_pressed(commands_).empty()) dirty_ = true;
             if (pressed({Key::escape})) {
-                if (selection_.topic != Selection::Topic::none)
+                if (timeline_.cursor_s >= 0)
+                    timeline_.cursor_s = -1, timeline_.playing = false;
+                else if (selection_.topic != Selection::Topic::none)
                     selection_ = {.axis = selection_.axis, .expert = selection_.expert};
                 else
                     full_.reset();

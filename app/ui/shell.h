@@ -57,6 +57,7 @@ class Shell {
     [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
     [[nodiscard]] UiState& ui_state() { return state_; }
     [[nodiscard]] Selection& selection() { return selection_; }
+    [[nodiscard]] const TimelineViewState& timeline() const { return timeline_; }
     [[nodiscard]] Settings& settings() { return settings_; }
     [[nodiscard]] const std::vector<Command>& commands() const { return commands_; }
     [[nodiscard]] bool quit() const { return quit_; }

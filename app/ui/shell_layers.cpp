@@ -2,6 +2,7 @@
 // passes by.
 #include "app/ui/format.h"
 #include "app/ui/shell.h"
+#include "app/ui/timeline_controls.h"
 
 #include <algorithm>
 #include <array>
@@ -330,6 +331,28 @@ void Shell::make_commands() {
     add("view.links", "Links to the selected GPU's peers", "View", ctrl(Key::l), [this] {
         mesh_.show_links = !mesh_.show_links;
     }).checked = [this] { return mesh_.show_links; };
+    const auto has_timeline = [this] { return timeline_.current(evaluation_, evaluated_) != nullptr; };
+    add("timeline.play", "Play or pause the timeline", "View", {.key = Key::p}, [this] {
+        timeline_.playing = !timeline_.playing;
+    }).enabled = has_timeline;
+    add("timeline.step", "Timeline: on to the next start or end", "", {.key = Key::period}, [this] {
+        step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, 1, selection_.stage);
+    }).enabled = has_timeline;
+    add("timeline.step_back", "Timeline: back to the last start or end", "", {.key = Key::comma}, [this] {
+        step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, -1, selection_.stage);
+    }).enabled = has_timeline;
+    add("timeline.critical_path", "Critical path of the timeline", "View", {}, [this] {
+        timeline_.critical = !timeline_.critical;
+    }).checked = [this] { return timeline_.critical; };
+    add("timeline.two_steps", "Two steps back to back in the timeline", "View", {}, [this] {
+        timeline_.choice.steps = 3 - timeline_.choice.steps;
+    }).checked = [this] { return timeline_.choice.steps > 1; };
+    add("timeline.slow_stage", "Inject a slow stage into the timeline", "View", {}, [this] {
+        if (timeline_.choice.slow.any())
+            timeline_.choice.slow = {};
+        else
+            inject(timeline_, std::max(0, selection_.stage), 1);
+    }).checked = [this] { return timeline_.choice.slow.any(); };
     for (int i = 0; i < kThemeCount; ++i) {
         const auto id = static_cast<ThemeId>(i);
         Command& c =

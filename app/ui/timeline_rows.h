@@ -1,0 +1,58 @@
+// What a device's row of the timeline looks like: ops a pixel wide or more one by one, the rest as shares.
+#pragma once
+
+#include "app/ui/timeline_scale.h"
+#include "app/ui/timeline_view.h"
+
+namespace pentamesh::ui {
+
+// F, B, I and W by shade and texture; an FB pair as both halves in one frame; a later chunk fainter.
+[[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
+// The texture over it: I hatched, W dotted.
+void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
+
+class RowPainter {
+  public:
+    RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
+               std::vector<Block>& blocks);
+
+    int lit_microbatch = -1;       // >= 0: the others fade
+    std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
+    std::ptrdiff_t hovered = -1;   // out: the op under the mouse
+    Block hovered_run;             // out: or the run of ops too narrow to see
+    bool over_run = false;
+
+    void row(Rect r, int device);
+    // Where ops end and sends run below them; nothing where rows are low or sends cost nothing.
+    [[nodiscard]] float lane_of(float row_height) const;
+
+  private:
+    struct Shares {  // of a block's time, by the axes that its collectives are exposed on
+        std::array<float, UnitComm::kAxes> axis{};
+        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3]; }
+    };
+
+    Ui& ui_;
+    const Timeline& t_;
+    const Timeline* before_;
+    const ShownTimeline& shown_;
+    const TimeScale& scale_;
+    std::vector<Block>& blocks_;
+    int chunks_;
+
+    [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
+    [[nodiscard]] Color faded(Color c, bool mine) const {
+        return mine ? c : mix(c, ui_.theme().window, 0.65f);
+    }
+    [[nodiscard]] bool mine(const Op& op) const;
+    [[nodiscard]] Shares shares(int device, const Op& op) const;
+    void block(Rect row, int device, std::size_t op, float x0, float x1);
+    void run(Rect row, int device, const Block& b, float x0, float x1);
+    void strips(Rect r, const Shares& s, bool mine);
+    void number(Rect r, std::int32_t microbatch, Color ground);
+    void send(Rect lane, int device, std::size_t op);
+    void waiting(Rect row, int device, const Block& b);
+    void lit_ops(Rect row, int device);
+};
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,233 @@
+// The timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what the mesh
+// shows at the cursor.
+#include "tests/ui/driver.h"
+
+#include "core/timeline_walk.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+Rect place(Driver& d, std::string_view name, std::uint64_t index = 0) {
+    const auto r = d.shell.ui_state().rect_of(name, index);
+    REQUIRE(r);
+    return *r;
+}
+
+const Timeline& shown(Driver& d) {
+    const Timeline* t = d.shell.timeline().current(d.shell.evaluation(), d.shell.document().revision());
+    REQUIRE(t != nullptr);
+    return *t;
+}
+
+std::size_t pixels_apart(const Image& a, const Image& b, Rect r) {
+    std::size_t n = 0;
+    for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y)
+        for (int x = static_cast<int>(r.x); x < static_cast<int>(r.right()); ++x) {
+            const auto i = (static_cast<std::size_t>(y) * static_cast<std::size_t>(a.width)
+                            + static_cast<std::size_t>(x))
+                           * 4;
+            n += a.pixels[i] != b.pixels[i] || a.pixels[i + 1] != b.pixels[i + 1] ? 1 : 0;
+        }
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("play moves the cursor on, pause holds it, and the keys do the same") {
+    Driver d("llama-3-70b-3d");
+    CHECK(d.shell.timeline().cursor_s < 0);
+    REQUIRE(d.click("timeline.play"));
+    const double first = d.shell.timeline().cursor_s;
+    CHECK(first > 0);
+    for (int i = 0; i < 5; ++i) d.frame();
+    CHECK(d.shell.timeline().cursor_s > first);
+    CHECK(d.shell.wants_frame());
+    d.press({Key::p});
+    const double held = d.shell.timeline().cursor_s;
+    for (int i = 0; i < 5; ++i) d.frame();
+    CHECK(d.shell.timeline().cursor_s == held);
+    d.press({Key::escape});
+    CHECK(d.shell.timeline().cursor_s < 0);
+}
+
+TEST_CASE("stepping goes from one start or end of an op to the next, and back") {
+    Driver d("gpt-175b-a100");
+    REQUIRE(d.click("timeline.forward"));
+    CHECK(d.shell.timeline().cursor_s == 0);  // the first op starts there
+    for (int i = 0; i < 4; ++i) {
+        const double before = d.shell.timeline().cursor_s;
+        d.press({Key::period});
+        CHECK(d.shell.timeline().cursor_s == next_boundary(shown(d), before).value());
+    }
+    const double before = d.shell.timeline().cursor_s;
+    d.press({Key::comma});
+    CHECK(d.shell.timeline().cursor_s == previous_boundary(shown(d), before).value());
+    REQUIRE(d.click("timeline.back"));
+    // With a stage selected, its own ops are stepped through.
+    REQUIRE(d.click("timeline.row", 5));
+    CHECK(d.shell.selection().stage == 5);
+    const double from = d.shell.timeline().cursor_s;
+    d.press({Key::period});
+    CHECK(d.shell.timeline().cursor_s == next_boundary(shown(d), from, 5).value());
+}
+
+TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans and Home fits again") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    const Rect plot = place(d, "timeline.plot");
+    const Vec2 at{plot.x + plot.w * 0.3f, plot.y + 20};
+    d.wheel(at, 4);
+    const double span = d.shell.timeline().to_s - d.shell.timeline().from_s;
+    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
+    CHECK(span == doctest::Approx(whole * 0.8 * 0.8 * 0.8 * 0.8));
+    CHECK(d.shell.timeline().from_s + 0.3 * span == doctest::Approx(0.3 * whole).epsilon(0.001));
+    const double from = d.shell.timeline().from_s;
+    d.drag({plot.x + 300, plot.y + 20}, {plot.x + 200, plot.y + 20});
+    CHECK(d.shell.timeline().from_s == doctest::Approx(from + 100 / static_cast<double>(plot.w) * span));
+    for (int i = 0; i < 40; ++i) d.wheel(at, 5);
+    CHECK(d.shell.timeline().to_s - d.shell.timeline().from_s == doctest::Approx(1e-9).epsilon(1e-3));
+    d.press({Key::home});
+    CHECK(d.shell.timeline().to_s == 0);
+}
+
+TEST_CASE("an injected slow stage makes the step longer, is named, moves with a click and is removed") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    const Plan plan = d.plan();
+    const double makespan = shown(d).makespan;
+    REQUIRE(d.click("timeline.slow.plus"));
+    CHECK(d.shell.timeline().choice.slow == SlowDevice{0, 1.25});
+    REQUIRE(d.click("timeline.slow.plus"));
+    CHECK(d.shell.timeline().choice.slow.factor == 1.5);
+    const ShownTimeline& s = d.shell.timeline().shown;
+    CHECK(shown(d).makespan > 1.3 * makespan);
+    CHECK(s.step_before_s == d.shell.evaluation().step->time_s);
+    CHECK(s.step_s - s.step_before_s == doctest::Approx(shown(d).makespan - makespan));
+    CHECK(d.plan() == plan);  // what the plan is has not changed
+    CHECK(d.shell.evaluation().timeline.makespan == makespan);
+    REQUIRE(d.click("timeline.row", 2));
+    CHECK(d.shell.timeline().choice.slow == SlowDevice{2, 1.5});
+    CHECK(shown(d).device[2].busy == doctest::Approx(1.5 * d.shell.evaluation().timeline.device[2].busy));
+    REQUIRE(d.click("timeline.slow.remove"));
+    CHECK_FALSE(d.shell.timeline().choice.slow.any());
+    CHECK(shown(d).makespan == makespan);
+    for (int i = 0; i < 9; ++i) d.click("timeline.slow.plus");
+    CHECK(d.shell.timeline().choice.slow.factor == 5);
+    for (int i = 0; i < 9; ++i) d.click("timeline.slow.minus");
+    CHECK_FALSE(d.shell.timeline().choice.slow.any());
+}
+
+TEST_CASE("a slow stage that the next plan does not have is no stage") {
+    Driver d("gpt-175b-a100");
+    d.press({Key::n6});
+    REQUIRE(d.click("timeline.slow.plus"));
+    REQUIRE(d.click("timeline.row", 7));
+    REQUIRE(d.shell.timeline().choice.slow.device == 7);
+    d.press({Key::n6});
+    REQUIRE(d.click("layout.pp.minus"));
+    REQUIRE(d.shell.evaluation().timeline.device.size() < 8);
+    d.settle();
+    CHECK(shown(d).makespan == d.shell.evaluation().timeline.makespan);
+}
+
+TEST_CASE("two steps back to back, and what one more costs") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    REQUIRE(d.click("timeline.steps", 1));
+    CHECK(shown(d).iterations == 2);
+    REQUIRE(d.shell.timeline().shown.bubble.steady.has_value());
+    CHECK(*d.shell.timeline().shown.bubble.steady <= d.shell.timeline().shown.bubble.makespan + 1e-9);
+    // A block of the second step is the same op of the plan as that of the first.
+    const Rect plot = place(d, "timeline.plot");
+    const Timeline& t = shown(d);
+    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
+    d.wheel({plot.x + plot.w * 0.75f, plot.y + 10}, 16);
+    const Timeline& own = d.shell.evaluation().timeline;
+    for (int i = 0; i < 20 && d.shell.selection().op < 0; ++i)
+        d.click_at({plot.x + plot.w * 0.75f + static_cast<float>(i) * 7, plot.y + 10});
+    REQUIRE(d.shell.selection().op >= 0);
+    CHECK(static_cast<std::size_t>(d.shell.selection().op) < own.order.begin[1]);
+    CHECK(t.makespan <= whole);
+    REQUIRE(d.click("timeline.steps", 0));
+    CHECK(shown(d).iterations == 1);
+}
+
+TEST_CASE("a second schedule runs on the same time axis, slowed and repeated alike") {
+    Driver d("gpt-175b-a100");
+    d.press({Key::n6});
+    REQUIRE(d.click("timeline.second.plus"));
+    REQUIRE(d.click("timeline.second.plus"));
+    CHECK(d.shell.timeline().second == static_cast<int>(Schedule::one_f_one_b));
+    REQUIRE(d.click("timeline.slow.plus"));
+    REQUIRE(d.click("timeline.steps", 1));
+    const TimelineViewState& s = d.shell.timeline();
+    const Timeline& other = s.second_shown.timeline(s.second_evaluation);
+    CHECK(other.iterations == 2);
+    CHECK(other.shape.schedule == Schedule::one_f_one_b);
+    CHECK(other.makespan > 2 * s.second_evaluation.timeline.makespan * 1.05);
+    for (int i = 0; i < 8; ++i) {  // none of the others harms, the refused ones say why
+        d.click("timeline.second.plus");
+        d.settle();
+    }
+}
+
+TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then until it goes") {
+    Driver d("llama-3-70b-3d");
+    const Image groups = d.surface.read();
+    const Rect ruler = place(d, "timeline.ruler"), cells = place(d, "mesh.cells");
+    d.drag({ruler.x + 10, ruler.center().y}, {ruler.x + ruler.w * 0.5f, ruler.center().y});
+    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
+    CHECK(d.shell.timeline().cursor_s == doctest::Approx(whole / 2).epsilon(0.01));
+    d.move({5, 5});
+    const Image working = d.surface.read();
+    CHECK(pixels_apart(groups, working, cells) > 20000);
+    d.press({Key::escape});
+    d.settle();
+    CHECK(pixels_apart(groups, d.surface.read(), cells) < 100);
+}
+
+TEST_CASE("hovering a stage's name in the timeline veils the other stages' GPUs") {
+    Driver d("llama-3-70b-3d");
+    d.move({5, 5});
+    d.settle();
+    const Image plain = d.surface.read();
+    d.move(place(d, "timeline.row", 1).center());
+    d.settle();
+    CHECK(pixels_apart(plain, d.surface.read(), place(d, "mesh.cells")) > 20000);
+}
+
+TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {
+    Driver d("gpt-175b-a100");
+    d.press({Key::n6});
+    const Rect plot = place(d, "timeline.plot");
+    d.wheel({plot.x + 2, plot.y + 10}, 12);
+    d.move({5, 5});
+    d.settle();
+    const Image plain = d.surface.read();
+    d.move({plot.x + 6, plot.y + 10});
+    d.settle();
+    REQUIRE(d.shell.timeline().hovered >= 0);
+    CHECK(pixels_apart(plain, d.surface.read(), plot) > 2000);
+}
+
+TEST_CASE("the critical path and every control are reached by the keyboard") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    for (const char* name : {"timeline.back", "timeline.play", "timeline.forward", "timeline.critical",
+                             "timeline.steps", "timeline.slow", "timeline.second", "timeline.plot"}) {
+        CAPTURE(name);
+        for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of(name); ++i) d.press({Key::tab});
+        CHECK(d.shell.ui_state().focus == id_of(name));
+    }
+    for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.critical"); ++i)
+        d.press({Key::tab});
+    d.press({Key::space});
+    CHECK(d.shell.timeline().critical);
+    for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.plot"); ++i) d.press({Key::tab});
+    d.press({Key::up});
+    CHECK(d.shell.timeline().to_s > 0);
+}
