@@ -15,8 +15,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kViews{"dashboard", "review", "mesh",   "memory",
-                                                 "timeline",  "comm",   "tensors"};
+constexpr std::array<std::string_view, 8> kViews{"dashboard", "review",   "mesh", "map",
+                                                 "memory",    "timeline", "comm", "tensors"};
 
 struct ViewStates {
     MeshViewState mesh;
@@ -24,6 +24,7 @@ struct ViewStates {
     TimelineViewState timeline;
     CommViewState comm;
     TensorsViewState tensors;
+    MapViewState map;
 };
 
 void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates& states) {
@@ -39,6 +40,9 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
     if (view == "mesh") {
         titled(ViewId::mesh);
         draw_mesh(ui, head, room, scene, states.mesh, 1);
+    } else if (view == "map") {
+        titled(ViewId::map);
+        draw_map(ui, head, room, scene, states.map, 1);
     } else if (view == "memory") {
         titled(ViewId::memory);
         draw_memory(ui, head, room, scene, states.memory);
@@ -181,7 +185,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         }
         Ui ui(state, info, theme_of(request.theme), frame_canvas(info, page));
         Hover none, next;
-        Scene scene{plan, shell.evaluation(), presets, selection, none, next};
+        Scene scene{plan, shell.evaluation(), presets, selection, none, next, -1, nullptr, &shell.glossary()};
         draw_sheet(ui, scene, request.view, states);
     };
     // The first frame lays out, the second draws what the first found out.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/evaluate.h"
+#include "core/glossary.h"
 #include "core/presets.h"
 
 #include <cstddef>
@@ -63,6 +64,7 @@ struct Scene {
     Hover& next_hover;
     double time_cursor_s = -1;                 // of the timeline; < 0: none
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
+    const Glossary* glossary = nullptr;
 };
 
 // The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.

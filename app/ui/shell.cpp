@@ -46,6 +46,12 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         saved_settings_ = settings_;
         if (!warning.empty()) say(warning);
     }
+    try {
+        const std::string file = (presets_.root().parent_path() / "assets" / "glossary.json").string();
+        glossary_ = load_glossary(read_file(file), file);
+    } catch (const Error& e) {
+        say(e.what());
+    }
     make_commands();
     evaluate_now();
 }
@@ -238,6 +244,7 @@ DataTable Shell::data_of(ViewId view, const Scene& scene) const {
     case ViewId::timeline: return timeline_data(scene);
     case ViewId::comm: return comm_data(scene);
     case ViewId::tensors: return tensors_data(scene);
+    case ViewId::map: return map_data(scene, map_);
     default: return {};
     }
 }
@@ -253,7 +260,8 @@ void Shell::toggle_full(ViewId view) {
 void Shell::copy_table(TableFormat format) {
     if (!host_.set_clipboard) return;
     Hover none;
-    const Scene scene{document_.plan(), evaluation_, presets_, selection_, hover_, none, timeline_.cursor_s};
+    const Scene scene{document_.plan(),   evaluation_, presets_,  selection_, hover_, none,
+                      timeline_.cursor_s, nullptr,     &glossary_};
     const ViewId view = full_.value_or(top_);
     host_.set_clipboard(write_table(data_of(view, scene), format));
     say("Copied the data of " + std::string(title_of(view)));
@@ -285,6 +293,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
         case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_); break;
         case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_); break;
+        case ViewId::map: draw_map(ui, head.row, room, scene, map_, evaluated_); break;
         default: break;
         }
     }
@@ -292,15 +301,17 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh};
+    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
     static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors};
     ui.canvas().rect(middle, ui.theme().window);
     if (full_) {
-        const std::span<const ViewId> siblings = *full_ == ViewId::mesh ? std::span<const ViewId>(kTop)
-                                                 : *full_ == ViewId::memory
-                                                     ? std::span<const ViewId>(kMemory)
-                                                     : std::span<const ViewId>(kBottom);
+        const auto holds = [&](std::span<const ViewId> views) {
+            return std::find(views.begin(), views.end(), *full_) != views.end();
+        };
+        const std::span<const ViewId> siblings = holds(kTop)      ? std::span<const ViewId>(kTop)
+                                                 : holds(kMemory) ? std::span<const ViewId>(kMemory)
+                                                                  : std::span<const ViewId>(kBottom);
         draw_view(ui, middle, scene, *full_, siblings, nullptr);
         return;
     }
@@ -339,7 +350,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         Hover next;
         Scene scene{
             document_.plan(), evaluation_, presets_,           selection_,
-            hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_)};
+            hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_),
+            &glossary_};
         Rect room{0, 0, info.size.x, info.size.y};
         ui.canvas().rect(room, theme.window);
         const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);

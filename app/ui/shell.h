@@ -5,7 +5,9 @@
 #include "app/ui/comm_view.h"
 #include "app/ui/commands.h"
 #include "app/ui/document.h"
+#include "app/ui/glossary_card.h"
 #include "app/ui/inspector.h"
+#include "app/ui/map_view.h"
 #include "app/ui/memory_view.h"
 #include "app/ui/mesh_view.h"
 #include "app/ui/plan_panel.h"
@@ -55,6 +57,7 @@ class Shell {
 
     [[nodiscard]] const Document& document() const { return document_; }
     [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
+    [[nodiscard]] const Glossary& glossary() const { return glossary_; }
     [[nodiscard]] UiState& ui_state() { return state_; }
     [[nodiscard]] Selection& selection() { return selection_; }
     [[nodiscard]] const TimelineViewState& timeline() const { return timeline_; }
@@ -85,6 +88,9 @@ class Shell {
     TimelineViewState timeline_;
     CommViewState comm_;
     TensorsViewState tensors_;
+    MapViewState map_;
+    Glossary glossary_;
+    GlossaryState glossary_state_;
     PlanPanelState panel_;
     InspectorState inspector_;
     ViewId top_ = ViewId::mesh, bottom_ = ViewId::timeline;

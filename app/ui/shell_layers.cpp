@@ -87,7 +87,7 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     }
 }
 
-void Shell::draw_layers(Ui& ui, Scene&) {
+void Shell::draw_layers(Ui& ui, Scene& scene) {
     if (!menu_.empty()) {
         std::vector<MenuItem> items;
         std::vector<const Command*> shown;
@@ -108,6 +108,7 @@ void Shell::draw_layers(Ui& ui, Scene&) {
         }
     }
     if (palette_) draw_palette(ui);
+    draw_glossary(ui, scene, glossary_state_);
     if (keys_) draw_keys(ui);
     if (!dialog_.empty()) draw_dialog(ui);
     draw_toast(ui);
@@ -140,7 +141,7 @@ void Shell::draw_keys(Ui& ui) {
              {"Tab, Shift+Tab", "next, previous control"},
              {"Enter, Space", "press it"},
              {"arrows", "step a factor; walk the ranks"},
-             {"[  ]", "previous, next axis of the mesh"},
+             {"[  ]", "previous, next axis of the mesh, the map"},
              {"Alt+Left, Alt+Right", "move an axis in the order"},
              {"wheel", "zoom about the cursor; step a factor"},
              {"drag", "pan the mesh or the timeline"},
@@ -314,7 +315,8 @@ void Shell::make_commands() {
         open_text(host_.clipboard(), "the clipboard");
     }).enabled = [this] { return static_cast<bool>(host_.clipboard); };
 
-    static constexpr std::array<std::pair<ViewId, Key>, 5> kViews{{{ViewId::mesh, Key::n1},
+    static constexpr std::array<std::pair<ViewId, Key>, 6> kViews{{{ViewId::mesh, Key::n1},
+                                                                   {ViewId::map, Key::n4},
                                                                    {ViewId::memory, Key::n5},
                                                                    {ViewId::timeline, Key::n6},
                                                                    {ViewId::comm, Key::n7},
@@ -387,6 +389,10 @@ void Shell::make_commands() {
         }).enabled = [this] { return static_cast<bool>(host_.set_clipboard); };
 
     add("help.keys", "Keys", "Help", {.key = Key::f1}, [this] { keys_ = !keys_; });
+    add("help.glossary", "Glossary", "Help", ctrl(Key::g), [this] {
+        glossary_state_.open = glossary_state_.fresh = true;
+        glossary_state_.search.clear();
+    });
     add("help.palette", "Search commands", "Help", ctrl(Key::p), [this] {
         palette_ = true;
         palette_state_ = {};

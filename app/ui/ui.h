@@ -46,6 +46,8 @@ struct UiState {
     bool animating = false;  // something moves: another frame is wanted at once
     std::string edit_text;   // of the text field that has the keyboard
     Id edit = 0;
+    std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
+    Rect term_at;
     // Where a name stood in the last frame; nullopt: it was not drawn.
     [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const;
 };

@@ -29,6 +29,7 @@ constexpr Golden kGolden[] = {
     {"mesh-zoom-1024-light", "zoom-1024", "mesh", ThemeId::light, 130},
     {"memory-70b-dark", "llama-3-70b-3d", "memory", ThemeId::dark, -1},
     {"timeline-deepseek-dark", "deepseek-v3-2048", "timeline", ThemeId::dark, -1},
+    {"map-deepseek-light", "deepseek-v3-2048", "map", ThemeId::light, -1},
     {"comm-70b-high-contrast", "llama-3-70b-3d", "comm", ThemeId::high_contrast, -1},
 };
 

@@ -1,0 +1,105 @@
+// The teaching map of the axes and modifiers, computed for a plan: what each cuts, says, sends, where it sits
+// and whether that is fine. Figures come from the evaluation; the words are in map_words.cpp.
+#pragma once
+
+#include "core/evaluate.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// Rows in the order in which they are taught. zero, sp and etp are modifiers: of dp, tp and tp.
+enum class MapRowId : std::uint8_t { dp, zero, tp, sp, etp, pp, cp, ep };
+inline constexpr int kMapRowCount = 8;
+
+// What is true of an axis in any plan. Sentences without the full stop where they stand in a table's cell.
+struct MapWords {
+    MapRowId id = MapRowId::dp;
+    std::string_view key;    // "dp"
+    std::string_view name;   // "data parallelism"
+    std::string_view cuts;   // "the batch"
+    std::string_view says;   // the primitive it is known for
+    std::string_view often;  // how often it says so
+    std::string_view sits;   // the tier it should sit on
+    std::string_view reach;  // when to reach for it
+    std::string_view saves;  // which memory
+    std::string_view scope;  // which part of the model
+    std::string_view model;  // what it must know of the model
+    std::string_view drawback;
+    std::string_view why, cost;  // sentences, for the card
+};
+[[nodiscard]] const MapWords& words_of(MapRowId id);
+
+enum class Verdict : std::uint8_t { fine, costly, off };
+[[nodiscard]] std::string_view name_of(Verdict verdict);
+// More of the step than this spent waiting for an axis makes it costly. Our own line: enough to look for a
+// better layout, above what a tensor-parallel layer inside a node usually takes.
+inline constexpr double kCostlyShare = 0.15;
+
+struct MapRow {
+    MapRowId id = MapRowId::dp;
+    bool modifier = false;                // stands under the axis that it modifies
+    GroupKind kind = GroupKind::tp;       // what selecting the row selects
+    std::int64_t degree = 1;              // ranks that share the cut
+    std::string setting;                  // "8", "ZeRO-2 over 128", "on", "off"
+    std::vector<Collective> collectives;  // those with more than a hundredth of its bytes, most first
+    double calls_per_layer = 0;           // of one micro-batch, forward and backward
+    double calls = 0;                     // per step and GPU
+    double sent_bytes = 0;                // per step and GPU
+    double time_s = 0, exposed_s = 0;     // as in comm.h
+    double waits_s = 0;                   // of the step: its part of Step::exposed_comm_s
+    double bubble_s = 0;                  // pp: what the schedule leaves idle
+    int tier = -1;                        // the slowest that its talk crosses; -1: it does not talk
+    double without = 0;  // bytes of the fullest GPU with this row alone off, all else as it is; 0: not asked
+    std::string often;   // "10 per layer and micro-batch"
+    std::string bound;   // what caps the degree: "128 heads, 8 of keys and values"
+    Verdict verdict = Verdict::off;
+    std::string reason;
+};
+enum class MapStyle : std::uint8_t {
+    modifiers,  // five axes; ZeRO, SP (and etp where it differs from 1) under the axis they modify
+    own_rows    // FSDP and SP as rows of their own: dp keeps what replicates, zero has what gathers
+};
+// `evaluation` of that plan. Computes memory once more for each row that is on: keep it while the plan
+// stands.
+[[nodiscard]] std::vector<MapRow> map_rows(const Plan& plan, const Evaluation& evaluation, MapStyle style);
+// The row that stands for a group kind; -1: none.
+[[nodiscard]] int row_of(std::span<const MapRow> rows, GroupKind kind);
+
+// A level of the bandwidth hierarchy and who sits there. HBM first, then the cluster's tiers, storage last.
+struct MapLevel {
+    std::string name;
+    double bytes_per_s = 0;  // per GPU, one direction, oversubscription counted in; 0: no figure
+    std::int64_t reach = 1;  // GPUs that share it
+    std::string note;        // "1:7 oversubscribed", "the cluster's file gives no figure"
+    std::vector<int> rows;   // indices into the rows whose slowest talk crosses it
+};
+[[nodiscard]] std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows);
+
+// Pipeline stages against sharded parameters, point by point.
+struct Comparison {
+    std::string_view aspect;
+    std::string pipeline, sharded;  // with this plan's figures where it has them
+};
+[[nodiscard]] std::vector<Comparison> pipeline_or_sharding(const Plan& plan, const Evaluation& evaluation);
+
+// The usual way to a layout, and what the plan makes of each step of it.
+struct RecipeStep {
+    MapRowId row = MapRowId::tp;
+    std::string_view rule;
+    std::string here;
+    Verdict verdict = Verdict::off;  // fine: kept; costly: broken; off: not asked for
+};
+[[nodiscard]] std::vector<RecipeStep> map_recipe(const Plan& plan, const Evaluation& evaluation);
+
+// What is combined, when, and whether the plan does.
+struct Combination {
+    std::string_view what, when;
+    bool here = false;
+};
+[[nodiscard]] std::vector<Combination> map_combinations(const Plan& plan, const Evaluation& evaluation);
+
+}  // namespace pentamesh

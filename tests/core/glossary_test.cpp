@@ -1,0 +1,148 @@
+#include "core/error.h"
+#include "core/files.h"
+#include "core/glossary.h"
+#include "core/presets.h"
+
+#include <algorithm>
+#include <cctype>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+
+namespace {
+
+const std::string kFile = std::string(SOURCE_DIR) + "/assets/glossary.json";
+
+Plan preset(const char* id) {
+    return Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan(id);
+}
+std::string here(const char* id, const char* plan) {
+    const Plan p = preset(plan);
+    return in_this_plan(id, p, evaluate(p));
+}
+
+}  // namespace
+
+TEST_CASE("the glossary that ships reads, and each term that is computed has an entry") {
+    const Glossary g = load_glossary(read_file(kFile), kFile);
+    CHECK(g.entries.size() >= 90);
+    for (const std::string_view id : computed_terms()) {
+        CAPTURE(id);
+        REQUIRE(g.find(id) != nullptr);
+        CHECK(g.find(id)->id == id);
+    }
+    for (const GlossaryEntry& e : g.entries) {
+        CAPTURE(e.id);
+        CHECK(e.text.back() == '.');
+        CHECK(std::count(e.text.begin(), e.text.end(), '.') <= 8);
+    }
+}
+
+TEST_CASE("the terms that a glossary of parallelism is asked for are found by any of their names") {
+    const Glossary g = load_glossary(read_file(kFile), kFile);
+    for (const char* term : {"MFU",
+                             "HFU",
+                             "bubble",
+                             "GBS",
+                             "micro-batch",
+                             "HSDP",
+                             "SP",
+                             "EDP",
+                             "all-to-all",
+                             "ring",
+                             "reduce-scatter",
+                             "all-gather",
+                             "P2P",
+                             "device mesh",
+                             "DDP",
+                             "ZeRO-1",
+                             "ZeRO-2",
+                             "ZeRO-3",
+                             "FSDP",
+                             "GPipe",
+                             "PipeDream",
+                             "1F1B",
+                             "interleaved 1F1B",
+                             "zero bubble",
+                             "Ring Attention",
+                             "Striped Attention",
+                             "expert sharding",
+                             "token choice",
+                             "expert choice",
+                             "aux-loss-free balancing",
+                             "DeepEP",
+                             "context parallelism",
+                             "kernel",
+                             "bf16",
+                             "flash attention",
+                             "straggler"}) {
+        CAPTURE(term);
+        CHECK(g.find(term) != nullptr);
+    }
+    CHECK(g.find("phlogiston") == nullptr);
+}
+
+TEST_CASE("a term in a plan is the plan's figure") {
+    CHECK(here("world-size", "zoom-1024") == "1,024 here, of 1,024 GPUs");
+    CHECK(here("replica", "zoom-1024") == "16 here, of 64 GPUs each");
+    CHECK(here("micro-batch", "llama-3.1-405b-16k") == "1 sequence");
+    CHECK(here("microbatches", "llama-3.1-405b-16k") == "16 here: 2,048 / (1 × 128)");
+    CHECK(here("tp", "llama-3-8b-fsdp") == "1 here: it cuts nothing");
+    CHECK(here("sp", "llama-3.1-405b-16k") == "on, over tp 8");
+    CHECK(here("bubble", "llama-3-8b-fsdp") == "none: there is no pipeline");
+    CHECK(here("moe", "deepseek-v3-2048") == "256 experts, 8 for each token");
+    CHECK(here("phlogiston", "mesh-8").empty());
+}
+
+TEST_CASE("sixteen bytes a parameter, eighteen with gradients of four") {
+    Plan p = preset("llama-3-8b-fsdp");
+    p.training.gradients = Dtype::bf16;
+    CHECK(in_this_plan("bytes-per-parameter", p, evaluate(p)).starts_with("2 + 2 + 4 + 8 = 16"));
+    p.training.gradients = Dtype::fp32;
+    CHECK(in_this_plan("bytes-per-parameter", p, evaluate(p)).starts_with("2 + 4 + 4 + 8 = 18"));
+}
+
+TEST_CASE("names know whether the plan uses them, and those that a plan cannot tell say nothing") {
+    const Plan p = preset("deepseek-v3-2048"), q = preset("hsdp-64");
+    const Evaluation a = evaluate(p), b = evaluate(q);
+    CHECK(used_in("dualpipe", p, a) == true);
+    CHECK(used_in("zero-1", p, a) == true);
+    CHECK(used_in("zero-3", p, a) == false);
+    CHECK(used_in("hsdp", q, b) == true);
+    CHECK(used_in("fsdp", q, b) == false);
+    CHECK(used_in("1f1b", q, b) == false);  // its schedule is of no use without stages
+    CHECK_FALSE(used_in("deepep", p, a).has_value());
+}
+
+TEST_CASE("a search finds words by their beginning, best first") {
+    const Glossary g = load_glossary(read_file(kFile), kFile);
+    CHECK(glossary_match(*g.find("hsdp"), "hsdp") > glossary_match(*g.find("fsdp"), "hsdp"));
+    CHECK(glossary_match(*g.find("all-reduce"), "all red") > 0);
+    CHECK(glossary_match(*g.find("all-reduce"), "zebra") == -1);
+    CHECK(glossary_match(*g.find("all-reduce"), "") == 0);
+}
+
+TEST_CASE("a broken glossary is refused with the place of its fault") {
+    const auto refused = [](const char* text) {
+        try {
+            (void)load_glossary(text, "g.json");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK(refused("{") != "accepted");
+    CHECK(refused(R"([])").find("list of entries") != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"a","term":"a"}]})").find("text is missing") != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"A b","term":"a","text":"t."}]})").find("/entries/0/id")
+          != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"a","term":"a","text":"t.","axis":"xp"}]})").find("/axis")
+          != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"a","term":"a","text":"t.","colour":1}]})").find("colour")
+          != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"a","term":"a","text":"t."},{"id":"a","term":"b","text":"t."}]})")
+              .find("twice")
+          != std::string::npos);
+    CHECK(refused(R"({"entries":[{"id":"a","term":"a","text":"t.","kind":"name"}]})").find("axis")
+          != std::string::npos);
+}
