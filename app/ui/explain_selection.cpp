@@ -2,7 +2,10 @@
 
 #include "core/comm.h"
 #include "core/memory.h"
+#include "core/placement_words.h"
 #include "core/step.h"
+
+#include <algorithm>
 
 namespace pentamesh::ui {
 
@@ -40,11 +43,33 @@ Explanation explain_selection(const Scene& scene) {
         if (e.step) return explain_step(scene.plan, e, static_cast<StepPart>(sel.step_part), sel.axis);
         return {};
     case Selection::Topic::rank: return explain_axis(scene);
+    case Selection::Topic::tensor:
+        for (const Moment moment : {Moment::at_rest, Moment::computing})
+            if (const auto p = selected_tensor(scene, moment))
+                return explain_tensor(scene.plan, e.mesh, *p, std::max<std::int64_t>(sel.rank, 0));
+        return {};
     case Selection::Topic::none:
-    case Selection::Topic::op:
-    case Selection::Topic::tensor: break;
+    case Selection::Topic::op: break;
     }
     return {};
+}
+
+std::optional<Placement> selected_tensor(const Scene& scene, Moment moment) {
+    const Selection& sel = scene.selection;
+    const Mesh& mesh = scene.evaluation.mesh;
+    if (mesh.world < 1 || sel.rank >= mesh.world) return std::nullopt;
+    const bool activation = sel.activation >= 0;
+    const auto index = static_cast<std::size_t>(activation ? sel.activation : std::max(sel.tensor, 0));
+    if (!activation && sel.tensor < 0) return std::nullopt;
+    const TensorState state = activation                                     ? TensorState::activations
+                              : sel.tensor_state != TensorState::activations ? sel.tensor_state
+                                                                             : TensorState::parameters;
+    const auto all = list_placements(scene.plan, mesh, state, activation ? Moment::computing : moment);
+    if (index >= all.size()) return std::nullopt;
+    if (!activation || moment == Moment::computing) return all[index];
+    for (const Placement& p : list_placements(scene.plan, mesh, state, moment))
+        if (p.name == all[index].name && p.place == all[index].place) return p;
+    return std::nullopt;  // a partial sum: not kept
 }
 
 }  // namespace pentamesh::ui

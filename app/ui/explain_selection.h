@@ -3,9 +3,15 @@
 
 #include "app/ui/scene.h"
 #include "core/explain.h"
+#include "core/sharding.h"
+
+#include <optional>
 
 namespace pentamesh::ui {
 
 [[nodiscard]] Explanation explain_selection(const Scene& scene);
+
+// The placement of the selected tensor or activation; nullopt: none is selected, or it is no more.
+[[nodiscard]] std::optional<Placement> selected_tensor(const Scene& scene, Moment moment);
 
 }  // namespace pentamesh::ui

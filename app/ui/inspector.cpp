@@ -4,6 +4,7 @@
 #include "app/ui/explain_selection.h"
 #include "app/ui/format.h"
 #include "app/ui/mesh_marks.h"
+#include "core/placement_words.h"
 #include "core/plan_json.h"
 
 #include <algorithm>
@@ -136,6 +137,30 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
     field(ui, room, "starts", time_text(t.start[i]));
     field(ui, room, "takes", time_text(t.end[i] - t.start[i]));
+    room.cut_top(12);
+}
+
+void tensor_block(Ui& ui, Rect& room, const Scene& scene) {
+    std::optional<Placement> found = selected_tensor(scene, Moment::at_rest);
+    if (!found) found = selected_tensor(scene, Moment::computing);
+    if (!found) return;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Placement& p = *found;
+    const std::int64_t rank = std::max<std::int64_t>(scene.selection.rank, 0);
+    section(ui, room, "TENSOR", p.name);
+    field(ui, room, "whole",
+          shape_words(p) + ", " + memory_text(p.bytes_whole) + " of " + std::string(name_of(p.state)));
+    for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})
+        if (p.on(a).size > 1) field(ui, room, axis_name(p, a), spread_words(p.on(a)));
+    const Part part = part_of(scene.plan, mesh, p, rank);
+    field(ui, room, "rank " + thousands(rank), part_words(p, part));
+    field(ui, room, "here", memory_text(part.bytes));
+    if (const auto computing = selected_tensor(scene, Moment::computing)) {
+        const Part then = part_of(scene.plan, mesh, *computing, rank);
+        if (then.bytes != part.bytes)
+            field(ui, room, "computing", memory_text(then.bytes) + ": " + part_words(*computing, then));
+    }
+    if (p.layers > 1) field(ui, room, "in", plural(p.layers, "layer", "layers"));
     room.cut_top(12);
 }
 
@@ -324,8 +349,8 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::memory: stage_block(ui, room, scene); break;
     case Topic::operation: operation_block(ui, room, scene); break;
     case Topic::op: op_block(ui, room, scene); break;
+    case Topic::tensor: tensor_block(ui, room, scene); break;
     case Topic::none:
-    case Topic::tensor:
     case Topic::step: break;
     }
     explanation_block(ui, room, scene);

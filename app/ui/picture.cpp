@@ -15,11 +15,12 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kViews{"dashboard", "review",   "mesh", "map",
+constexpr std::array<std::string_view, 9> kViews{"dashboard", "review",   "mesh", "shards", "map",
                                                  "memory",    "timeline", "comm", "tensors"};
 
 struct ViewStates {
     MeshViewState mesh;
+    ShardsViewState shards;
     MemoryViewState memory;
     TimelineViewState timeline;
     CommViewState comm;
@@ -40,6 +41,9 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
     if (view == "mesh") {
         titled(ViewId::mesh);
         draw_mesh(ui, head, room, scene, states.mesh, 1);
+    } else if (view == "shards") {
+        titled(ViewId::shards);
+        draw_shards(ui, head, room, scene, states.shards, 1);
     } else if (view == "map") {
         titled(ViewId::map);
         draw_map(ui, head, room, scene, states.map, 1);

@@ -5,6 +5,7 @@
 #include "core/evaluate.h"
 #include "core/glossary.h"
 #include "core/presets.h"
+#include "core/sharding.h"
 
 #include <cstddef>
 #include <optional>
@@ -32,7 +33,9 @@ struct Selection {
     int stage = -1;
     int operation = -1;      // index into comm.operations
     std::ptrdiff_t op = -1;  // index into timeline.order.ops
-    int tensor = -1;
+    int tensor = -1;         // index into list_placements of parameters
+    int activation = -1;     // of activations while computing; >= 0: the tensor is an activation
+    TensorState tensor_state = TensorState::parameters;
     int memory_category = -1;
     int step_part = 0;    // StepPart
     bool expert = false;  // the expert mesh is shown over the cells

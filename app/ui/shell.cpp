@@ -240,6 +240,7 @@ void Shell::ask(std::string dialog, std::string text, std::function<void()> afte
 DataTable Shell::data_of(ViewId view, const Scene& scene) const {
     switch (view) {
     case ViewId::mesh: return mesh_data(scene);
+    case ViewId::shards: return shards_data(scene, shards_);
     case ViewId::memory: return memory_data(scene);
     case ViewId::timeline: return timeline_data(scene);
     case ViewId::comm: return comm_data(scene);
@@ -289,6 +290,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
     } else {
         switch (view) {
         case ViewId::mesh: draw_mesh(ui, head.row, room, scene, mesh_, evaluated_); break;
+        case ViewId::shards: draw_shards(ui, head.row, room, scene, shards_, evaluated_); break;
         case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
         case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
         case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_); break;
@@ -301,7 +303,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::map};
+    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::shards, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
     static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors};
     ui.canvas().rect(middle, ui.theme().window);

@@ -12,6 +12,7 @@
 #include "app/ui/mesh_view.h"
 #include "app/ui/plan_panel.h"
 #include "app/ui/settings.h"
+#include "app/ui/shards_view.h"
 #include "app/ui/tensors_view.h"
 #include "app/ui/timeline_view.h"
 #include "app/ui/view_head.h"
@@ -84,6 +85,7 @@ class Shell {
     std::vector<Command> commands_;
 
     MeshViewState mesh_;
+    ShardsViewState shards_;
     MemoryViewState memory_;
     TimelineViewState timeline_;
     CommViewState comm_;

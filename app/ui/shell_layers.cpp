@@ -315,12 +315,13 @@ void Shell::make_commands() {
         open_text(host_.clipboard(), "the clipboard");
     }).enabled = [this] { return static_cast<bool>(host_.clipboard); };
 
-    static constexpr std::array<std::pair<ViewId, Key>, 6> kViews{{{ViewId::mesh, Key::n1},
+    static constexpr std::array<std::pair<ViewId, Key>, 7> kViews{{{ViewId::mesh, Key::n1},
+                                                                   {ViewId::shards, Key::n3},
                                                                    {ViewId::map, Key::n4},
                                                                    {ViewId::memory, Key::n5},
                                                                    {ViewId::timeline, Key::n6},
                                                                    {ViewId::comm, Key::n7},
-                                                                   {ViewId::tensors, Key::n3}}};
+                                                                   {ViewId::tensors, Key::n0}}};
     for (const auto& [view, key] : kViews)
         add(("view." + std::string(title_of(view))).c_str(),
             (std::string(title_of(view)) + " in the whole window").c_str(), "View", {.key = key},

@@ -56,9 +56,13 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
         std::to_string(t.rows.size())
             + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most",
         ui.style(13, Tone::secondary));
-    const int row = draw_table(ui, "tensors.table", room, t, state.table, scene.selection.tensor);
+    const bool activation = scene.selection.activation >= 0;
+    const int row =
+        draw_table(ui, "tensors.table", room, t, state.table, activation ? -1 : scene.selection.tensor);
     if (row >= 0) {
         scene.selection.tensor = row;
+        scene.selection.activation = -1;
+        scene.selection.tensor_state = TensorState::parameters;
         scene.selection.topic = Selection::Topic::tensor;
     }
 }

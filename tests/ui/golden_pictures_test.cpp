@@ -27,6 +27,8 @@ constexpr Golden kGolden[] = {
     {"dashboard-mesh-8-dark", "mesh-8", "dashboard", ThemeId::dark, 3},
     {"dashboard-16k-light", "llama-3.1-405b-16k", "dashboard", ThemeId::light, 4099},
     {"mesh-zoom-1024-light", "zoom-1024", "mesh", ThemeId::light, 130},
+    {"shards-70b-dark", "llama-3-70b-3d", "shards", ThemeId::dark, 11},
+    {"shards-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70},
     {"memory-70b-dark", "llama-3-70b-3d", "memory", ThemeId::dark, -1},
     {"timeline-deepseek-dark", "deepseek-v3-2048", "timeline", ThemeId::dark, -1},
     {"map-deepseek-light", "deepseek-v3-2048", "map", ThemeId::light, -1},

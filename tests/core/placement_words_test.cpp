@@ -1,0 +1,100 @@
+#include "core/placement_words.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+
+namespace {
+
+Plan plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zero) {
+    Plan p;
+    Model& m = p.model;
+    m.layers = 4;
+    m.hidden = 8192;
+    m.heads = 64;
+    m.kv_heads = 8;
+    m.head_dim = 128;
+    m.ffn = 28672;
+    m.vocab = 128256;
+    p.layout.tp = tp;
+    p.layout.cp = cp;
+    p.layout.dp_shard = shard;
+    p.layout.dp_replicate = 1;
+    p.layout.zero = zero;
+    p.training.sequence_length = 8192;
+    return p;
+}
+
+std::vector<Placement> layer(const Plan& p, TensorState state = TensorState::parameters,
+                             Moment moment = Moment::at_rest) {
+    std::vector<Placement> out;
+    for (const Placement& x : list_placements(p, build_mesh(p), state, moment))
+        if (x.place == Place::every_layer || x.place == Place::dense_layer) out.push_back(x);
+    return out;
+}
+
+const Placement& find(const std::vector<Placement>& all, std::string_view name) {
+    for (const Placement& x : all)
+        if (x.name == name) return x;
+    FAIL(name);
+    return all.front();
+}
+
+}  // namespace
+
+TEST_CASE("a rank's range is said in rows, columns, tokens and numbers") {
+    const Plan p = plan_of(8, 1, 8, 3);
+    const Mesh mesh = build_mesh(p);
+    const auto all = layer(p);
+    CHECK(part_words(find(all, "attention.q"), part_of(p, mesh, find(all, "attention.q"), 1))
+          == "rows 1,024 – 1,151 of 8,192");
+    CHECK(part_words(find(all, "attention.output"), part_of(p, mesh, find(all, "attention.output"), 0))
+          == "rows 0 – 1,023 of 8,192, columns 0 – 1,023 of 8,192");
+    const Plan z = plan_of(8, 1, 8, 1);
+    const auto optimizer = layer(z, TensorState::optimizer);
+    CHECK(part_words(find(optimizer, "attention.q"),
+                     part_of(z, build_mesh(z), find(optimizer, "attention.q"), 8))
+          == "rows 0 – 1,023 of 8,192; of these numbers 1,048,576 – 2,097,151 of 8,388,608");
+    const Plan c = plan_of(1, 8, 1, 0);
+    const auto tokens = layer(c, TensorState::activations);
+    CHECK(part_words(find(tokens, "attention.q"), part_of(c, build_mesh(c), find(tokens, "attention.q"), 0))
+          == "tokens 0 – 511 and 7,680 – 8,191 of 8,192");
+    CHECK(
+        part_words(find(layer(c), "attention.q"), part_of(c, build_mesh(c), find(layer(c), "attention.q"), 5))
+        == "all of it");
+}
+
+TEST_CASE("what an axis does to a layer is one sentence") {
+    const Plan p = plan_of(8, 1, 8, 3);
+    const auto all = layer(p);
+    CHECK(axis_sentence(all, Axis::tp)
+          == "cuts rows of q, k, v, gate, up and columns of output, down; copies 2 norms");
+    CHECK(axis_sentence(all, Axis::dp_shard) == "cuts rows of every tensor");
+    CHECK(axis_sentence(all, Axis::cp).empty());
+    CHECK(axis_sentence(layer(p, TensorState::parameters, Moment::computing), Axis::dp_shard)
+          == "copies everything");
+    CHECK(axis_sentence(layer(p, TensorState::gradients, Moment::computing), Axis::dp_shard)
+          == "leaves everything to be summed");
+}
+
+TEST_CASE("heads on several ranks, copies and summands are told apart") {
+    const auto all = layer(plan_of(16, 1, 2, 0));
+    CHECK(spread_words(find(all, "attention.k").on(Axis::tp)) == "cut along rows into 8, each on 2 ranks");
+    CHECK(spread_words(find(all, "norm.mlp").on(Axis::tp)) == "copied on 16 ranks");
+    CHECK(spread_words(find(all, "norm.mlp").on(Axis::cp)) == "off");
+    const auto grads = layer(plan_of(16, 1, 2, 0), TensorState::gradients, Moment::computing);
+    CHECK(spread_words(find(grads, "norm.mlp").on(Axis::dp_shard)) == "partial: 2 summands");
+}
+
+TEST_CASE("a tensor's bytes explain themselves and agree with the part") {
+    const Plan p = plan_of(8, 1, 8, 3);
+    const auto all = layer(p);
+    const Explanation e = explain_tensor(p, build_mesh(p), find(all, "mlp.gate"), 11);
+    CHECK(e.formula == "rows / tp / dp_shard · columns · bytes");
+    CHECK(e.substituted == "28,672 / 8 / 8 · 8,192 · 2");
+    CHECK(e.result == "= 7 MiB (7,340,032 bytes) of one layer");
+    CHECK_FALSE(e.source.empty());
+    const auto optimizer = layer(plan_of(8, 1, 8, 1), TensorState::optimizer);
+    CHECK(explain_tensor(plan_of(8, 1, 8, 1), build_mesh(p), find(optimizer, "mlp.gate"), 11).formula
+          == "rows / tp · columns / dp_shard · bytes");
+}
