@@ -220,7 +220,7 @@ void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
     const auto pp = static_cast<std::size_t>(Axis::pp);
     const bool piped = mesh.dense[pp].size > 1;
     const auto own = static_cast<int>(dense_coordinates(mesh, s.made_for.rank)[pp]);
-    const Color base = piped ? ui.theme().axis[pp] : ui.theme().secondary;
+    const Color base = piped ? ui.theme().axis[pp] : mix(ui.theme().window, ui.theme().secondary, 0.5f);
     const Rect strip{row.x, row.center().y - 7, step * static_cast<float>(n), 14};
     const Hit hit = ui.area("shards.layers", strip, 0, true, false);
     for (std::size_t l = 0; l < n; ++l) {
