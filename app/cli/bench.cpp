@@ -66,6 +66,27 @@ int bench(const Context& context) {
         }
         out["frame"] = std::move(list);
         sections.push_back(std::move(table));
+        Section depth{
+            "The timeline in the whole window, panned and zoomed",
+            {},
+            {{"stages", "micro-batches", "chunks", "ops", "replay ms", "frame ms", "worst ms"}, {}}};
+        Json timelines = Json::array();
+        for (const ui::TimelineFrameCost& t : frames.timelines) {
+            timelines.push_back({{"stages", t.stages},
+                                 {"microbatches", t.microbatches},
+                                 {"chunks", t.chunks},
+                                 {"ops", t.ops},
+                                 {"replay_ms", t.replay_ms},
+                                 {"cpu_ms", t.cpu_ms},
+                                 {"worst_ms", t.worst_ms},
+                                 {"vertices", t.vertices}});
+            depth.table.rows.push_back({with_commas(t.stages), with_commas(t.microbatches),
+                                        with_commas(t.chunks), with_commas(static_cast<std::int64_t>(t.ops)),
+                                        ui::significant(t.replay_ms), ui::significant(t.cpu_ms),
+                                        ui::significant(t.worst_ms)});
+        }
+        out["timeline_frame"] = std::move(timelines);
+        sections.push_back(std::move(depth));
     } catch (const Error& e) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }

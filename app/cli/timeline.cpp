@@ -2,10 +2,14 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/files.h"
+#include "app/ui/mesh_marks.h"
+#include "core/bubble.h"
+#include "core/stage_names.h"
 #include "core/text.h"
 #include "core/trace.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace pentamesh::cli {
@@ -14,6 +18,7 @@ namespace {
 struct Options {
     PlanArgument plan;
     std::string costs, trace;
+    bool csv = false;
 };
 
 // F=1,I=1,W=1,comm=0,FB=3: costs of a micro-batch on a whole stage.
@@ -68,13 +73,76 @@ void replay(const Plan& plan, const Costs& costs, Evaluation& e) {
     run_timeline(shape, e.costs, e.timeline);
 }
 
-// Devices as "stage 3, layers 24-31".
+// Devices as "stage 3, layers 24–31, head, nodes 6–7".
 std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts& costs) {
     TraceNames names{title_of(plan), {}};
-    for (const StageMemory& stage : e.memory.stage)
-        names.device.push_back("stage " + std::to_string(stage.stage) + ", "
-                               + count_text(stage.layers, "layer"));
+    if (!e.timeline.empty()) {
+        const auto places = stage_places(plan, e.mesh, e.timeline.shape, e.comm.stages);
+        for (std::size_t d = 0; d < places.size(); ++d)
+            names.device.push_back(stage_text(static_cast<int>(d), places[d], ui::domain_name(plan.cluster)));
+    }
     return chrome_trace(e.timeline, costs, names);
+}
+
+// Every op a line; times in seconds, exact.
+std::string csv_of(const Timeline& t) {
+    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
+    std::string out = "device,op,chunk,microbatch,backward_chunk,backward_microbatch,start_s,end_s\r\n";
+    const auto exact = [](double seconds) {
+        std::array<char, 32> text{};
+        const auto end = std::to_chars(text.data(), text.data() + text.size(), seconds).ptr;
+        return std::string(text.data(), end);
+    };
+    for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
+        for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
+            const Op& op = t.order.ops[i];
+            const bool pair = op.kind == OpKind::FB;
+            out += std::to_string(d) + "," + std::string(kOps[static_cast<std::size_t>(op.kind)]) + ","
+                   + std::to_string(op.chunk) + "," + std::to_string(op.microbatch) + ","
+                   + (pair ? std::to_string(op.backward_chunk) : "") + ","
+                   + (pair ? std::to_string(op.backward_microbatch) : "") + "," + exact(t.start[i]) + ","
+                   + exact(t.end[i]) + "\r\n";
+        }
+    return out;
+}
+
+Bubble bubble_of(const Evaluation& e) {
+    if (e.timeline.empty()) return {};
+    Timeline two;
+    run_iterations(e.timeline.shape, e.costs, 2, two);
+    return measure_bubble(e.timeline, e.costs, &two);
+}
+
+Json json_of_bubble(const Bubble& b) {
+    return {{"work", b.work},
+            {"makespan", b.makespan},
+            {"span", b.span},
+            {"back_to_back", b.steady.value_or(0)},
+            {"fraction", b.fraction},
+            {"overhead", b.overhead},
+            {"closed_form",
+             {{"formula", b.form.formula},
+              {"measure", b.form.span_measure ? "span" : "makespan"},
+              {"bubble", b.form.bubble},
+              {"overhead", b.form_overhead},
+              {"exact_when", b.form.exact_when},
+              {"equal_stages", b.equal_stages},
+              {"holds", b.form_holds()}}}};
+}
+
+// The measures of docs/schedules.md, and the closed form beside the one that it speaks of.
+void add_bubble_lines(const Bubble& b, Section& s) {
+    s.lines.push_back("Makespan bubble " + time_text(b.makespan) + ": fraction " + percent_text(b.fraction)
+                      + " of the makespan, overhead " + percent_text(b.overhead)
+                      + " of the work; span bubble " + time_text(b.span)
+                      + "; two steps back to back: " + time_text(b.steady.value_or(0)) + " a step.");
+    std::string form = std::string(b.form.formula) + " gives " + percent_text(b.form_overhead)
+                       + " of the work, the " + (b.form.span_measure ? "span" : "makespan") + " bubble";
+    if (b.form_holds())
+        form += ", as measured.";
+    else
+        form += std::string(", if stages are equal and ") + b.form.exact_when + ".";
+    s.lines.push_back(std::move(form));
 }
 
 int timeline(const Context& context, const Options& options) {
@@ -89,12 +157,17 @@ int timeline(const Context& context, const Options& options) {
                     "the schedule has too many operations to list");
     if (!options.trace.empty()) {
         write_file(options.trace, trace_of(plan, e, costs));
+    } else if (options.csv) {
+        print(csv_of(e.timeline));
     } else if (context.json) {
         Json out = json_of_timeline(e.timeline, true);
+        if (!e.timeline.empty()) out["bubble"] = json_of_bubble(bubble_of(e));
         add_validity(out, e);
         print(pretty(out));
     } else {
-        print(to_text({"", {timeline_section(e.timeline)}}));
+        Section section = timeline_section(e.timeline);
+        if (e.timeline.shape.devices > 1 && !e.timeline.empty()) add_bubble_lines(bubble_of(e), section);
+        print(to_text({"", {std::move(section)}}));
     }
     return status_of(e);
 }
@@ -107,8 +180,12 @@ void add_timeline(CLI::App& app, Context& context) {
     app.add_option("--costs", options->costs,
                    "costs of a whole stage instead of the model's: F=1,I=1,W=1,comm=0[,FB=3]");
     auto* json = app.add_flag("--json", context.json, "write JSON");
-    app.add_option("--trace", options->trace, "write a Chrome trace to this file, which Perfetto opens")
-        ->excludes(json);
+    auto* trace =
+        app.add_option("--trace", options->trace, "write a Chrome trace to this file, which Perfetto opens")
+            ->excludes(json);
+    app.add_flag("--csv", options->csv, "write every operation as CSV: device, op, micro-batch, start, end")
+        ->excludes(json)
+        ->excludes(trace);
     app.callback(
         [&context, options] { context.run = [&context, options] { return timeline(context, *options); }; });
 }

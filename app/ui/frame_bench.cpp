@@ -46,6 +46,69 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
     return {gpus, (median(build) + median(submit)) * 1e3, (demo.build_s + demo.submit_s) * 1e3, vertices};
 }
 
+// A pipeline of p stages, m micro-batches and v chunks: the 1,024-GPU plan's model with a layer a chunk.
+Plan timeline_plan(const Presets& presets, int p, int m, int v) {
+    Plan plan = presets.plan("zoom-1024");
+    plan.model.layers = std::int64_t{p} * v;
+    Layout& l = plan.layout;
+    l.pp = p, l.virtual_stages = v;
+    l.stage_layers.clear();
+    l.schedule = v > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+    l.cp = l.ep = l.dp_shard = 1;
+    l.dp_replicate = 1;
+    plan.cluster.gpus = l.tp * p;
+    plan.cluster.tiers.back().domain = plan.cluster.gpus;
+    plan.training.global_batch = std::int64_t{m} * plan.training.micro_batch;
+    return plan;
+}
+
+TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, int p, int m, int v) {
+    Shell shell(presets, timeline_plan(presets, p, m, v), {});
+    shell.show_full(ViewId::timeline);
+    TimelineFrameCost out{p, m, v, shell.evaluation().timeline.order.ops.size()};
+    SyntheticInput input;
+    std::vector<double> cost;
+    double time_s = 0;
+    const auto frame = [&](bool counted) {
+        surface.frame(input, time_s += 1.0 / 60, [&](const FrameInfo& info) { shell.frame(info); });
+        input.wheel = 0;
+        if (!counted) return;
+        cost.push_back(surface.last_cost().build_s + surface.last_cost().submit_s);
+        out.vertices = std::max(out.vertices, surface.last_cost().vertices);
+    };
+    input.mouse = {700, 400};
+    for (int i = 0; i < 5; ++i) frame(false);
+    const auto plot = shell.ui_state().rect_of("timeline.plot");
+    if (!plot) return out;
+    input.mouse = plot->center();
+    for (int depth = 0; depth < 12; ++depth) {  // in by two notches, then along by a drag, and so on
+        input.wheel = depth == 0 ? 0.0f : 2.0f;
+        frame(true);
+        input.down[0] = true;
+        frame(false);
+        for (int i = 0; i < 6; ++i) {
+            input.mouse.x -= 9;
+            frame(true);
+        }
+        input.down[0] = false;
+        frame(false);
+        input.mouse = plot->center();
+        frame(false);
+    }
+    out.cpu_ms = median(cost) * 1e3;
+    out.worst_ms = *std::max_element(cost.begin(), cost.end()) * 1e3;
+    std::vector<double> replays;
+    Timeline t;
+    for (int i = 0; i < 7; ++i) {
+        const auto begun = std::chrono::steady_clock::now();
+        run_timeline(shell.evaluation().timeline.shape, shell.evaluation().costs, t);
+        replays.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count());
+    }
+    out.replay_ms = *std::min_element(replays.begin(), replays.end());
+    return out;
+}
+
 }  // namespace
 
 FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
@@ -60,6 +123,8 @@ FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
     for (const std::int64_t gpus : {8, 1024, 16384, 131072})
         out.frames.push_back(cost_of(surface, presets, gpus));
+    out.timelines.push_back(cost_of_timeline(surface, presets, 8, 32, 1));
+    out.timelines.push_back(cost_of_timeline(surface, presets, 64, 512, 8));
     return out;
 }
 

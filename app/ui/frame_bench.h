@@ -14,11 +14,22 @@ struct FrameCost {
     double cpu_ms = 0, demo_cpu_ms = 0;  // built and submitted; medians
     int vertices = 0;
 };
+// The timeline filling the window, panned and zoomed through all of its depths.
+struct TimelineFrameCost {
+    int stages = 0, microbatches = 0, chunks = 1;
+    std::size_t ops = 0;
+    double replay_ms = 0;  // of the schedule alone
+    double cpu_ms = 0;     // a frame, median over the way in and along
+    double worst_ms = 0;
+    int vertices = 0;  // most of a frame
+};
 struct FrameBench {
     double first_frame_ms = 0;  // wall clock, from nothing but the presets to the first frame drawn
     std::vector<FrameCost> frames;
+    std::vector<TimelineFrameCost> timelines;  // 8 x 32 and 64 x 512 x 8
 };
-// Plans of 8, 1,024, 16,384 and 131,072 GPUs at 1600 x 900. Error of kind io where there is no EGL.
+// Plans of 8, 1,024, 16,384 and 131,072 GPUs at 1600 x 900, and the timelines. Error of kind io where there
+// is no EGL.
 [[nodiscard]] FrameBench measure_frames(const Presets& presets, const FontFiles& fonts);
 
 }  // namespace pentamesh::ui

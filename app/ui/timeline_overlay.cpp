@@ -119,8 +119,8 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
         const Rect r{x(at), plot.y, x(at + part.seconds) - x(at), plot.h};
         at += part.seconds;
         if (r.w < 0.5f || r.x > plot.right() || r.right() < plot.x) continue;
-        c.rect(r, part.color.alpha(0.28f));
-        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.8f));
+        c.rect(r, part.color.alpha(0.22f));
+        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f));
         if (ui.hovers(r))
             ui.tooltip(part.name + " " + time_text(part.seconds)
                        + "\nafter the pipeline, exposed: nothing is left to hide it behind");

@@ -12,6 +12,8 @@ namespace {
 constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                        GroupKind::etp};
 
+constexpr float kLow_px = 13;  // rows below this have no room for parts
+
 }  // namespace
 
 Color shade_of(const Theme& theme, const Op& op, int chunks) {
@@ -43,6 +45,11 @@ bool RowPainter::mine(const Op& op) const {
            || (op.kind == OpKind::FB && op.backward_microbatch == lit_microbatch);
 }
 
+void RowPainter::expect_rows(int rows) {
+    constexpr float kMostBlocks = 20000;
+    least_px_ = std::clamp(static_cast<float>(rows) * scale_.plot.w / kMostBlocks, 1.5f, 8.0f);
+}
+
 float RowPainter::lane_of(float row_height) const {
     if (shown_.costs.send <= 0 || t_.device.size() < 2 || row_height < 19) return 0;
     return std::clamp(std::round(row_height * 0.14f), 4.0f, 6.0f);
@@ -70,6 +77,7 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
 
 // From the bottom up: as high as the axis' share of the block's time.
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
+    if (r.w < 6 && r.h < kLow_px) return;
     const float whole = r.h;
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = whole * s.axis[a];
@@ -83,7 +91,7 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
-    if (r.h < 10) return;
+    if (r.h < 10 || r.w < 7) return;
     TextStyle s = ui_.style(11);
     s.color = ink_on(ground);
     const std::string text = std::to_string(microbatch % t_.shape.microbatches);
@@ -127,12 +135,31 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.frame(r, ui_.theme().text, 1.5f);
 }
 
+// One colour for what was done, as strong as the device was busy.
+void RowPainter::low_run(Rect r, const Block& b) {
+    const double all = std::max(b.work.all(), 1e-300);
+    const auto part = [&](double work) { return static_cast<float>(work / all); };
+    const Theme& theme = ui_.theme();
+    const Color back = mix(theme.backward, theme.weight_grad,
+                           part(b.work.weight) / std::max(1e-6f, 1 - part(b.work.forward)));
+    const Color color = faded(mix(back, theme.forward, part(b.work.forward)), lit_microbatch < 0);
+    ui_.canvas().rect(r, mix(theme.window, color, static_cast<float>(std::clamp(b.density(), 0.0, 1.0))));
+}
+
 // Its height shared by what was done, its strength by how busy the device was.
 void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     const double all = std::max(b.work.all(), 1e-300);
     const auto strength = static_cast<float>(std::clamp(b.density(), 0.0, 1.0));
     const bool own = lit_microbatch < 0;
     const float width = std::max(0.5f, x1 - x0);
+    if (ui_.hovers({x0, row.y, width, row.h})) {
+        over_run = true;
+        hovered_run = b;
+    }
+    if (row.h < kLow_px) {
+        low_run({x0, row.y, width, row.h}, b);
+        return;
+    }
     const Rect lane = row.cut_bottom(lane_of(row.h));
     float y = row.y;
     const auto part = [&](float h, Color color) {
@@ -156,10 +183,6 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
-    if (ui_.hovers({x0, row.y, width, row.h})) {
-        over_run = true;
-        hovered_run = b;
-    }
 }
 
 // Below the op that makes it: what goes on to the next stage solid, what goes back dashed.
@@ -213,7 +236,8 @@ void RowPainter::lit_ops(Rect row, int device) {
 
 void RowPainter::row(Rect r, int device) {
     visible_blocks(t_, shown_.index, device, scale_.from_s, scale_.to_s,
-                   static_cast<double>(scale_.plot.w) * ui_.canvas().scale(), blocks_);
+                   static_cast<double>(scale_.plot.w) * ui_.canvas().scale(), blocks_,
+                   {.least_px = static_cast<double>(least_px_ * ui_.canvas().scale())});
     for (const Block& b : blocks_) {
         const float x0 = x(b.from), x1 = x(b.to);
         waiting(r, device, b);

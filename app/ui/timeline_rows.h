@@ -23,6 +23,8 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
+    // How many rows are drawn: of many low ones, wider ops are merged, so that a frame's cost has a bound.
+    void expect_rows(int rows);
     // Where ops end and sends run below them; nothing where rows are low or sends cost nothing.
     [[nodiscard]] float lane_of(float row_height) const;
 
@@ -39,6 +41,7 @@ class RowPainter {
     const TimeScale& scale_;
     std::vector<Block>& blocks_;
     int chunks_;
+    float least_px_ = 1.5f;  // narrower ops are merged
 
     [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
     [[nodiscard]] Color faded(Color c, bool mine) const {
@@ -49,6 +52,7 @@ class RowPainter {
     void block(Rect row, int device, std::size_t op, float x0, float x1);
     void run(Rect row, int device, const Block& b, float x0, float x1);
     void strips(Rect r, const Shares& s, bool mine);
+    void low_run(Rect r, const Block& b);
     void number(Rect r, std::int32_t microbatch, Color ground);
     void send(Rect lane, int device, std::size_t op);
     void waiting(Rect row, int device, const Block& b);

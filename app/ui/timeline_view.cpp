@@ -16,7 +16,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMostRow = 72;
+constexpr float kMostRow = 104;
 constexpr double kLeastSpan_s = 1e-9;
 
 std::string op_name(OpKind k) {
@@ -106,6 +106,12 @@ void scrub(Ui& ui, std::string_view name, Rect r, double whole, TimelineViewStat
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
 }
 
+// A row has room for the first two chunks' layers; the tooltip has them all.
+std::string short_layers(const StagePlace& place) {
+    const std::size_t more = place.layers.find("…");
+    return more == std::string::npos ? place.layers : place.layers.substr(0, more) + "…";
+}
+
 // Stages by number, and by layers and nodes where the rows are high enough; a click selects the stage, and
 // moves the slow one here where there is one.
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
@@ -133,7 +139,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         }
         if (slow) c.rect({row.right() - 5, row.y, 3, row.h}, ui.theme().bad);
         if (d % nice != 0 && !slow) continue;
-        const int lines = row.h >= 46 ? 3 : row.h >= 30 ? 2 : 1;
+        const int lines = labels.w <= 64 ? 1 : row.h >= 46 ? 3 : row.h >= 30 ? 2 : 1;
         float y = row.center().y - 8.0f * static_cast<float>(lines);
         if (lines == 1) y = std::clamp(y, labels.y, std::max(labels.y, labels.bottom() - 16));
         const auto line = [&](const std::string& text, const TextStyle& s) {
@@ -144,7 +150,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         if (slow) name.color = ui.theme().bad;
         line("stage " + std::to_string(d) + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
              name);
-        if (lines > 1) line(place.layers, ui.style(11, Tone::secondary));
+        if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
     }
     c.pop_clip();
@@ -154,6 +160,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
 void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, Scene* scene) {
     const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
     const int last = std::min(devices - 1, static_cast<int>((rows.scroll + rows.plot.h) / rows.row_h));
+    painter.expect_rows(last - first + 1);
     for (int d = first; d <= last; ++d) {
         const Rect row = rows.row(d);
         if (scene != nullptr && (scene->hover.stage == d || scene->selection.stage == d))
@@ -256,19 +263,27 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
         draw_arrows(ui, t, state.shown.costs, static_cast<std::size_t>(op), rows, scale);
 }
 
+float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
+    if (!tall || room.w < 640) return 64;
+    float w = 80;
+    for (std::size_t d = 0; d < shown.places.size() && d < 64; ++d)
+        w = std::max(w, ui.canvas().text_width(short_layers(shown.places[d]), ui.style(11)) + 16);
+    return std::min(w, 160.0f);
+}
+
 struct Rooms {
     Rect labels, plot, ruler, second, curve, legend;
 };
 
 // The memory curve takes what few stages leave free.
-Rooms divide(Rect room, bool tall, bool second, int devices) {
+Rooms divide(Rect room, float labels, bool tall, bool second, int devices) {
     Rooms r;
     r.legend = room.cut_bottom(18);
     const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
     if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 200.0f));
     if (room.h > 96) r.ruler = room.cut_bottom(20);
     if (second) r.second = room.cut_bottom(room.h / 2);
-    r.labels = room.cut_left(room.w > 900 && tall ? 120 : 64);
+    r.labels = room.cut_left(labels);
     r.plot = room;
     for (Rect* x : {&r.curve, &r.ruler}) {
         if (x->empty()) continue;
@@ -327,7 +342,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     if (state.cursor_s > whole) state.cursor_s = -1;
 
     const auto devices = static_cast<int>(t.device.size());
-    Rooms rooms = divide(room, tall, compared, devices);
+    Rooms rooms = divide(room, labels_width(ui, room, tall, state.shown), tall, compared, devices);
     RowPlace rows{rooms.plot, std::clamp(rooms.plot.h / static_cast<float>(devices), 3.0f, kMostRow), 0};
     const float content = rows.row_h * static_cast<float>(devices);
     if (ui.hovers(rooms.labels) && ui.frame().wheel != 0)

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """cli_test.py PROGRAM SOURCE_FOLDER: holds the built program to what its command line promises: what goes to which
 stream, exit statuses, JSON that agrees with itself. Standard library only."""
+import bisect
+import csv
+import io
 import json
 import os
 import subprocess
@@ -190,6 +193,75 @@ class Results(unittest.TestCase):
             with open(file, encoding="utf-8") as f:
                 events = json.load(f)["traceEvents"]
             self.assertTrue(any(e["ph"] == "X" for e in events))
+
+    def test_every_event_of_a_trace_has_the_fields_that_the_format_documents(self):
+        number = (int, float)
+        needed = {
+            "X": {"name": str, "cat": str, "ts": number, "dur": number, "pid": int, "tid": int},
+            "M": {"name": str, "args": dict, "pid": int, "tid": int},
+            "C": {"name": str, "ts": number, "pid": int, "args": dict},
+            "s": {"name": str, "cat": str, "id": int, "ts": number, "pid": int, "tid": int},
+            "f": {"name": str, "cat": str, "id": int, "ts": number, "pid": int, "tid": int, "bp": str},
+        }
+        for plan in ("llama-3-70b-3d", "deepseek-v3-2048"):
+            with tempfile.TemporaryDirectory() as folder:
+                file = os.path.join(folder, "trace.json")
+                self.assertEqual(run("timeline", plan, "--trace", file)[0], 0)
+                with open(file, encoding="utf-8") as f:
+                    trace = json.load(f)
+            self.assertEqual(trace["displayTimeUnit"], "ms")
+            slices, flows, names = {}, {}, {}
+            for event in trace["traceEvents"]:
+                for field, kind in needed[event["ph"]].items():
+                    self.assertIsInstance(event[field], kind, event)
+                if event["ph"] == "X":
+                    self.assertGreaterEqual(min(event["ts"], event["dur"]), 0)
+                    slices.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["dur"]))
+                if event["ph"] == "M":
+                    self.assertIn(event["name"], ("process_name", "process_sort_index", "thread_name",
+                                                  "thread_sort_index"))
+                    if event["name"] == "process_name":
+                        names[event["pid"]] = event["args"]["name"]
+                if event["ph"] == "C":
+                    self.assertTrue(all(isinstance(v, number) for v in event["args"].values()))
+                if event["ph"] in "sf":
+                    flows.setdefault(event["id"], {})[event["ph"]] = event
+            stages = run_json("timeline", plan, "--json")[1]["stages"]
+            self.assertEqual(sorted(names), list(range(stages)))
+            self.assertRegex(names[0], "stage 0, layers 0–.*embedding.*nodes? 0")
+            begins = {track: sorted(x[0] for x in list_) for track, list_ in slices.items()}
+            lasts = {track: {x[0]: x[1] for x in list_} for track, list_ in slices.items()}
+            self.assertTrue(flows)
+            for flow in flows.values():  # both ends, of one name, each inside a slice of its track
+                self.assertEqual(sorted(flow), ["f", "s"])
+                self.assertEqual((flow["s"]["name"], flow["s"]["cat"]), (flow["f"]["name"], flow["f"]["cat"]))
+                self.assertLess(flow["s"]["ts"], flow["f"]["ts"] + 0.0011)
+                for end in flow.values():
+                    track = (end["pid"], end["tid"])
+                    at = begins[track][bisect.bisect_right(begins[track], end["ts"] + 1e-6) - 1]
+                    self.assertLessEqual(end["ts"], at + lasts[track][at] + 1e-6, end)
+
+    def test_a_timeline_is_written_as_csv(self):
+        status, out, err = run("timeline", "llama-3-70b-3d", "--csv")
+        self.assertEqual(status, 0, err)
+        rows = list(csv.DictReader(io.StringIO(out)))
+        timeline = run_json("timeline", "llama-3-70b-3d", "--json")[1]
+        self.assertEqual(len(rows), sum(len(d["ops"]) for d in timeline["devices"]))
+        self.assertEqual(max(float(r["end_s"]) for r in rows), timeline["makespan"])
+        self.assertEqual({r["op"] for r in rows}, {"F", "B"})
+
+    def test_a_timeline_names_its_bubbles(self):
+        costs = ["--costs", "F=1,I=1,W=1,comm=0", "--json"]
+        change = ["--set", "layout.schedule=zb-h2", "--set", "layout.virtual_stages=1"]
+        out = run_json("timeline", "llama-3-70b-3d", *change, *costs)[1]
+        self.assertAlmostEqual(out["bubble"]["makespan"], 3)
+        self.assertAlmostEqual(out["bubble"]["span"], 0)
+        self.assertAlmostEqual(out["bubble"]["back_to_back"], 0)
+        self.assertTrue(out["bubble"]["closed_form"]["holds"])
+        self.assertEqual(out["bubble"]["closed_form"]["measure"], "span")
+        out = run_json("timeline", "llama-3-70b-3d", "--json")[1]
+        self.assertAlmostEqual(out["bubble"]["fraction"], out["bubble_fraction"])
+        self.assertFalse(out["bubble"]["closed_form"]["holds"])
 
     def test_a_report_can_be_written_to_a_file_in_every_form(self):
         with tempfile.TemporaryDirectory() as folder:
