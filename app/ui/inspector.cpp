@@ -125,7 +125,9 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
 }
 
 void op_block(Ui& ui, Rect& room, const Scene& scene) {
-    const Timeline& t = scene.evaluation.timeline;
+    // With a slow stage injected, the times are those on the screen.
+    const bool replayed = scene.shown_timeline != nullptr && scene.shown_timeline->iterations == 1;
+    const Timeline& t = replayed ? *scene.shown_timeline : scene.evaluation.timeline;
     const auto i = static_cast<std::size_t>(scene.selection.op);
     if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
     static constexpr std::array<std::string_view, 5> kNames{"forward", "backward", "input gradient",

@@ -146,6 +146,7 @@ void Shell::draw_keys(Ui& ui) {
              {"wheel", "zoom about the cursor; step a factor"},
              {"drag", "pan the mesh or the timeline"},
              {"Home, double-click", "fit everything again"},
+             {"press on the ruler", "set the timeline's cursor"},
              {"Shift+click on − +", "change this factor alone"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});

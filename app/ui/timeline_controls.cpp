@@ -292,7 +292,8 @@ void draw_measures(Ui& ui, Rect row, const Scene&, const TimelineViewState& stat
     if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown.bubble));
 }
 
-void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state, bool sends) {
+void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state,
+                          const RowPainter& painter, float row_height) {
     const ShownTimeline& shown = state.shown;
     const Timeline& t = shown.timeline(scene.evaluation);
     const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
@@ -314,11 +315,11 @@ void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineVi
         const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
             return x.comm.forward[a] + x.comm.backward[a] > 0;
         });
-        if (speaks)
+        if (speaks && row_height >= kLowRow_px)
             legend_item(ui, row, "exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
                         Pattern::cross_hatched);
     }
-    if (sends)
+    if (painter.lane_of(row_height) > 0)
         legend_item(ui, row, "sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F,
                     Pattern::solid);
     if (shown.choice.slow.any())

@@ -2,7 +2,7 @@
 // stage down, set another schedule beside it; and the sentences about what is idle.
 #pragma once
 
-#include "app/ui/timeline_view.h"
+#include "app/ui/timeline_rows.h"
 
 namespace pentamesh::ui {
 
@@ -15,8 +15,9 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
 // Every measure of idle time by its name, and the closed form beside the one it speaks of.
 void draw_measures(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state);
-// `sends`: they are drawn.
-void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state, bool sends);
+// Of what rows of this height show.
+void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state,
+                          const RowPainter& painter, float row_height);
 
 // "zb-h1 under 1f1b's costs: 43 % less idle ...".
 [[nodiscard]] std::string comparison_text(const Timeline& own, const Timeline& other);

@@ -12,8 +12,6 @@ namespace {
 constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                        GroupKind::etp};
 
-constexpr float kLow_px = 13;  // rows below this have no room for parts
-
 }  // namespace
 
 Color shade_of(const Theme& theme, const Op& op, int chunks) {
@@ -24,8 +22,8 @@ Color shade_of(const Theme& theme, const Op& op, int chunks) {
 }
 
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r) {
-    if (kind == OpKind::W) canvas.pattern(r, Pattern::dotted, theme.forward.alpha(0.35f));
-    if (kind == OpKind::I) canvas.pattern(r, Pattern::hatched, theme.forward.alpha(0.25f));
+    if (kind == OpKind::W) canvas.pattern(r, Pattern::dotted, theme.forward.alpha(0.5f));
+    if (kind == OpKind::I) canvas.pattern(r, Pattern::hatched, theme.forward.alpha(0.45f));
 }
 
 RowPainter::RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown,
@@ -77,7 +75,7 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
 
 // From the bottom up: as high as the axis' share of the block's time.
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
-    if (r.w < 6 && r.h < kLow_px) return;
+    if (r.w < 6 && r.h < kLowRow_px) return;
     const float whole = r.h;
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = whole * s.axis[a];
@@ -156,7 +154,7 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
         over_run = true;
         hovered_run = b;
     }
-    if (row.h < kLow_px) {
+    if (row.h < kLowRow_px) {
         low_run({x0, row.y, width, row.h}, b);
         return;
     }

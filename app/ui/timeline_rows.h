@@ -8,6 +8,8 @@ namespace pentamesh::ui {
 
 // F, B, I and W by shade and texture; an FB pair as both halves in one frame; a later chunk fainter.
 [[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
+// Rows below this have no room for parts: one colour stands for all that a device does.
+inline constexpr float kLowRow_px = 13;
 // The texture over it: I hatched, W dotted.
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 

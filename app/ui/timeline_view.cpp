@@ -383,7 +383,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     draw_labels(ui, rooms.labels, rows, scene, state);
     rooms.legend.cut_left(rooms.labels.w);
-    draw_timeline_legend(ui, rooms.legend, scene, state, painter.lane_of(rows.row(0).h) > 0);
+    draw_timeline_legend(ui, rooms.legend, scene, state, painter, rows.row(0).h);
     if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
 }
 
