@@ -229,19 +229,20 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     const Timeline& t = state.shown.timeline(scene.evaluation);
     draw_transport(ui, row.cut_left(84), t, state, scene.selection.stage);
     row.cut_left(8);
-    draw_critical_switch(ui, row.cut_left(100), state);
+    draw_critical_switch(ui, row.cut_left(92), state);
     row.cut_left(8);
     static constexpr std::string_view kSteps[] = {"1 step", "2 steps"};
-    const Rect steps = row.cut_left(128);
+    const Rect steps = row.cut_left(116);
     state.choice.steps = ui.segments("timeline.steps", steps, kSteps, state.choice.steps - 1) + 1;
     if (ui.hovers(steps))
         ui.tooltip("two steps back to back\nWithout a barrier between them the next step slides into the "
                    "slanted end of the last, as zero-bubble schedules do by checking the optimizer step "
                    "afterwards.");
     row.cut_left(8);
-    if (row.w > 170) slow_switch(ui, row.cut_left(170), scene, state);
+    const float wide = std::clamp((row.w - 8) / 2, 144.0f, 176.0f);
+    if (row.w >= wide) slow_switch(ui, row.cut_left(wide), scene, state);
     row.cut_left(8);
-    if (row.w > 170) second_switch(ui, row.cut_left(170), scene, state, revision);
+    if (row.w >= wide) second_switch(ui, row.cut_left(wide), scene, state, revision);
 }
 
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
@@ -261,12 +262,11 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
         TextStyle strong = ui.title();
         strong.color = ui.theme().bad;
         line.put("injected:", strong);
-        line.put("stage " + std::to_string(slow.device) + " takes " + trimmed(slow.factor) + " × as long",
-                 plain);
+        line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
         if (shown.step_before_s > 0) {
-            line.put("· step " + time_text(shown.step_before_s) + " to", plain);
-            line.put(time_text(shown.step_s), ui.title());
-            line.put("(+" + percent(shown.step_s / shown.step_before_s - 1) + "), bubble "
+            line.put("· step", plain);
+            line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
+            line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s) + "), bubble "
                          + percent(shown.bubble.fraction),
                      plain);
         }

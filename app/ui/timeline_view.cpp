@@ -16,7 +16,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMostRow = 104;
+constexpr float kMostRow = 128;
 constexpr double kLeastSpan_s = 1e-9;
 
 std::string op_name(OpKind k) {
@@ -195,6 +195,9 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
     c.push_clip(room);
     draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
     if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
+    Rect beside = room;
+    beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
+    draw_tail(ui, state.second_shown.tail, t.makespan, beside, scale);
     if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
     c.pop_clip();
     if (painter.hovered >= 0)
@@ -280,7 +283,7 @@ Rooms divide(Rect room, float labels, bool tall, bool second, int devices) {
     Rooms r;
     r.legend = room.cut_bottom(18);
     const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
-    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 200.0f));
+    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 240.0f));
     if (room.h > 96) r.ruler = room.cut_bottom(20);
     if (second) r.second = room.cut_bottom(room.h / 2);
     r.labels = room.cut_left(labels);
