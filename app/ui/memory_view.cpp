@@ -71,6 +71,14 @@ std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     return t;
 }
 
+// How the part under the mouse came about; empty where there is none.
+std::string explained(const Scene& scene, int stage, std::size_t category) {
+    if (category >= kCategories.size()) return {};
+    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
+                                         static_cast<MemoryCategory>(category));
+    return "\n" + std::string(kCategories[category]) + " = " + e.formula + "\n= " + e.substituted;
+}
+
 void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
               const Selection& sel, std::size_t* hovered) {
     Canvas& c = ui.canvas();
@@ -203,12 +211,12 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         std::size_t hovered = kCategories.size();
         draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
         if (i % every == 0)
-            c.text_in({slot.x, labels.y, slot.w, labels.h}, std::to_string(i),
+            c.text_in({slot.center().x - 16, labels.y, 32, labels.h}, std::to_string(i),
                       ui.style(12, lit ? Tone::text : Tone::secondary), Align::center);
         const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
         if (hit.hovered) {
             scene.next_hover.stage = s.stage;
-            ui.tooltip(stage_tooltip(m, s));
+            ui.tooltip(stage_tooltip(m, s) + explained(scene, s.stage, hovered));
         }
         if (hit.focused) ui.focus_ring(column, 0);
         if (hit.clicked) {

@@ -190,7 +190,7 @@ class SheetPainter {
         }
         for (const Axis a : kDrawn)
             if (p_.on(a).size > 1) {  // layers or the batch alone: whole here, solid
-                c_.rect(body_, here() ? color(a) : dim(color(a), true));
+                c_.rect(body_, here() ? mix(theme_.window, color(a), 0.65f) : dim(color(a), true));
                 return;
             }
         c_.rect(body_, mix(theme_.window, theme_.secondary, 0.55f));
@@ -203,8 +203,7 @@ class SheetPainter {
         const auto ramp = shades(theme_, color(axis));
         const std::int64_t own = part_of_rank(axis);
         const std::int64_t parts = std::max<std::int64_t>(p_.on(axis).parts, 1);
-        const float extent = std::max(body_.w, body_.h);
-        if (extent / static_cast<float>(parts) < 1) c_.rect(body_, dim(base, false));
+        if (parts > 16) c_.rect(body_, dim(base, false));  // bands thinner than a pixel are left out
         for (const Piece& piece : t.piece) {
             const std::int64_t i = piece.at[at(axis)];
             const bool mine = i == own && look_.lit && here();
@@ -376,18 +375,30 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     const auto ramp = shades(theme, base);
     const Range own = sheet.part.held ? sheet.part.box[0] : Range{};
     std::int64_t under = -1;
+    std::vector<IndexBox> boxes;
     for (std::int64_t e = 0; e < experts; ++e) {
         const Rect cell{room.x + static_cast<float>(e % columns) * w,
                         room.y + static_cast<float>(e / columns) * h, w, h};
         const Rect box = w > 6 && h > 6 ? cell.inset(0.75f) : cell;
         const std::int64_t owner = dealt ? owner_of_expert(experts, ep.size, e) : 0;
-        const bool mine = look.lit && !aside && e >= own.begin && e < own.end;
+        double share = 0;  // a flat cut may leave the rank some of its experts, or a part of one
+        if (look.lit && !aside && e >= own.begin && e < own.end) {
+            boxes.clear();
+            boxes_of(p, sheet.part, e, boxes);
+            share = share_of(p, boxes);
+        }
+        const bool mine = share > 0;
         const Color shade = apart ? ramp[static_cast<std::size_t>(owner % kShadeCount)] : base;
-        const Color fill = apart || mine ? shade : mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f);
-        if (dealt)
-            c.rect(box, fill);
-        else
+        const Color rest = mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f);
+        const Color fill = apart || share >= 0.5 ? shade : rest;
+        if (!dealt) {
             c.pattern(box, Pattern::hatched, base, mix(theme.window, base, 0.12f));
+        } else if (mine && share < 1) {
+            c.rect(box, rest);
+            c.rect({box.x, box.y, box.w, static_cast<float>(share) * box.h}, shade);
+        } else {
+            c.rect(box, apart || mine ? shade : rest);
+        }
         if (mine && dealt) c.frame(box, theme.text, 1.25f);
         if (e == shown) c.frame(box.inset(-1), theme.link, 1.5f);
         if (w >= 22 && h >= 13) {

@@ -191,7 +191,9 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     line.cut_left(std::min(line.w, c.text_width(bold, ui.title()) + 6));
     const std::string layers =
         thousands(s.prices.single.model.layers) + " layers of " + scene.plan.model.name;
-    if (line.w > 60) c.text_in(line, layers + ", its embedding and head", ui.style(13, Tone::secondary));
+    if (line.w > 60)
+        c.text_in(line, layers + ", its embedding and head, trained as in this plan",
+                  ui.style(13, Tone::secondary));
     const std::string price = price_sentence(s.prices, picked(s));
     const std::string text = room.h > 360 ? price + " " + std::string(facts.composes) : price;
     const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);

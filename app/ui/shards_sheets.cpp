@@ -66,13 +66,19 @@ void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request
         s.expert = p.expert ? std::clamp<std::int64_t>(request.expert, 0, p.shape[0] - 1) : 0;
         pieces_of(plan, mesh, p, request.rank, s.expert, true, kMostPieces, s.coarse);
         pieces_of(plan, mesh, p, request.rank, s.expert, false, kMostPieces, s.fine);
-        s.part = part_of(plan, mesh, p, request.rank);
-        boxes_of(p, s.part, s.expert, s.lit);
-        s.held_by = holder_like(plan, mesh, p, request.rank);
         out.push_back(std::move(s));
     }
+    light_sheets(plan, mesh, request.rank, out);
     std::stable_sort(out.begin(), out.end(),
                      [](const Sheet& a, const Sheet& b) { return drawing_order(a) < drawing_order(b); });
+}
+
+void light_sheets(const Plan& plan, const Mesh& mesh, std::int64_t rank, std::vector<Sheet>& sheets) {
+    for (Sheet& s : sheets) {
+        s.part = part_of(plan, mesh, s.placement, rank);
+        s.lit.clear();
+        boxes_of(s.placement, s.part, s.expert, s.lit);
+    }
 }
 
 SheetTotals totals_of(const std::vector<Sheet>& sheets) {
@@ -99,7 +105,7 @@ std::string sheet_tooltip(const Sheet& s, std::int64_t rank) {
         if (p.on(a).size > 1) t += "\n" + std::string(axis_name(p, a)) + ": " + spread_words(p.on(a));
     t += "\nrank " + thousands(rank) + ": " + part_words(p, s.part);
     t += "\nhere " + exact(s.part.bytes) + "\nwhole " + exact(p.bytes_whole) + ", "
-         + significant(p.bytes_per_number) + " a number";
+         + trimmed(p.bytes_per_number) + (p.bytes_per_number == 1 ? " byte a number" : " bytes a number");
     if (p.layers > 1) t += "\nin each of " + thousands(p.layers) + " layers";
     return t;
 }

@@ -18,7 +18,6 @@ struct Sheet {
     Part part;                  // what the rank holds of it
     std::vector<IndexBox> lit;  // the same, drawn
     std::int64_t expert = 0;    // which of the experts is drawn
-    std::int64_t held_by = -1;  // a rank that holds it: the chosen one, or one like it on another stage
 };
 
 // What is shown of the model.
@@ -36,6 +35,9 @@ struct SheetRequest {
 };
 
 void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request, std::vector<Sheet>& out);
+
+// Another rank's part of the same sheets.
+void light_sheets(const Plan& plan, const Mesh& mesh, std::int64_t rank, std::vector<Sheet>& sheets);
 
 // Numbers and bytes of the sheets together: whole, and on the rank.
 struct SheetTotals {

@@ -73,7 +73,7 @@ void write_sentence(const Scene& scene, ShardsViewState& s) {
                         : " in one micro-batch on every replica.");
     else
         s.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes) + " of "
-                 + std::string(name_of(s.state)) + ".";
+                 + (s.state == TensorState::optimizer ? "optimizer state." : "gradients.");
     s.bold += " " + who
               + (!held                     ? "has none of it: another pipeline stage does."
                  : t.bytes_here >= t.bytes ? "holds all of it."
@@ -93,7 +93,12 @@ void refresh(const Scene& scene, ShardsViewState& s, std::uint64_t revision) {
     const SheetRequest request = request_of(scene, s);
     if (s.made_of == revision && s.made_for == request) return;
     const Mesh& mesh = scene.evaluation.mesh;
-    make_sheets(scene.plan, mesh, request, s.sheets);
+    SheetRequest like_before = s.made_for;
+    like_before.rank = request.rank;
+    if (s.made_of == revision && like_before == request)
+        light_sheets(scene.plan, mesh, request.rank, s.sheets);
+    else
+        make_sheets(scene.plan, mesh, request, s.sheets);
     if (s.made_of != revision) s.stages = stages_of_layers(scene.plan, mesh);
     s.made_of = revision;
     s.made_for = request;
@@ -263,7 +268,11 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     if (chosen || hit.hovered)
         c.frame(body.inset(-2), chosen ? ui.theme().link : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
     if (hit.focused) ui.focus_ring(slot, 3);
-    if (hit.hovered) ui.tooltip(sheet_tooltip(sheet, s.made_for.rank));
+    if (hit.hovered) {
+        const Explanation e =
+            explain_tensor(scene.plan, scene.evaluation.mesh, sheet.placement, s.made_for.rank);
+        ui.tooltip(sheet_tooltip(sheet, s.made_for.rank) + "\n" + e.formula + "\n= " + e.substituted);
+    }
     if (hit.clicked) {
         scene.selection.topic = chosen ? Selection::Topic::none : Selection::Topic::tensor;
         scene.selection.tensor = chosen ? -1 : sheet.tensor;

@@ -1,5 +1,4 @@
-#include "core/memory.h"
-#include "core/schedules/schedule.h"
+#include "tests/core/memory_plans.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace pentamesh;
+using namespace pentamesh::test;
 using nlohmann::json;
 
 namespace {
@@ -23,63 +23,8 @@ std::vector<json> cases(const std::string& kind) {
     return out;
 }
 
-std::vector<double> in_flight(const Plan& p, std::int64_t microbatches) {
-    ScheduleShape shape{p.layout.schedule, static_cast<int>(p.layout.pp), static_cast<int>(microbatches),
-                        static_cast<int>(p.layout.virtual_stages), 0};
-    REQUIRE(accepts(shape));
-    std::vector<double> out;
-    for (int d = 0; d < shape.devices; ++d) out.push_back(peak_in_flight(shape, d));
-    return out;
-}
-
-std::vector<double> flights(const Plan& p) {
-    const Layout& l = p.layout;
-    const std::int64_t m =
-        p.training.global_batch / (p.training.micro_batch * l.dp_shard * l.dp_replicate.value_or(1));
-    return in_flight(p, m);
-}
-
-Memory memory_of(const Plan& p) {
-    Memory out;
-    compute_memory(p, build_mesh(p), flights(p), out);
-    REQUIRE(out.stage.size() == static_cast<std::size_t>(p.layout.pp));
-    return out;
-}
-
 double state_bytes(const StageMemory& s) {
     return s.parameters + s.gradients + s.optimizer;
-}
-
-Plan plan_of(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
-    Plan p;
-    Model& m = p.model;
-    m.layers = layers;
-    m.hidden = hidden;
-    m.heads = m.kv_heads = heads;
-    m.head_dim = hidden / heads;
-    m.ffn = 4 * hidden;
-    m.vocab = 128000;
-    p.layout.dp_replicate = 1;
-    p.layout.zero = 0;
-    p.cluster.gpu.hbm_bytes = 80e9;
-    p.cluster.gpus = 1;
-    p.training.global_batch = 1;
-    p.training.sequence_length = 2048;
-    return p;
-}
-
-Plan moe_plan() {
-    Plan p = plan_of(12, 1024, 16);
-    p.model.moe = Moe{16, 2, 512, 1, 768, 2, 1, true, false, 0};
-    p.layout = Layout{};
-    p.layout.tp = 2;
-    p.layout.ep = 4;
-    p.layout.etp = 1;
-    p.layout.pp = 2;
-    p.layout.dp_shard = 4;
-    p.layout.dp_replicate = 1;
-    p.training.global_batch = 16;
-    return p;
 }
 
 // The memory plans of Korthikanti et al. 2022.
@@ -431,71 +376,6 @@ TEST_CASE("full recompute keeps layer inputs and holds one layer's activations w
                                     [](const BufferBytes& b) { return b.name == "recomputed layer"; });
     REQUIRE(again != parts.end());
     CHECK(again->mid == none.stage[0].activations_per_layer - 2.0 * 2048 * 1024);
-}
-
-TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, each step explained") {
-    Plan dense = plan_of(16, 1024, 8);
-    dense.layout.tp = 2;
-    dense.layout.cp = 2;
-    dense.layout.pp = 4;
-    dense.layout.dp_shard = 4;
-    dense.layout.zero = 3;
-    dense.training.global_batch = 64;
-    dense.training.recompute = Recompute::selective;
-    Plan dual = dense;
-    dual.layout.schedule = Schedule::dualpipe;
-    for (const Plan& p : {dense, dual, moe_plan(), plan_of(4, 256, 4)}) {
-        const std::vector<SavingStep> steps = savings(p, flights(p));
-        REQUIRE_FALSE(steps.empty());
-        CHECK(steps.front().label == "single GPU");
-        const Memory m = memory_of(p);
-        CHECK(steps.back().fullest.total() == m.peak());
-        double left = steps.front().fullest.total();
-        for (const SavingStep& s : steps) {
-            CHECK_FALSE(s.reason.empty());
-            left -= s.saved;
-            CHECK(left == s.fullest.total());
-        }
-        Plan alone = p;
-        alone.layout = Layout{};
-        alone.layout.dp_replicate = 1;
-        alone.layout.zero = 0;
-        alone.layout.sequence_parallel = false;
-        alone.training.recompute = Recompute::none;
-        CHECK(steps.front().fullest.total() == memory_of(alone).peak());
-    }
-}
-
-TEST_CASE("every category explains itself with symbols, this plan's numbers and a source") {
-    for (Plan p : {plan_of(16, 1024, 8), moe_plan()})
-        for (int zero = 0; zero < 4; ++zero) {
-            p.layout.zero = zero;
-            const Mesh mesh = build_mesh(p);
-            const Memory m = memory_of(p);
-            for (int c = 0; c < kMemoryCategoryCount; ++c)
-                for (std::size_t d = 0; d < m.stage.size(); ++d) {
-                    const Explanation e =
-                        explain_memory(p, mesh, m, static_cast<int>(d), static_cast<MemoryCategory>(c));
-                    CHECK_FALSE(e.empty());
-                    CHECK_FALSE(e.title.empty());
-                    CHECK(e.substituted.find_first_of("0123456789") != std::string::npos);
-                    CHECK_FALSE(e.result.empty());
-                    CHECK_FALSE(e.source.empty());
-                }
-        }
-}
-
-TEST_CASE("an explanation of ZeRO-1 states bytes, numbers and shards") {
-    Plan p = plan_of(16, 1024, 8);
-    p.layout.dp_shard = 8;
-    p.layout.zero = 1;
-    p.training.global_batch = 8;
-    const Memory m = memory_of(p);
-    const Explanation e = explain_memory(p, build_mesh(p), m, 0, MemoryCategory::optimizer);
-    CHECK(e.formula.rfind("b · N / (dp_shard · cp)", 0) == 0);
-    CHECK(e.substituted == "12 · 530,613,248 / 8");
-    CHECK(e.result == "= 759 MiB (795,919,872 bytes)");
-    CHECK(explain_memory(p, build_mesh(p), m, 1, MemoryCategory::optimizer).empty());
 }
 
 TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no stages") {

@@ -1,0 +1,67 @@
+// Plans and the memory they take, shared by the tests of memory, savings and explanations.
+#pragma once
+
+#include "core/memory.h"
+#include "core/schedules/schedule.h"
+
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace pentamesh::test {
+
+inline std::vector<double> in_flight(const Plan& p, std::int64_t microbatches) {
+    ScheduleShape shape{p.layout.schedule, static_cast<int>(p.layout.pp), static_cast<int>(microbatches),
+                        static_cast<int>(p.layout.virtual_stages), 0};
+    REQUIRE(accepts(shape));
+    std::vector<double> out;
+    for (int d = 0; d < shape.devices; ++d) out.push_back(peak_in_flight(shape, d));
+    return out;
+}
+
+inline std::vector<double> flights(const Plan& p) {
+    const Layout& l = p.layout;
+    const std::int64_t m =
+        p.training.global_batch / (p.training.micro_batch * l.dp_shard * l.dp_replicate.value_or(1));
+    return in_flight(p, m);
+}
+
+inline Memory memory_of(const Plan& p) {
+    Memory out;
+    compute_memory(p, build_mesh(p), flights(p), out);
+    REQUIRE(out.stage.size() == static_cast<std::size_t>(p.layout.pp));
+    return out;
+}
+
+inline Plan plan_of(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
+    Plan p;
+    Model& m = p.model;
+    m.layers = layers;
+    m.hidden = hidden;
+    m.heads = m.kv_heads = heads;
+    m.head_dim = hidden / heads;
+    m.ffn = 4 * hidden;
+    m.vocab = 128000;
+    p.layout.dp_replicate = 1;
+    p.layout.zero = 0;
+    p.cluster.gpu.hbm_bytes = 80e9;
+    p.cluster.gpus = 1;
+    p.training.global_batch = 1;
+    p.training.sequence_length = 2048;
+    return p;
+}
+
+inline Plan moe_plan() {
+    Plan p = plan_of(12, 1024, 16);
+    p.model.moe = Moe{16, 2, 512, 1, 768, 2, 1, true, false, 0};
+    p.layout = Layout{};
+    p.layout.tp = 2;
+    p.layout.ep = 4;
+    p.layout.etp = 1;
+    p.layout.pp = 2;
+    p.layout.dp_shard = 4;
+    p.layout.dp_replicate = 1;
+    p.training.global_batch = 16;
+    return p;
+}
+
+}  // namespace pentamesh::test
