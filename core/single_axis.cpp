@@ -140,7 +140,7 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
         price.possible = e.valid && !e.memory.stage.empty();
         if (!plan.model.moe && price.strategy == Strategy::ep) {
             price.possible = false;
-            price.why_not = "The model has no experts to deal.";
+            price.why_not = "No experts to deal.";
         } else if (!price.possible) {
             for (const Problem& problem : e.problems)
                 if (problem.severity == Severity::error && price.why_not.empty())

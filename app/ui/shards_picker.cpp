@@ -46,6 +46,11 @@ void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_
     }
 }
 
+Rect indented(Rect r) {
+    r.cut_left(6);
+    return r;
+}
+
 // A row for each strategy: memory and bytes sent as bars, both against the largest.
 void price_table(Ui& ui, Rect room, PickerState& s) {
     Canvas& c = ui.canvas();
@@ -54,10 +59,10 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         sent = std::max(sent, p.sent_bytes);
         held = std::max(held, p.fullest.total());
     }
-    const float name_w = 118, bar_w = std::max(20.0f, (room.w - name_w - 2 * 76) / 2 - 8);
+    const float name_w = 118, bar_w = std::max(20.0f, (room.w - name_w - 2 * 66) / 2 - 4);
     Rect head = room.cut_top(kRow);
     head.cut_left(name_w);
-    c.text_in(head.cut_left(bar_w + 76), "fullest GPU holds", ui.small());
+    c.text_in(head.cut_left(bar_w + 66), "fullest GPU", ui.small());
     head.cut_left(8);
     c.text_in(head, "sent per step", ui.small());
     const float row_h = std::clamp((room.h - kRow) / kStrategyCount, 16.0f, 26.0f);
@@ -71,7 +76,7 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         Rect row = room.cut_top(row_h);
         c.text_in(row.cut_left(name_w), "one GPU", ui.small());
         bar(row, s.prices.single_gpu.total(), held, ui.theme().secondary);
-        c.text_in(row.cut_left(76).inset(6, 0), memory_text(s.prices.single_gpu.total()), ui.small());
+        c.text_in(indented(row.cut_left(66)), memory_text(s.prices.single_gpu.total()), ui.small());
         row.cut_left(8);
         c.text_in(row, "nothing", ui.small());
     }
@@ -100,10 +105,10 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
             continue;
         }
         bar(row, p.fullest.total(), held, ui.theme().memory[1]);
-        c.text_in(row.cut_left(76).inset(6, 0), memory_text(p.fullest.total()), ui.small(Tone::text));
+        c.text_in(indented(row.cut_left(66)), memory_text(p.fullest.total()), ui.small(Tone::text));
         row.cut_left(8);
         bar(row, p.sent_bytes, sent, color);
-        c.text_in(row.inset(6, 0), traffic_text(p.sent_bytes), ui.small(Tone::text));
+        c.text_in(indented(row), traffic_text(p.sent_bytes), ui.small(Tone::text));
     }
 }
 
@@ -136,8 +141,8 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
     const SheetTotals t = totals_of(sheets);
     Rect head = room.cut_top(18);
     c.text_in(head, "GPU " + std::to_string(rank), ui.style(12, Tone::text, Face::semibold));
-    const std::string holds = t.bytes_here > 0 ? percent(t.bytes_here / t.bytes) : "none";
-    c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
+    const std::string holds = t.bytes_here > 0 ? trimmed(t.bytes_here / t.bytes * 100) + " %" : "none";
+    if (head.w > 92) c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
     layer_cells(ui, room.cut_top(12), s, rank, color);
     room.cut_top(6);
     SheetLook look;
@@ -199,7 +204,7 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);
     c.paragraph(room.cut_top(h), text, ui.style(13, Tone::secondary), 18);
     room.cut_top(8);
-    Rect table = room.cut_left(std::clamp(room.w * 0.42f, 300.0f, 560.0f));
+    Rect table = room.cut_left(std::clamp(room.w * 0.42f, 320.0f, 560.0f));
     room.cut_left(16);
     price_table(ui, table, s);
     gpu_boxes(ui, room, s);
