@@ -5,7 +5,7 @@
 
 namespace pentamesh {
 
-// Fills the texture that is bound. `repeat`: tiles, and is not smoothed.
-void set_alpha_texture(int width, int height, const std::uint8_t* alpha, bool repeat);
+// Fills the texture that is bound.
+void set_alpha_texture(int width, int height, const std::uint8_t* alpha);
 
 }  // namespace pentamesh

@@ -3,6 +3,7 @@
 #include "render/fonts.h"
 #include "render/imgui_compat.h"
 #include "render/page_sink.h"
+#include "render/patterns.h"
 #include "render/surface.h"
 #include "render/surface_state.h"
 
@@ -237,11 +238,25 @@ void Canvas::pattern(Rect r, Pattern p, Color color, Color ground) {
     const Pixels px{scale_};
     const float x0 = px.snap(r.x), y0 = px.snap(r.y);
     const float x1 = std::max(px.snap(r.right()), x0 + 1), y1 = std::max(px.snap(r.bottom()), y0 + 1);
-    const auto side = static_cast<float>(PatternTiles::side(scale_));
-    push_texture(*list_, surface_state().patterns.texture(p, scale_));
-    list_->PrimReserve(6, 4);
-    list_->PrimRectUV({x0, y0}, {x1, y1}, {x0 / side, y0 / side}, {x1 / side, y1 / side}, packed(color));
-    pop_texture(*list_);
+    const GlyphSlot picture = surface_state().glyphs.pattern(p, scale_);
+    if (picture.page != 0) return;
+    const AtlasRegion region = atlas_region();
+    const auto side = static_cast<float>(pattern_side(scale_)),
+               span = static_cast<float>(pattern_span(scale_));
+    // Only what is seen, in pieces of one picture; the lattice is that of the whole window.
+    const ImVec2 low = list_->GetClipRectMin(), high = list_->GetClipRectMax();
+    const auto on_lattice = [&](float v) { return std::floor(v / span) * span; };
+    const float left = std::max(x0, on_lattice(low.x)), top = std::max(y0, on_lattice(low.y));
+    const auto phase = [&](float v) { return v - std::floor(v / side) * side; };
+    for (float y = top; y < std::min(y1, high.y); y += span)
+        for (float x = left; x < std::min(x1, high.x); x += span) {
+            const Vec2 to{std::min(x + span, x1), std::min(y + span, y1)};
+            const float u = static_cast<float>(region.x + picture.x) + phase(x);
+            const float v = static_cast<float>(region.y + picture.y) + phase(y);
+            list_->PrimReserve(6, 4);
+            list_->PrimRectUV({x, y}, {to.x, to.y}, {u * region.u, v * region.v},
+                              {(u + to.x - x) * region.u, (v + to.y - y) * region.v}, packed(color));
+        }
 }
 
 void Canvas::line(Vec2 a, Vec2 b, Color color, float width, Dash dash) {

@@ -33,7 +33,6 @@ void build_fonts(const FontFiles& files, float scale) {
     SurfaceState& state = surface_state();
     state.scale = scale;
     state.glyphs.reset();
-    state.patterns.reset();
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     begin_fonts(atlas);
     atlas.Flags |= ImFontAtlasFlags_NoMouseCursors;

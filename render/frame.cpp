@@ -40,7 +40,6 @@ FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
     state_.glyphs.reset();
-    state_.patterns.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
 }

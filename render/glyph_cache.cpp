@@ -2,6 +2,8 @@
 
 #include "render/alpha_texture.h"
 #include "render/imgui_compat.h"
+#include "render/patterns.h"
+#include "render/surface_state.h"
 
 #include <cmath>
 #include <glad/gl.h>
@@ -21,6 +23,7 @@ void GlyphCache::reset() {
         if (p.texture != 0) glDeleteTextures(1, &p.texture);
     pages_.clear();
     slots_.clear();
+    patterns_ = {};
 }
 
 void GlyphCache::start_frame() {
@@ -42,10 +45,7 @@ GlyphSlot GlyphCache::make(const GlyphRef& glyph, float em, int sub) {
     // A pixel of nothing on each side, so that no neighbour bleeds in.
     const int width = bitmap_.width + 2, height = bitmap_.height + 2;
     if (bitmap_.width <= 0 || bitmap_.height <= 0 || width > kOwnPage || height > kOwnPage) return slot;
-    if (pages_.empty()) {
-        const AtlasRegion region = atlas_region();
-        pages_.push_back({0, region.width, region.height, 0, {}});
-    }
+    if (pages_.empty()) first_page(surface_state().scale);
     while (!place(pages_.back(), width, height, slot)) add_page();
     slot.page = static_cast<std::int16_t>(pages_.size() - 1);
     slot.left = static_cast<std::int16_t>(bitmap_.left);
@@ -79,12 +79,32 @@ bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) const
     return true;
 }
 
+GlyphSlot GlyphCache::pattern(Pattern pattern, float scale) {
+    if (pages_.empty()) first_page(scale);
+    return patterns_[static_cast<std::size_t>(pattern)];
+}
+
+void GlyphCache::first_page(float scale) {
+    const AtlasRegion region = atlas_region();
+    Page page{0, region.width, region.height, 0, {}};
+    const int n = pattern_span(scale) + pattern_side(scale);
+    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted}) {
+        GlyphSlot slot;
+        if (!place(page, n + 2, n + 2, slot)) continue;  // a region too small for them: nothing is hatched
+        slot.page = 0;
+        slot.width = slot.height = static_cast<std::uint16_t>(n);
+        upload_to_atlas(slot.x, slot.y, n, n, pattern_picture(p, scale).data());
+        patterns_[static_cast<std::size_t>(p)] = slot;
+    }
+    pages_.push_back(std::move(page));
+}
+
 void GlyphCache::add_page() {
     Page page{0, kOwnPage, kOwnPage, 0, {}};
     glGenTextures(1, &page.texture);
     glBindTexture(GL_TEXTURE_2D, page.texture);
     const std::vector<std::uint8_t> nothing(static_cast<std::size_t>(kOwnPage) * kOwnPage);
-    set_alpha_texture(kOwnPage, kOwnPage, nothing.data(), false);
+    set_alpha_texture(kOwnPage, kOwnPage, nothing.data());
     pages_.push_back(std::move(page));
 }
 

@@ -1,9 +1,12 @@
 // Pictures of glyphs on textures, made when a text first needs them: exact at every size, a quarter of a
-// pixel from where they belong.
+// pixel from where they belong. The patterns lie beside them on the first texture, so that bars, their
+// hatching and their labels are one draw call.
 #pragma once
 
+#include "render/canvas.h"
 #include "render/type_faces.h"
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -30,6 +33,8 @@ class GlyphCache {
     void start_frame();
     // `sub`: quarter of a pixel, 0 to 3.
     [[nodiscard]] GlyphSlot get(const GlyphRef& glyph, float em, int sub);
+    // The picture of a pattern (pattern_picture), always on page 0.
+    [[nodiscard]] GlyphSlot pattern(Pattern pattern, float scale);
     // Name of the OpenGL texture of a page above 0; such pages are kOwnPage pixels a side.
     [[nodiscard]] unsigned texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
     static constexpr int kOwnPage = 1024;
@@ -45,11 +50,13 @@ class GlyphCache {
     };
     [[nodiscard]] GlyphSlot make(const GlyphRef& glyph, float em, int sub);
     [[nodiscard]] bool place(Page& page, int width, int height, GlyphSlot& slot) const;
+    void first_page(float scale);
     void add_page();
 
     const TypeFaces* faces_;
     std::unordered_map<std::uint64_t, GlyphSlot> slots_;
     std::vector<Page> pages_;
+    std::array<GlyphSlot, 4> patterns_{};  // by Pattern
     GlyphBitmap bitmap_;
 };
 

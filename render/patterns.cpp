@@ -1,10 +1,7 @@
 #include "render/patterns.h"
 
-#include "render/alpha_texture.h"
-
 #include <algorithm>
 #include <cmath>
-#include <glad/gl.h>
 
 namespace pentamesh {
 
@@ -34,32 +31,27 @@ float covered(Pattern pattern, float x, float y, float side, float scale) {
 
 }  // namespace
 
-int PatternTiles::side(float scale) {
+int pattern_side(float scale) {
     return std::max(2, static_cast<int>(std::lround(kPatternStep * scale)));
 }
 
-void PatternTiles::reset() {
-    for (unsigned& t : texture_) {
-        if (t != 0) glDeleteTextures(1, &t);
-        t = 0;
-    }
+int pattern_span(float scale) {
+    constexpr int kAbout = 256;  // most rectangles need one picture then
+    const int side = pattern_side(scale);
+    return std::max(1, kAbout / side) * side;
 }
 
-unsigned PatternTiles::texture(Pattern pattern, float scale) {
-    unsigned& name = texture_[static_cast<std::size_t>(pattern)];
-    if (name != 0) return name;
-    const int n = side(scale);
+std::vector<std::uint8_t> pattern_picture(Pattern pattern, float scale) {
+    const int side = pattern_side(scale), n = pattern_span(scale) + side;
     std::vector<std::uint8_t> alpha;
+    alpha.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
     for (int y = 0; y < n; ++y)
-        for (int x = 0; x < n; ++x)
-            alpha.push_back(static_cast<std::uint8_t>(
-                std::lround(255
-                            * covered(pattern, static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f,
-                                      static_cast<float>(n), scale))));
-    glGenTextures(1, &name);
-    glBindTexture(GL_TEXTURE_2D, name);
-    set_alpha_texture(n, n, alpha.data(), true);
-    return name;
+        for (int x = 0; x < n; ++x) {
+            const auto px = static_cast<float>(x % side) + 0.5f, py = static_cast<float>(y % side) + 0.5f;
+            const float share = covered(pattern, px, py, static_cast<float>(side), scale);
+            alpha.push_back(static_cast<std::uint8_t>(std::lround(255 * share)));
+        }
+    return alpha;
 }
 
 }  // namespace pentamesh

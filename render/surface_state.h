@@ -1,10 +1,9 @@
-// What belongs to one Dear ImGui context of ours: faces and their glyphs, pattern tiles, the cell shader, and
+// What belongs to one Dear ImGui context of ours: faces and their glyphs, the cell shader, and
 // the grids of the frame that is drawn. Hung into io.UserData, so nothing here is global.
 #pragma once
 
 #include "render/canvas.h"
 #include "render/glyph_cache.h"
-#include "render/patterns.h"
 #include "render/type_faces.h"
 
 #include <deque>
@@ -33,7 +32,6 @@ struct SurfaceState {
     float scale = 1;
     TypeFaces faces;
     GlyphCache glyphs;
-    PatternTiles patterns;
     std::vector<FieldFont> fonts;
     std::vector<KeyStroke> strokes;
     int atlas_rect = -1;         // our region of Dear ImGui's atlas
