@@ -291,12 +291,6 @@ class Rows {
 
     // Dense parameters over dp x cp, routed experts over edp.
     void gradients() {
-        for (int d = 0; d < out_.stages.devices; ++d) {
-            if (repeats_previous(out_.stages, d)) continue;
-            const HeldWeights held = held_by(plan_, out_.weights, out_.stages, d);
-            out_.most_held.dense = std::max(out_.most_held.dense, held.dense);
-            out_.most_held.experts = std::max(out_.most_held.experts, held.experts);
-        }
         const double dense = out_.most_held.dense, experts = out_.most_held.experts;
         const bool cp = v_.cp > 1;
         const std::int64_t replicas = group(GroupKind::dp_replicate).degree;
@@ -379,6 +373,9 @@ void find_busiest(const Plan& plan, Comm& out) {
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
         if (repeats_previous(out.stages, d)) continue;
+        const HeldWeights held = held_by(plan, w, out.stages, d);
+        out.most_held.dense = std::max(out.most_held.dense, held.dense);
+        out.most_held.experts = std::max(out.most_held.experts, held.experts);
         ChunkLayers sum;
         for (int c = 0; c < out.stages.chunks; ++c) {
             const ChunkLayers& k = out.stages.chunk[static_cast<std::size_t>(d * out.stages.chunks + c)];
@@ -466,7 +463,21 @@ void list_operations(const Plan& plan, const Mesh& mesh,
         AxisTraffic& a = out.by_axis[static_cast<std::size_t>(o.axis)];
         a.count += o.count_per_step;
         a.sent_bytes_per_rank += o.sent_bytes_per_rank;
+        a.payload_bytes += o.count_per_step * o.message_bytes;
     }
+}
+
+std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
+    std::array<AxisTraffic, kMaxTiers> out{};
+    for (const Operation& o : comm.operations) {
+        AxisTraffic& t = out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))];
+        t.count += o.count_per_step;
+        t.sent_bytes_per_rank += o.sent_bytes_per_rank;
+        t.payload_bytes += o.count_per_step * o.message_bytes;
+        t.time_s += o.time_s;
+        t.exposed_s += o.exposed_s;
+    }
+    return out;
 }
 
 }  // namespace pentamesh

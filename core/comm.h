@@ -52,6 +52,8 @@ struct Operation {
 
 struct AxisTraffic {
     double count = 0, sent_bytes_per_rank = 0, time_s = 0, exposed_s = 0;
+    double payload_bytes =
+        0;  // buffers, each times its calls: what is to be moved, beside what leaves a rank
 };
 
 struct Comm {
@@ -73,6 +75,9 @@ struct Comm {
 // Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.
 void list_operations(const Plan& plan, const Mesh& mesh,
                      const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
+
+// The same by the slowest tier that each operation crosses.
+[[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);

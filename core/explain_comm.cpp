@@ -2,18 +2,14 @@
 #include "core/comm.h"
 #include "core/evaluate.h"
 #include "core/step.h"
-
-#include <array>
-#include <cstdio>
+#include "core/text.h"
 
 namespace pentamesh {
 
 namespace {
 
 std::string figure(double value) {
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), "%.4g", value);
-    return text.data();
+    return three_digits(value);
 }
 
 struct SendRule {
@@ -70,6 +66,24 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         e.substituted = figure(m) + " micro-batches on the busiest stage, "
                         + figure(s.model_flops_per_gpu / 1e12) + " TFLOP per GPU and step";
         result(s.compute_s);
+        e.source = "roofline of each product, docs/step.md";
+        break;
+    case StepPart::ideal:
+        e.title = "ideal compute";
+        e.formula = "model FLOPs per GPU / dense peak";
+        e.substituted = figure(s.model_flops_per_gpu / 1e12)
+                        + " TFLOP, the masked half of attention left out, at "
+                        + figure(find_rates(plan).peak / 1e12) + " TFLOP/s";
+        result(s.ideal_s);
+        e.source = "what a GPU at its peak with nothing else to do would need";
+        break;
+    case StepPart::kernels:
+        e.title = "below the peak";
+        e.formula = "compute - ideal compute";
+        e.substituted =
+            figure(s.compute_s) + " s - " + figure(s.ideal_s)
+            + " s: products below the peak, norms, casts, launches, what the busiest stage does more";
+        result(s.compute_s - s.ideal_s);
         e.source = "roofline of each product, docs/step.md";
         break;
     case StepPart::recompute:

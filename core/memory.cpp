@@ -14,28 +14,29 @@ std::int64_t chunk_count(const Layout& l) {
 }
 
 // A stage's layers and ends from the chunks that its device runs.
-void lay_out(const Plan& plan, const ScheduleShape& shape, const Memory& memory, int device, StageMemory& s) {
-    const auto chunks = static_cast<int>(memory.chunk_layers.size());
-    s = StageMemory{};
-    s.stage = device;
-    for (int c = 0; c < chunks_of(shape); ++c) {
+struct Contents {
+    std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
+    bool embedding = false, head = false;
+    bool operator==(const Contents&) const = default;
+};
+Contents contents_of(const Plan& plan, const ScheduleShape& shape, const Memory& memory, int device) {
+    const auto stages = static_cast<int>(memory.chunk_layers.size()), chunks = chunks_of(shape);
+    const bool moe = plan.model.moe.has_value();
+    Contents s;
+    for (int c = 0; c < chunks; ++c) {
         const int v = stage_of(shape, device, c);
-        if (v < 0 || v >= chunks) continue;
+        if (v < 0 || v >= stages) continue;
         const std::int64_t begin = memory.chunk_begin[static_cast<std::size_t>(v)];
         const std::int64_t end = begin + memory.chunk_layers[static_cast<std::size_t>(v)];
         s.layers += end - begin;
-        s.moe_layers += moe_layers_before(plan.model, end) - moe_layers_before(plan.model, begin);
+        if (moe) s.moe_layers += moe_layers_before(plan.model, end) - moe_layers_before(plan.model, begin);
         if (v == 0) s.embedding = true;
-        if (v == chunks - 1) {
+        if (v == stages - 1) {
             s.head = true;
             s.mtp_layers += plan.model.mtp_layers;
         }
     }
-}
-
-bool same_contents(const StageMemory& a, const StageMemory& b) {
-    return a.layers == b.layers && a.moe_layers == b.moe_layers && a.mtp_layers == b.mtp_layers
-           && a.embedding == b.embedding && a.head == b.head;
+    return s;
 }
 
 double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const StageNumbers& n) {
@@ -146,20 +147,27 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<
     const MemoryCosts costs = memory_costs(plan, degrees);
     const ScheduleShape shape = schedule_shape(plan, 1);
     out.stage.resize(in_flight.size());
-    StageMemory contents, last;
+    Contents last;
+    StageMemory fixed;  // of those contents, whatever is in flight
+    double most = 0;
     for (std::size_t d = 0; d < in_flight.size(); ++d) {
         StageMemory& s = out.stage[d];
-        lay_out(plan, shape, out, static_cast<int>(d), contents);
+        const Contents own = contents_of(plan, shape, out, static_cast<int>(d));
         // Middle stages are alike: what they hold is computed once.
-        if (d == 0 || !same_contents(contents, last)) {
-            fill_static(plan, costs, contents);
-            last = contents;
+        if (d == 0 || !(own == last)) {
+            fixed = {};
+            fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
+            fixed.embedding = own.embedding, fixed.head = own.head;
+            fill_static(plan, costs, fixed);
+            last = own;
         }
-        s = last;
+        s = fixed;
         s.stage = static_cast<int>(d);
         fill_activations(plan, costs, in_flight[d], s);
-        if (s.total() > out.stage[static_cast<std::size_t>(out.peak_stage)].total())
+        if (const double total = s.total(); d == 0 || total > most) {
+            most = total;
             out.peak_stage = static_cast<int>(d);
+        }
     }
 }
 

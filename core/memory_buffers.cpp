@@ -9,7 +9,6 @@ constexpr double kMiB = 1024.0 * 1024.0;
 // Ranges that nobody can compute, as commonly measured; docs/memory.md says where they come from.
 constexpr BufferRange kContext{512 * kMiB, 768 * kMiB, 1024 * kMiB};      // CUDA context and libraries
 constexpr BufferRange kCommunicator{100 * kMiB, 200 * kMiB, 400 * kMiB};  // NCCL, each
-constexpr BufferRange kFragmentation{0, 0.02, 0.08};                      // share of the activations
 
 BufferRange scaled(const BufferRange& r, double by) {
     return {whole(r.low * by), whole(r.mid * by), whole(r.high * by)};
@@ -113,10 +112,6 @@ BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const Stag
         sum.high += r.high;
     });
     return sum;
-}
-
-BufferRange fragmentation(double activations) {
-    return scaled(kFragmentation, activations);
 }
 
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,

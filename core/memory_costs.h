@@ -39,7 +39,12 @@ struct BufferRange {
 };
 // All but fragmentation, which follows the activations.
 [[nodiscard]] BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
-[[nodiscard]] BufferRange fragmentation(double activations);
+// What the allocator cannot use, as a share of the activations.
+inline constexpr BufferRange kFragmentation{0, 0.02, 0.08};
+[[nodiscard]] inline BufferRange fragmentation(double activations) {
+    return {whole(kFragmentation.low * activations), whole(kFragmentation.mid * activations),
+            whole(kFragmentation.high * activations)};
+}
 
 [[nodiscard]] ScheduleShape schedule_shape(const Plan& plan, std::int64_t microbatches);
 

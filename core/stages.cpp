@@ -62,19 +62,20 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     out.chunks = chunks_of(shape);
     find_first_layers(plan, shape, out);
     const int virtual_stages = static_cast<int>(out.first_layer.size()) - 1;
-    out.chunk.assign(static_cast<std::size_t>(out.devices * out.chunks), {});
+    out.chunk.resize(static_cast<std::size_t>(out.devices * out.chunks));
+    const std::int64_t* const first_layer = out.first_layer.data();
+    ChunkLayers* k = out.chunk.data();
+    const bool moe = m.moe.has_value();
     for (int d = 0; d < out.devices; ++d) {
-        for (int c = 0; c < out.chunks; ++c) {
+        for (int c = 0; c < out.chunks; ++c, ++k) {
             const int stage = stage_of(shape, d, c);
-            const std::int64_t begin = out.first_layer[static_cast<std::size_t>(stage)];
-            const std::int64_t end = out.first_layer[static_cast<std::size_t>(stage) + 1];
-            const std::int64_t moe = m.moe ? moe_layers_before(m, end) - moe_layers_before(m, begin) : 0;
-            ChunkLayers& k = out.chunk[static_cast<std::size_t>(d * out.chunks + c)];
-            k.moe = static_cast<double>(moe);
-            k.dense = static_cast<double>(end - begin - moe);
-            k.first = stage == 0;
-            k.last = stage == virtual_stages - 1;
-            if (k.last) (m.moe ? k.moe : k.dense) += static_cast<double>(m.mtp_layers);
+            const std::int64_t begin = first_layer[stage], end = first_layer[stage + 1];
+            const std::int64_t experts = moe ? moe_layers_before(m, end) - moe_layers_before(m, begin) : 0;
+            k->moe = static_cast<double>(experts);
+            k->dense = static_cast<double>(end - begin - experts);
+            k->first = stage == 0;
+            k->last = stage == virtual_stages - 1;
+            if (k->last) (moe ? k->moe : k->dense) += static_cast<double>(m.mtp_layers);
         }
     }
 }

@@ -370,9 +370,14 @@ void rate(const Plan& plan, const Mesh& mesh, Step& s) {
                          : t.recompute == Recompute::selective ? f.attention
                                                                : 0;
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
+    // Of the attention's FLOPs a causal mask leaves those of the keys that a query meets.
+    const double context = static_cast<double>(t.sequence_length);
+    const double met = keys_met(plan.model, context, true) / keys_met(plan.model, context, false);
+    const double needed = 3 * (f.layers - f.attention * (1 - met) + f.head) * batch / gpus;
     s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
     const double peak = find_rates(plan).peak;
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
+    s.ideal_s = std::min(needed / peak, s.compute_s);
     s.hfu = s.mfu * (1 + again / (3 * (f.layers + f.head)));
     s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
     s.tokens_per_s = s.tokens_per_step / s.time_s;

@@ -7,6 +7,7 @@
 #include "core/timeline.h"
 
 #include <optional>
+#include <vector>
 
 namespace pentamesh {
 
@@ -15,6 +16,7 @@ struct Step {
     double time_s = 0;
     double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
     std::array<double, kGroupKindCount> exposed_comm_s{};
+    double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
     double model_flops_per_gpu = 0;  // per step
     double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
     double mfu = 0, hfu = 0;
@@ -58,7 +60,40 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
                   const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out);
 
-enum class StepPart : std::uint8_t { compute, recompute, bubble, exposed, optimizer, straggler };
+// `ideal` and `kernels` are the two halves of `compute`.
+enum class StepPart : std::uint8_t {
+    compute,
+    recompute,
+    bubble,
+    exposed,
+    optimizer,
+    straggler,
+    ideal,
+    kernels
+};
+
+// The step as a waterfall of lost time: from what a perfect GPU would need to what it takes. Parts of no time
+// are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
+struct StepSlice {
+    StepPart part = StepPart::compute;
+    GroupKind axis = GroupKind::tp;  // of `exposed`
+    double from_s = 0, time_s = 0;
+};
+[[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
+[[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "below the peak" ...
+
+// A relative error e of step times, as a band. Of a time t: t (1 - e) to t (1 + e); of a rate x, which is
+// one over a time: x / (1 + e) to x / (1 - e). Half of the published runs that were left out of a fit lie
+// within (docs/step.md).
+struct Band {
+    double low = 0, high = 0;
+};
+[[nodiscard]] Band range_of_time(double time_s, double error);
+[[nodiscard]] Band range_of_rate(double rate, double error);
+
+// Days of 86,400 s to train on so many tokens; 0 where nothing moves.
+[[nodiscard]] double days_for(const Step& step, double tokens);
+
 [[nodiscard]] Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part,
                                        GroupKind axis = GroupKind::tp);
 

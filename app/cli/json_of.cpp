@@ -151,6 +151,7 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
             by_axis[std::string(name_of(static_cast<GroupKind>(i)))] = {
                 {"count", whole(t.count)},
                 {"sent_bytes_per_rank", whole(t.sent_bytes_per_rank)},
+                {"payload_bytes", whole(t.payload_bytes)},
                 {"time_s", t.time_s},
                 {"exposed_s", t.exposed_s}};
     }
@@ -196,6 +197,7 @@ Json json_of_step(const Evaluation& e) {
                 s.exposed_comm_s[static_cast<std::size_t>(i)];
     return {{"time_s", s.time_s},
             {"compute_s", s.compute_s},
+            {"ideal_s", s.ideal_s},
             {"recompute_s", s.recompute_s},
             {"bubble_s", s.bubble_s},
             {"exposed_comm_s", std::move(exposed)},

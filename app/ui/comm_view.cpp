@@ -1,4 +1,5 @@
-// Communication: time and bytes by axis as bars, every collective of a step as a table.
+// Communication: time and bytes by axis and by link as bars, who sends to whom, one call step by step, every
+// collective of a step as a table.
 #include "app/ui/comm_view.h"
 #include "app/ui/format.h"
 
@@ -15,82 +16,233 @@ std::string spaced(std::string_view name) {
     return s;
 }
 
-// One bar per axis: hidden part faint, exposed part solid, bytes at the end.
-void axis_bars(Ui& ui, Rect room, Scene& scene) {
+constexpr float kTall = 400, kWide = 1050, kMiddle = 620;
+
+// Four figures in columns: payload, wire, time, exposed.
+void figures(Ui& ui, Rect row, float width, const std::array<std::string, 4>& values) {
+    for (std::size_t i = values.size(); i-- > 0;)
+        ui.canvas().text_in(row.cut_right(width), values[i], ui.small(), Align::right);
+}
+
+std::string axis_tooltip(const std::string& name, const AxisTraffic& t) {
+    return name + "\n" + thousands(static_cast<std::int64_t>(std::llround(t.count))) + " calls a step\n"
+           + traffic_text(t.payload_bytes) + " of buffers, " + traffic_text(t.sent_bytes_per_rank)
+           + " leave the GPU\n" + time_text(t.time_s) + " on the wire, " + time_text(t.exposed_s)
+           + " exposed (solid), the rest hidden behind work (hatched)";
+}
+
+// Exposed part solid, hidden part hatched.
+void bar(Ui& ui, Rect track, const AxisTraffic& t, double longest, Color color) {
+    const auto x = [&](double time) {
+        return static_cast<float>(longest > 0 ? time / longest : 0) * track.w;
+    };
+    const float exposed = x(t.exposed_s), full = x(t.time_s);
+    if (full > exposed)
+        ui.canvas().pattern({track.x + exposed, track.y, full - exposed, track.h}, Pattern::hatched, color);
+    ui.canvas().rect({track.x, track.y, std::max(exposed, t.exposed_s > 0 ? 1.0f : 0.0f), track.h}, color);
+}
+
+struct BarRow {
+    std::string name, tier;
+    AxisTraffic traffic;
+    Color color;
+    int axis = -1;  // GroupKind; -1: a tier
+};
+
+std::vector<BarRow> bar_rows(const Ui& ui, const Scene& scene) {
     const Comm& comm = scene.evaluation.comm;
-    double longest = 0;
-    for (const AxisTraffic& t : comm.by_axis) longest = std::max(longest, t.time_s > 0 ? t.time_s : 0);
-    Canvas& c = ui.canvas();
+    std::vector<BarRow> rows;
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         const AxisTraffic& t = comm.by_axis[static_cast<std::size_t>(k)];
-        if (t.count <= 0 || room.h < 20) continue;
-        Rect row = room.cut_top(22);
-        const Hit hit = ui.area("comm.axis", row, static_cast<std::uint64_t>(k));
-        if (hit.hovered) c.rect(row, ui.theme().raised.alpha(0.5f), 3);
-        if (hit.clicked) scene.selection.axis = kind, scene.selection.expert = is_expert(kind);
-        ui.swatch({row.x, row.center().y - 5}, color_of(ui.theme(), kind));
-        row.cut_left(18);
-        c.text_in(row.cut_left(92), axis_label(kind),
-                  ui.style(12, scene.selection.axis == kind ? Tone::text : Tone::secondary));
-        const Rect figure = row.cut_right(230);
-        const Rect track = row.inset(0, 5);
-        const auto full = static_cast<float>(longest > 0 ? t.time_s / longest : 0) * track.w;
-        const auto exposed = static_cast<float>(longest > 0 ? t.exposed_s / longest : 0) * track.w;
-        c.pattern({track.x, track.y, full, track.h}, Pattern::hatched,
-                  color_of(ui.theme(), kind).alpha(0.8f));
-        c.rect({track.x, track.y, exposed, track.h}, color_of(ui.theme(), kind));
-        c.text_in(figure,
-                  traffic_text(t.sent_bytes_per_rank) + " · " + time_text(t.time_s) + ", "
-                      + time_text(t.exposed_s) + " exposed",
-                  ui.small(), Align::right);
-        if (hit.hovered)
-            ui.tooltip(axis_label(kind) + "\n" + thousands(static_cast<std::int64_t>(std::llround(t.count)))
-                       + " calls a step\n" + traffic_text(t.sent_bytes_per_rank) + " leave each GPU\n"
-                       + time_text(t.time_s) + " on the wire, " + time_text(t.exposed_s)
-                       + " exposed (solid), the rest hidden behind work (hatched)");
+        const int tier = scene.evaluation.groups[static_cast<std::size_t>(k)].slowest_tier;
+        if (t.count > 0)
+            rows.push_back(
+                {axis_label(kind), tier_label(scene.plan.cluster, tier), t, color_of(ui.theme(), kind), k});
     }
+    const std::array<AxisTraffic, kMaxTiers> by_tier = traffic_by_tier(comm);
+    for (std::size_t i = 0; i < scene.plan.cluster.tiers.size() && i < by_tier.size(); ++i)
+        if (by_tier[i].count > 0)
+            rows.push_back({tier_label(scene.plan.cluster, static_cast<int>(i)), "", by_tier[i],
+                            mark_of_tier(ui.theme(), scene.plan.cluster, static_cast<int>(i)).color, -1});
+    return rows;
 }
 
-}  // namespace
-
-void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state) {
-    const Comm& comm = scene.evaluation.comm;
+// One bar per axis, then one per tier; what does not fit is left to the table. Returns the height used.
+float bars(Ui& ui, Rect room, Scene& scene) {
+    const std::vector<BarRow> rows = bar_rows(ui, scene);
+    double longest = 0;
+    for (const BarRow& r : rows) longest = std::max(longest, r.traffic.time_s);
     Canvas& c = ui.canvas();
-    if (comm.operations.empty()) {
-        c.text_in(room, "Nobody talks: every axis is off, or the plan has errors.", ui.small(),
-                  Align::center);
-        return;
+    const float top = room.y;
+    const bool narrow = room.w < 620;  // names above the bars
+    const float figure = std::clamp((room.w - 120) / 4, 54.0f, 70.0f);
+    Rect head = room.cut_top(18);
+    figures(ui, head, figure, {"payload", "wire", "time", "exposed"});
+    c.text_in(head.cut_left(std::max(0.0f, head.w - 4 * figure)),
+              narrow ? "by axis" : "by axis and its slowest link", ui.small());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const BarRow& r = rows[i];
+        const float h = narrow ? 32.0f : 22.0f;
+        const bool first_tier = r.axis < 0 && (i == 0 || rows[i - 1].axis >= 0);
+        if (room.h < h + (first_tier ? 22 : 0)) break;
+        if (first_tier) c.text_in(room.cut_top(22), "by link", ui.small());
+        Rect row = room.cut_top(h);
+        const Hit hit =
+            ui.area("comm.axis", row,
+                    static_cast<std::uint64_t>(r.axis < 0 ? 64 + i : static_cast<std::size_t>(r.axis)), true,
+                    r.axis >= 0);
+        if (hit.hovered) {
+            c.rect(row, ui.theme().raised.alpha(0.5f), 3);
+            ui.tooltip(axis_tooltip(r.name, r.traffic));
+        }
+        if (hit.focused) ui.focus_ring(row, 3);
+        if (hit.clicked && r.axis >= 0) {
+            scene.selection.axis = static_cast<GroupKind>(r.axis);
+            scene.selection.expert = is_expert(scene.selection.axis);
+        }
+        const bool selected = r.axis == static_cast<int>(scene.selection.axis);
+        Rect line = narrow ? row.cut_top(18) : row;
+        figures(ui, line, figure,
+                {traffic_text(r.traffic.payload_bytes), traffic_text(r.traffic.sent_bytes_per_rank),
+                 time_text(r.traffic.time_s), time_text(r.traffic.exposed_s)});
+        line.cut_right(4 * figure + 8);
+        ui.swatch({line.x, line.center().y - 5}, r.color);
+        line.cut_left(18);
+        Rect label = narrow ? line : line.cut_left(150);
+        const TextStyle s =
+            ui.style(12, selected ? Tone::text : Tone::secondary, selected ? Face::semibold : Face::regular);
+        c.text_in(label, r.name, s);
+        label.cut_left(std::min(label.w, c.text_width(r.name, s) + 8));
+        if (label.w > 40) c.text_in(label, r.tier, ui.small());
+        bar(ui, narrow ? Rect{row.x + 18, row.y + 2, row.w - 18, 8} : line.inset(0, 5), r.traffic, longest,
+            r.color);
     }
-    double sent = 0, time = 0, exposed = 0;
-    int axes = 0;
-    for (const AxisTraffic& t : comm.by_axis) {
-        sent += t.sent_bytes_per_rank;
-        time += t.time_s;
-        exposed += t.exposed_s;
-        axes += t.count > 0 ? 1 : 0;
-    }
-    c.text_in(head_row,
-              traffic_text(sent) + " leave the busiest GPU each step, " + time_text(exposed) + " of "
-                  + time_text(time) + " exposed",
-              ui.style(13, Tone::secondary));
-    axis_bars(ui, room.cut_top(std::min(room.h * 0.5f, static_cast<float>(axes) * 22 + 6)), scene);
-    room.cut_top(6);
+    return room.y - top;
+}
+
+// `narrow`: without what a squeezed table could not show.
+DataTable call_rows(const Scene& scene, bool narrow) {
     DataTable t;
     t.columns = {{"axis"},        {"what"},         {"collective"}, {"over", true}, {"link"},
                  {"calls", true}, {"buffer", true}, {"sent", true}, {"time", true}, {"exposed", true}};
-    for (const Operation& op : comm.operations)
+    for (const Operation& op : scene.evaluation.comm.operations)
         t.rows.push_back({axis_label(op.axis), std::string(op.what), spaced(name_of(op.collective)),
                           std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
                           thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
                           traffic_text(op.message_bytes), traffic_text(op.sent_bytes_per_rank),
                           time_text(op.time_s), time_text(op.exposed_s)});
-    const int row = draw_table(ui, "comm.table", room, t, state.table, scene.selection.operation);
-    if (row >= 0) {
-        scene.selection.operation = row;
-        scene.selection.axis = comm.operations[static_cast<std::size_t>(row)].axis;
-        scene.selection.expert = is_expert(scene.selection.axis);
-        scene.selection.topic = Selection::Topic::operation;
+    if (!narrow) return t;
+    static constexpr std::array<std::ptrdiff_t, 3> kLeftOut{6, 4, 3};  // from the last
+    for (const std::ptrdiff_t i : kLeftOut) {
+        t.columns.erase(t.columns.begin() + i);
+        for (auto& row : t.rows) row.erase(row.begin() + i);
+    }
+    return t;
+}
+
+}  // namespace
+
+namespace {
+
+std::string caption(const Scene& scene) {
+    double sent = 0, time = 0, exposed = 0;
+    for (const AxisTraffic& t : scene.evaluation.comm.by_axis) {
+        sent += t.sent_bytes_per_rank;
+        time += t.time_s;
+        exposed += t.exposed_s;
+    }
+    std::string s = traffic_text(sent) + " leave the busiest GPU a step, " + time_text(exposed) + " of "
+                    + time_text(time) + " exposed";
+    const double points = scene.evaluation.comm.sync_points_per_microbatch;
+    if (points > 0)
+        s += "; " + plural(std::llround(points), "sync point", "sync points") + " per micro-batch";
+    return s;
+}
+
+void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
+    const bool narrow = room.w < 800;
+    if (state.rows_of != revision || state.rows_narrow != narrow) state.rows = call_rows(scene, narrow);
+    state.rows_of = revision;
+    state.rows_narrow = narrow;
+    const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
+    if (row < 0) return;
+    scene.selection.operation = row;
+    scene.selection.axis = scene.evaluation.comm.operations[static_cast<std::size_t>(row)].axis;
+    scene.selection.expert = is_expert(scene.selection.axis);
+    scene.selection.topic = Selection::Topic::operation;
+}
+
+// Room for everything: bars, heat map and one call side by side, the calls below.
+void draw_all(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision, bool wide) {
+    Rect top = room.cut_top(std::max(room.h * 0.56f, 230.0f));
+    room.cut_top(12);
+    Rect left = top.cut_left(wide ? std::max(400.0f, top.w * 0.4f) : top.w * 0.52f);
+    top.cut_left(24);
+    bars(ui, left, scene);
+    if (wide) {
+        const Rect heat = top.cut_left(top.w / 2 - 12);
+        top.cut_left(24);
+        draw_heat(ui, heat, scene, state.heat, revision);
+        draw_ring(ui, top, scene, state.ring, revision);
+    } else if (state.part == CommViewState::kRing) {
+        draw_ring(ui, top, scene, state.ring, revision);
+    } else {
+        draw_heat(ui, top, scene, state.heat, revision);
+    }
+    calls(ui, room, scene, state, revision);
+}
+
+}  // namespace
+
+void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
+    Canvas& c = ui.canvas();
+    if (scene.evaluation.comm.operations.empty()) {
+        c.text_in(room, "Nobody talks: every axis is off, or the plan has errors.", ui.small(),
+                  Align::center);
+        return;
+    }
+    const bool tall = room.h >= kTall && room.w >= kMiddle, wide = tall && room.w >= kWide;
+    static constexpr std::string_view kParts[] = {"calls", "who to whom", "one call"};
+    if (!tall) {
+        state.part =
+            ui.segments("comm.part", head_row.cut_left(std::min(250.0f, head_row.w)), kParts, state.part);
+        head_row.cut_left(16);
+    } else if (!wide) {
+        const int shown = std::max(state.part, static_cast<int>(CommViewState::kHeat));
+        const int picked = ui.segments("comm.part", head_row.cut_left(std::min(180.0f, head_row.w)),
+                                       std::span(kParts).subspan(1), shown - 1)
+                           + 1;
+        if (picked != shown) state.part = picked;
+        head_row.cut_left(16);
+    }
+    const std::string words = caption(scene);
+    if (c.text_width(words, ui.style(13)) <= head_row.w)
+        c.text_in(head_row, words, ui.style(13, Tone::secondary));
+    else if (tall)
+        c.text_in(room.cut_top(24), words, ui.style(13, Tone::secondary));
+    else if (head_row.w > 160 && c.text_in(head_row, words, ui.style(13, Tone::secondary))
+             && ui.hovers(head_row))
+        ui.tooltip(words);
+    if (tall) {
+        draw_all(ui, room, scene, state, revision, wide);
+        return;
+    }
+    switch (state.part) {
+    case CommViewState::kHeat: draw_heat(ui, room, scene, state.heat, revision); break;
+    case CommViewState::kRing: draw_ring(ui, room, scene, state.ring, revision); break;
+    default: {
+        const Rect left = room.cut_left(room.w >= 900 ? room.w * 0.42f : 0);
+        if (left.w > 0) {
+            bars(ui, left, scene);
+            room.cut_left(20);
+        } else {
+            Rect top = room;
+            top.h = room.h * 0.55f;
+            room.cut_top(bars(ui, top, scene) + 6);
+        }
+        calls(ui, room, scene, state, revision);
+    }
     }
 }
 

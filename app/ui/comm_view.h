@@ -1,6 +1,8 @@
 // Communication: what they say to each other.
 #pragma once
 
+#include "app/ui/comm_heat.h"
+#include "app/ui/comm_ring.h"
 #include "app/ui/data_table.h"
 #include "app/ui/scene.h"
 #include "app/ui/ui.h"
@@ -8,9 +10,17 @@
 namespace pentamesh::ui {
 
 struct CommViewState {
+    enum Part { kCalls, kHeat, kRing };
+    int part = kCalls;  // shown where there is no room for all
     TableState table;
+    CommHeatState heat;
+    CommRingState ring;
+    // Made from the evaluation and kept while it stands.
+    std::uint64_t rows_of = 0;
+    bool rows_narrow = false;
+    DataTable rows;
 };
-void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state);
+void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
 [[nodiscard]] DataTable comm_data(const Scene& scene);
 
 }  // namespace pentamesh::ui

@@ -118,4 +118,27 @@ std::optional<std::int64_t> parse_count(std::string text) {
     return value;
 }
 
+std::optional<double> parse_quantity(std::string text) {
+    if (const auto colon = text.find(':'); colon != std::string::npos) text.erase(0, colon + 1);
+    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    static constexpr std::array<std::pair<std::string_view, double>, 11> kPrefixes{{{"%", 0.01},
+                                                                                    {"P", 1e15},
+                                                                                    {"T", 1e12},
+                                                                                    {"G", 1e9},
+                                                                                    {"B", 1e9},
+                                                                                    {"M", 1e6},
+                                                                                    {"k", 1e3},
+                                                                                    {"m", 1e-3},
+                                                                                    {"u", 1e-6},
+                                                                                    {"µ", 1e-6},
+                                                                                    {"n", 1e-9}}};
+    for (const auto& [prefix, factor] : kPrefixes)
+        if (unit.starts_with(prefix)) return value * factor;
+    return value;
+}
+
 }  // namespace pentamesh::ui

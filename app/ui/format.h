@@ -22,5 +22,8 @@ namespace pentamesh::ui {
 
 // A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.
 [[nodiscard]] std::optional<std::int64_t> parse_count(std::string text);
+// A typed number with a decimal prefix or %: "15 T", "450 GB/s", "3.1 µs", "45 %", "1 : 7" (7). What follows
+// the prefix is not read; "B" alone is a billion. nullopt: no number.
+[[nodiscard]] std::optional<double> parse_quantity(std::string text);
 
 }  // namespace pentamesh::ui

@@ -15,8 +15,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kViews{"dashboard", "review",   "mesh", "shards", "map",
-                                                 "memory",    "timeline", "comm", "tensors"};
+constexpr std::array<std::string_view, 10> kViews{"dashboard", "review",   "mesh", "shards",  "map",
+                                                  "memory",    "timeline", "comm", "tensors", "step"};
 
 struct ViewStates {
     MeshViewState mesh;
@@ -26,6 +26,7 @@ struct ViewStates {
     CommViewState comm;
     TensorsViewState tensors;
     MapViewState map;
+    StepViewState step;
 };
 
 void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates& states) {
@@ -55,10 +56,13 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
         draw_timeline(ui, head, room, scene, states.timeline, 1);
     } else if (view == "comm") {
         titled(ViewId::comm);
-        draw_comm(ui, head, room, scene, states.comm);
+        draw_comm(ui, head, room, scene, states.comm, 1);
     } else if (view == "tensors") {
         titled(ViewId::tensors);
-        draw_tensors(ui, head, room, scene, states.tensors);
+        draw_tensors(ui, head, room, scene, states.tensors, 1);
+    } else if (view == "step") {
+        titled(ViewId::step);
+        static_cast<void>(draw_step(ui, head, room, scene, states.step, 1));
     }
     c.pop_clip();
 }

@@ -246,6 +246,7 @@ DataTable Shell::data_of(ViewId view, const Scene& scene) const {
     case ViewId::comm: return comm_data(scene);
     case ViewId::tensors: return tensors_data(scene);
     case ViewId::map: return map_data(scene, map_);
+    case ViewId::step: return step_data(scene, step_.budget_tokens);
     default: return {};
     }
 }
@@ -293,8 +294,11 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         case ViewId::shards: draw_shards(ui, head.row, room, scene, shards_, evaluated_); break;
         case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
         case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
-        case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_); break;
-        case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_); break;
+        case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_, evaluated_); break;
+        case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_, evaluated_); break;
+        case ViewId::step:
+            if (auto e = draw_step(ui, head.row, room, scene, step_, evaluated_)) view_edit_ = std::move(e);
+            break;
         case ViewId::map: draw_map(ui, head.row, room, scene, map_, evaluated_); break;
         default: break;
         }
@@ -305,7 +309,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::shards, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
-    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors};
+    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
     ui.canvas().rect(middle, ui.theme().window);
     if (full_) {
         const auto holds = [&](std::span<const ViewId> views) {
@@ -388,6 +392,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         draw_status(ui, status, scene, evaluate_s_);
         if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
         draw_layers(ui, scene);
+        if (view_edit_) edit = std::move(view_edit_);
+        view_edit_.reset();
         apply(std::move(edit));
         if (!next.message.empty()) say(next.message);
         next.message.clear();

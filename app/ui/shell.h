@@ -13,6 +13,7 @@
 #include "app/ui/plan_panel.h"
 #include "app/ui/settings.h"
 #include "app/ui/shards_view.h"
+#include "app/ui/step_view.h"
 #include "app/ui/tensors_view.h"
 #include "app/ui/timeline_view.h"
 #include "app/ui/view_head.h"
@@ -93,6 +94,8 @@ class Shell {
     MapViewState map_;
     Glossary glossary_;
     GlossaryState glossary_state_;
+    StepViewState step_;
+    std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
     ViewId top_ = ViewId::mesh, bottom_ = ViewId::timeline;

@@ -328,6 +328,9 @@ void Shell::make_commands() {
             (std::string(title_of(view)) + " in the whole window").c_str(), "View", {.key = key},
             [this, v = view] { toggle_full(v); })
             .checked = [this, v = view] { return full_ == v; };
+    add("view.Step", "Step in the whole window", "View", {.key = Key::n7, .shift = true}, [this] {
+        toggle_full(ViewId::step);
+    }).checked = [this] { return full_ == ViewId::step; };
     add("view.failure", "Lose a node: click one in the mesh", "View", {.key = Key::f, .ctrl = true}, [this] {
         mesh_.failure = !mesh_.failure;
         mesh_.lost_node = -1;

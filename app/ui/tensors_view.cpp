@@ -49,8 +49,11 @@ DataTable tensors_data(const Scene& scene) {
     return t;
 }
 
-void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state) {
-    const DataTable t = tensors_data(scene);
+void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
+                  std::uint64_t revision) {
+    if (state.rows_of != revision) state.rows = tensors_data(scene);
+    state.rows_of = revision;
+    const DataTable& t = state.rows;
     ui.canvas().text_in(
         head_row,
         std::to_string(t.rows.size())

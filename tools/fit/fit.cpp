@@ -1,11 +1,11 @@
-// Fits the step model's constants (presets/gpus/*.json, "efficiency") on tests/golden/published_runs.json and
+// Fits the step model's constants (presets/gpus/*.json, "efficiency") on presets/published_runs.json and
 // prints the error, in the sample and leaving one run out at a time. docs/step.md says what is fitted and
 // why.
 #include "parameters.h"
-#include "runs.h"
 
 #include "core/evaluate.h"
 #include "core/presets.h"
+#include "core/published.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,14 +22,14 @@ namespace {
 
 // A run as the plan of it whose memory fits.
 struct Case {
-    const Run* run = nullptr;
+    const PublishedRun* run = nullptr;
     Plan plan;
 };
 
 constexpr double kNoTime = 10;  // error of a run that gets no step time
 
 // Relative error of the throughput: measured time over ours, less 1.
-double error_of(const Run& run, const Plan& plan, bool timeline, Evaluation& scratch) {
+double error_of(const PublishedRun& run, const Plan& plan, bool timeline, Evaluation& scratch) {
     evaluate(plan, scratch, {.timeline = timeline, .advice = false});
     if (!scratch.step) return kNoTime;
     const Step& s = *scratch.step;
@@ -38,7 +38,7 @@ double error_of(const Run& run, const Plan& plan, bool timeline, Evaluation& scr
     return want / s.time_s - 1;
 }
 
-Plan first_that_fits(const Run& run, Evaluation& scratch) {
+Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
     for (const Plan& p : run.plans) {
         evaluate(p, scratch, {.timeline = true, .advice = false});
         if (scratch.memory.fits()) return p;
@@ -171,10 +171,10 @@ int main(int argc, char** argv) {
             root = argv[i];
     }
     const Presets presets(root + "/presets");
-    const std::vector<Run> runs = load_runs(root + "/tests/golden/published_runs.json", presets);
+    const std::vector<PublishedRun> runs = load_published_runs(presets);
     Evaluation scratch;
     std::vector<Case> cases;
-    for (const Run& r : runs) cases.push_back({&r, first_that_fits(r, scratch)});
+    for (const PublishedRun& r : runs) cases.push_back({&r, first_that_fits(r, scratch)});
 
     std::vector<Parameter> parameters = fitted_parameters();
     Objective objective(cases, parameters);

@@ -1,11 +1,12 @@
-#include "runs.h"
+#include "core/published.h"
 
-#include "core/error.h"
-#include "core/mesh.h"
+#include "core/evaluate.h"
+#include "core/files.h"
+#include "core/json_reader.h"
 #include "core/presets.h"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pentamesh {
@@ -77,7 +78,7 @@ double megatron_flops(const Plan& p) {
     return 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
 }
 
-void set_measured(const json& run, Run& out) {
+void set_measured(const json& run, PublishedRun& out) {
     const Plan& p = out.plans.front();
     const double gpus = static_cast<double>(p.cluster.gpus);
     const double tokens =
@@ -92,10 +93,12 @@ void set_measured(const json& run, Run& out) {
         out.measured_tflops = run["model_tflops_per_gpu"];
 }
 
-Run read_run(const json& run, const Presets& presets) {
-    Run out;
+PublishedRun read_run(const json& run, const Presets& presets) {
+    PublishedRun out;
     Plan p;
     out.gpu = run["gpu"];
+    out.model = run["model"];
+    out.source = run["source"];
     p.model = run.contains("gpt") ? gpt(run) : presets.model(run["model"].get<std::string>());
     p.cluster = presets.cluster(cluster_of(out.gpu));
     p.cluster.gpus = run["gpus"];
@@ -120,13 +123,52 @@ Run read_run(const json& run, const Presets& presets) {
 
 }  // namespace
 
-std::vector<Run> load_runs(const std::string& path, const Presets& presets) {
-    std::ifstream file(path);
-    if (!file) throw Error(ErrorKind::io, path, "", "cannot be read");
-    const json all = json::parse(file);
-    std::vector<Run> runs;
+std::vector<PublishedRun> load_published_runs(const Presets& presets) {
+    const std::string path = (presets.root() / "published_runs.json").string();
+    const json all = parse_json(read_file(path), path);
+    std::vector<PublishedRun> runs;
     for (const json& run : all.at("cases")) runs.push_back(read_run(run, presets));
     return runs;
+}
+
+double run_distance(const Plan& a, const Plan& b) {
+    const auto apart = [](double x, double y) { return x > 0 && y > 0 ? std::abs(std::log2(x / y)) : 0.0; };
+    const auto active = [](const Plan& p) { return static_cast<double>(count_parameters(p.model).active); };
+    const Gpu &g = a.cluster.gpu, &h = b.cluster.gpu;
+    double d = apart(active(a), active(b));
+    d += apart(static_cast<double>(a.cluster.gpus), static_cast<double>(b.cluster.gpus));
+    d += apart(g.flops.bf16, h.flops.bf16);
+    d += apart(static_cast<double>(a.training.sequence_length),
+               static_cast<double>(b.training.sequence_length));
+    if (a.model.moe.has_value() != b.model.moe.has_value()) d += 2;
+    if (g.id != h.id) d += 1;
+    if (a.training.compute != b.training.compute) d += 1;
+    return d;
+}
+
+std::vector<NearRun> nearest_runs(const Plan& plan, const std::vector<PublishedRun>& runs, std::size_t most) {
+    std::vector<NearRun> near(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        near[i] = {.run = i, .distance = run_distance(plan, runs[i].plans.front())};
+    std::stable_sort(near.begin(), near.end(),
+                     [](const NearRun& a, const NearRun& b) { return a.distance < b.distance; });
+    near.resize(std::min(most, near.size()));
+    Evaluation e;
+    for (NearRun& n : near) {
+        const PublishedRun& run = runs[n.run];
+        for (const Plan& p : run.plans) {
+            evaluate(p, e, {.timeline = true, .advice = false});
+            if (e.memory.fits()) break;
+        }
+        if (!e.step) continue;
+        const Step& s = *e.step;
+        n.estimated_s = s.time_s;
+        n.measured_s =
+            run.measured_s > 0 ? run.measured_s : s.time_s * s.tflops_per_gpu / run.measured_tflops;
+        n.tokens_per_gpu_s = s.tokens_per_step / n.measured_s / static_cast<double>(e.mesh.world);
+    }
+    std::erase_if(near, [](const NearRun& n) { return n.estimated_s <= 0; });
+    return near;
 }
 
 }  // namespace pentamesh

@@ -1,0 +1,65 @@
+// The loop that a search runs allocates nothing once it is warm. Counts every operator new of this binary.
+#include "core/evaluate.h"
+#include "core/presets.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <new>
+
+namespace {
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the hook has nowhere else to count
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size) {
+    ++allocations;
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is operator new
+    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+    throw std::bad_alloc();
+}
+}  // namespace
+
+// NOLINTBEGIN(cppcoreguidelines-no-malloc)
+void* operator new(std::size_t size) {
+    return counted(size);
+}
+void* operator new[](std::size_t size) {
+    return counted(size);
+}
+void operator delete(void* p) noexcept {
+    std::free(p);
+}
+void operator delete[](void* p) noexcept {
+    std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+    std::free(p);
+}
+void operator delete[](void* p, std::size_t) noexcept {
+    std::free(p);
+}
+// NOLINTEND(cppcoreguidelines-no-malloc)
+
+using namespace pentamesh;
+
+TEST_CASE("evaluating without the timeline allocates nothing once it is warm, whatever plan comes") {
+    const Presets presets(SOURCE_DIR "/presets");
+    std::vector<Plan> plans;
+    for (const Presets::Entry& e : presets.list(PresetKind::plan)) plans.push_back(presets.plan(e.id));
+    Evaluation out;
+    const EvaluateOptions fast{.timeline = false, .advice = false};
+    for (const Plan& p : plans) evaluate(p, out, fast);
+    for (const Plan& p : plans) {
+        const std::size_t before = allocations;
+        evaluate(p, out, fast);
+        CAPTURE(p.name);
+        CHECK(allocations == before);
+    }
+}
+
+TEST_CASE("the hook does count") {
+    const std::size_t before = allocations;
+    const std::vector<int> some(100, 1);
+    CHECK(some.size() == 100);
+    CHECK(allocations > before);
+}

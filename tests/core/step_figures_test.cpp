@@ -1,0 +1,146 @@
+// What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
+#include "core/constants.h"
+#include "core/plan_json.h"
+#include "core/published.h"
+#include "plans.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace pentamesh;
+using namespace pentamesh::test;
+
+namespace {
+
+const Presets& presets() {
+    static const Presets p(SOURCE_DIR "/presets");
+    return p;
+}
+
+const Constant& constant(const std::vector<Constant>& all, const std::string& id) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const Constant& c) { return c.id == id; });
+    REQUIRE(it != all.end());
+    return *it;
+}
+
+}  // namespace
+
+TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every plan that ships") {
+    for (const Presets::Entry& entry : presets().list(PresetKind::plan)) {
+        const Evaluation e = evaluate(presets().plan(entry.id));
+        if (!e.step) continue;
+        CAPTURE(entry.id);
+        const std::vector<StepSlice> slices = waterfall(*e.step);
+        REQUIRE_FALSE(slices.empty());
+        CHECK(slices.front().part == StepPart::ideal);
+        double at = 0;
+        for (const StepSlice& s : slices) {
+            CHECK(s.from_s == doctest::Approx(at));
+            CHECK(s.time_s > 0);
+            at = s.from_s + s.time_s;
+            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.axis).empty());
+        }
+        CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
+        CHECK(e.step->ideal_s <= e.step->compute_s);
+        CHECK(e.step->mfu >= e.step->ideal_s / e.step->time_s - 1e-12);  // MFU does not halve attention
+    }
+}
+
+TEST_CASE("a range holds its figure, and a time's range is a rate's turned over") {
+    const Band t = range_of_time(10, 0.25), r = range_of_rate(1.0 / 10, 0.25);
+    CHECK(t.low == doctest::Approx(7.5));
+    CHECK(t.high == doctest::Approx(12.5));
+    CHECK(r.low == doctest::Approx(1 / t.high));
+    CHECK(r.high == doctest::Approx(1 / t.low));
+}
+
+TEST_CASE("a token budget takes its tokens over the rate") {
+    Step s;
+    s.tokens_per_s = 1e6;
+    CHECK(days_for(s, 86400e6) == doctest::Approx(1));
+    s.tokens_per_s = 0;
+    CHECK(days_for(s, 1e12) == 0);
+}
+
+TEST_CASE("every constant of the time model has a name, a range that holds it and a source") {
+    const Plan p = presets().plan("llama-3.1-405b-16k");
+    const std::vector<Constant> all = list_constants(p, presets());
+    CHECK(all.size() >= kEfficiencyKeys.size() + 4 * p.cluster.tiers.size());
+    for (const Constant& c : all) {
+        CAPTURE(c.id);
+        CHECK_FALSE(c.name.empty());
+        CHECK_FALSE(c.meaning.empty());
+        CHECK_FALSE(c.source.empty());
+        CHECK(c.value >= c.least);
+        CHECK(c.value <= c.most);
+        CHECK_FALSE(c.changed());
+    }
+}
+
+TEST_CASE(
+    "a constant that is changed is stated in the plan, moves the step, and going back leaves no trace") {
+    const Plan p = presets().plan("llama-3.1-405b-16k");
+    const double before = evaluate(p).step->time_s;
+    for (const auto& [id, value] :
+         std::initializer_list<std::pair<const char*, double>>{{"efficiency.gemm", 0.5},
+                                                               {"hbm_bytes_per_s", 2e12},
+                                                               {"flops.bf16", 5e14},
+                                                               {"tier.0.bytes_per_s", 1e11},
+                                                               {"tier.1.latency_s", 1e-3},
+                                                               {"efficiency.step_s", 1.0}}) {
+        CAPTURE(id);
+        const Plan changed = with_constant(p, presets(), id, value);
+        CHECK(constant(list_constants(changed, presets()), id).changed());
+        CHECK(evaluate(changed).step->time_s > before);
+        const Plan read = parse_plan(write_plan(changed), "test", presets());
+        CHECK(constant(list_constants(read, presets()), id).value == value);
+        CHECK(evaluate(read).step->time_s == evaluate(changed).step->time_s);
+        const double shipped = constant(list_constants(changed, presets()), id).shipped;
+        CHECK(with_constant(changed, presets(), id, shipped) == p);
+    }
+}
+
+TEST_CASE("switches that add up make an all-reduce no slower") {
+    Plan p = presets().plan("gpt-175b-a100");
+    p.layout.sequence_parallel = false;
+    const double before = evaluate(p).step->time_s;
+    const Plan with = with_constant(p, presets(), "tier.0.in_network_reduction", 1);
+    CHECK(with.cluster.tiers[0].in_network_reduction);
+    CHECK(evaluate(with).step->time_s < before);
+}
+
+TEST_CASE("a constant keeps to its range, and an unknown one changes nothing") {
+    const Plan p = presets().plan("llama-3-8b-fsdp");
+    CHECK(with_constant(p, presets(), "efficiency.gemm", 7).cluster.gpu.efficiency.gemm == 1);
+    CHECK(with_constant(p, presets(), "efficiency.nothing", 7) == p);
+}
+
+TEST_CASE("a published run is nearest to itself, and its estimate is the engine's own") {
+    const std::vector<PublishedRun> runs = load_published_runs(presets());
+    REQUIRE(runs.size() > 40);
+    for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
+        const Plan& p = runs[i].plans.front();
+        CHECK(run_distance(p, p) == 0);
+        const std::vector<NearRun> near = nearest_runs(p, runs, 3);
+        REQUIRE(near.size() == 3);
+        CHECK(near[0].distance == 0);
+        CHECK(near[0].distance <= near[1].distance);
+        CHECK(near[1].distance <= near[2].distance);
+        for (const NearRun& n : near) {
+            CHECK_FALSE(runs[n.run].source.empty());
+            CHECK(n.estimated_s > 0);
+            CHECK(n.measured_s > 0);
+        }
+    }
+}
+
+TEST_CASE("distance between runs is symmetric and grows with size, GPUs and kind") {
+    const Plan a = presets().plan("llama-3-8b-fsdp"), b = presets().plan("llama-3.1-405b-16k"),
+               c = presets().plan("deepseek-v3-2048");
+    CHECK(run_distance(a, b) == run_distance(b, a));
+    CHECK(run_distance(a, b) > 5);
+    Plan more = a;
+    more.cluster.gpus *= 4;
+    CHECK(run_distance(a, more) == doctest::Approx(2));
+    CHECK(run_distance(b, c) >= 2);
+}

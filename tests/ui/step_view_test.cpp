@@ -1,0 +1,162 @@
+// The Step and Communication views, driven by the names of their widgets.
+#include "tests/ui/driver.h"
+
+#include "core/plan_json.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <fstream>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+constexpr Chord kStepView{.key = Key::n7, .shift = true};
+constexpr Chord kCommView{.key = Key::n7};
+
+std::uint64_t slice(StepPart part, GroupKind axis = GroupKind::tp) {
+    return static_cast<std::uint64_t>(part) * 64 + static_cast<std::uint64_t>(axis);
+}
+
+}  // namespace
+
+TEST_CASE("the Step view is a tab of the bottom pane and fills the window with Shift+7") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("view.Step"));
+    CHECK(d.drawn("step.view"));
+    CHECK(d.drawn("step.slice", slice(StepPart::ideal)));
+    d.press(kStepView);
+    CHECK(d.drawn("step.part_below"));
+    CHECK_FALSE(d.drawn("mesh.cells"));
+    d.press(kStepView);
+    CHECK(d.drawn("mesh.cells"));
+}
+
+TEST_CASE("a click on a part of the step explains it") {
+    Driver d("llama-3-70b-3d");
+    d.press(kStepView);
+    REQUIRE(d.click("step.slice", slice(StepPart::kernels)));
+    CHECK(d.shell.selection().topic == Selection::Topic::step);
+    CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::kernels));
+    REQUIRE(d.click("step.slice", slice(StepPart::exposed, GroupKind::tp)));
+    CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::exposed));
+    CHECK(d.shell.selection().axis == GroupKind::tp);
+}
+
+TEST_CASE("the token budget is typed, and the data table answers in days") {
+    Driver d("llama-3-70b-3d");
+    d.press(kStepView);
+    REQUIRE(d.click("step.budget"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("2 T");
+    REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
+    for (const Command& c : d.shell.commands())
+        if (c.id == "export.Copy data as CSV") c.run();
+    CHECK(d.clipboard.find("time for 2.00 T tokens") != std::string::npos);
+}
+
+TEST_CASE("the spread of stragglers is stepped in the view, in one undo step each") {
+    Driver d("llama-3-70b-3d");
+    const double before = d.shell.evaluation().step->time_s;
+    REQUIRE(d.plan().training.straggler_cv == 0);
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 1));
+    REQUIRE(d.click("step.sigma.plus"));
+    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.01));
+    CHECK(d.shell.evaluation().step->time_s > before);
+    CHECK(d.drawn("step.slice", slice(StepPart::straggler)));
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().training.straggler_cv == 0);
+}
+
+TEST_CASE("a constant is stepped, typed and taken back, and the step answers") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    const Plan shipped = d.plan();
+    const double before = d.shell.evaluation().step->time_s;
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 2));
+    REQUIRE(d.click("constants.efficiency.gemm.minus"));
+    CHECK(d.plan().cluster.gpu.efficiency.gemm < shipped.cluster.gpu.efficiency.gemm);
+    CHECK(d.shell.evaluation().step->time_s > before);
+    REQUIRE(d.drawn("constants.name"));
+    std::uint64_t reset = 0;
+    while (reset < 64 && !d.drawn("constants.reset", reset)) ++reset;
+    REQUIRE(d.click("constants.reset", reset));
+    CHECK(d.plan() == shipped);
+
+    REQUIRE(d.click("constants.hbm_bytes_per_s"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("2 TB/s");
+    d.press({Key::enter});
+    CHECK(d.plan().cluster.gpu.hbm_bytes_per_s == doctest::Approx(2e12));
+    const Plan read = parse_plan(write_plan(d.plan()), "test", d.presets);
+    CHECK(read.cluster.gpu.hbm_bytes_per_s == doctest::Approx(2e12));
+}
+
+TEST_CASE("in-network reduction is a switch of each link") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 2));
+    REQUIRE(d.click("constants.tier.0.in_network_reduction", 1));
+    CHECK(d.plan().cluster.tiers[0].in_network_reduction);
+}
+
+TEST_CASE("nearest runs are listed with how far our estimate is from them") {
+    Driver d("llama-3.1-405b-16k");
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 0));
+    CHECK(d.drawn("step.run", 0));
+    CHECK(d.drawn("step.run", 3));
+}
+
+TEST_CASE("a plan without a step time says so and still shows its constants") {
+    Driver d("broken-pp-zero3");
+    Plan p = d.plan();
+    p.training.global_batch = 1023;
+    d.shell.open_plan(p);
+    d.settle();
+    d.press(kStepView);
+    CHECK_FALSE(d.drawn("step.slice", slice(StepPart::ideal)));
+    REQUIRE(d.click("step.part_below", 2));
+    CHECK(d.drawn("constants.efficiency.gemm"));
+}
+
+TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects a GPU") {
+    Driver d("llama-3-70b-3d");
+    d.press(kCommView);
+    REQUIRE(d.drawn("comm.heat"));
+    REQUIRE(d.click("comm.heat.axis", 1));
+    const GroupKind axis = d.shell.selection().axis;
+    CHECK(axis != GroupKind::tp);
+    CHECK(d.shell.evaluation().comm.by_axis[static_cast<std::size_t>(axis)].count > 0);
+    REQUIRE(d.click("comm.heat"));
+    CHECK(d.shell.selection().rank >= 0);
+    CHECK(d.shell.selection().topic == Selection::Topic::rank);
+}
+
+TEST_CASE("a call is played, paused and stepped; at rest the window wants no frame") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("view.Communication"));
+    REQUIRE(d.click("comm.part", 2));
+    REQUIRE(d.drawn("comm.ring"));
+    CHECK_FALSE(d.shell.wants_frame());
+    REQUIRE(d.click("comm.ring.play"));
+    CHECK(d.shell.wants_frame());
+    REQUIRE(d.click("comm.ring.play"));
+    CHECK_FALSE(d.shell.wants_frame());
+    REQUIRE(d.click("comm.ring.step"));
+    CHECK_FALSE(d.shell.wants_frame());
+}
+
+TEST_CASE("a call that was played to its end rests") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("view.Communication"));
+    REQUIRE(d.click("comm.part", 2));
+    REQUIRE(d.click("comm.ring.play"));
+    for (int i = 0; i < 400 && d.shell.wants_frame(); ++i) {
+        d.time_s += 0.1;  // seconds pass faster than frames are drawn
+        d.frame();
+    }
+    CHECK_FALSE(d.shell.wants_frame());
+}
