@@ -16,6 +16,10 @@ std::string spaced(std::string_view name) {
     return s;
 }
 
+std::string exposed_text(double time_s) {
+    return time_s > 0 ? time_text(time_s) : "none";
+}
+
 constexpr float kTall = 400, kWide = 1050, kMiddle = 620;
 
 // Four figures in columns: payload, wire, time, exposed.
@@ -27,7 +31,7 @@ void figures(Ui& ui, Rect row, float width, const std::array<std::string, 4>& va
 std::string axis_tooltip(const std::string& name, const AxisTraffic& t) {
     return name + "\n" + thousands(static_cast<std::int64_t>(std::llround(t.count))) + " calls a step\n"
            + traffic_text(t.payload_bytes) + " of buffers, " + traffic_text(t.sent_bytes_per_rank)
-           + " leave the GPU\n" + time_text(t.time_s) + " on the wire, " + time_text(t.exposed_s)
+           + " leave the GPU\n" + time_text(t.time_s) + " on the wire, " + exposed_text(t.exposed_s)
            + " exposed (solid), the rest hidden behind work (hatched)";
 }
 
@@ -105,7 +109,7 @@ float bars(Ui& ui, Rect room, Scene& scene) {
         Rect line = narrow ? row.cut_top(18) : row;
         figures(ui, line, figure,
                 {traffic_text(r.traffic.payload_bytes), traffic_text(r.traffic.sent_bytes_per_rank),
-                 time_text(r.traffic.time_s), time_text(r.traffic.exposed_s)});
+                 time_text(r.traffic.time_s), exposed_text(r.traffic.exposed_s)});
         line.cut_right(4 * figure + 8);
         ui.swatch({line.x, line.center().y - 5}, r.color);
         line.cut_left(18);
@@ -131,7 +135,7 @@ DataTable call_rows(const Scene& scene, bool narrow) {
                           std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
                           thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
                           traffic_text(op.message_bytes), traffic_text(op.sent_bytes_per_rank),
-                          time_text(op.time_s), time_text(op.exposed_s)});
+                          time_text(op.time_s), exposed_text(op.exposed_s)});
     if (!narrow) return t;
     static constexpr std::array<std::ptrdiff_t, 3> kLeftOut{6, 4, 3};  // from the last
     for (const std::ptrdiff_t i : kLeftOut) {
@@ -152,7 +156,7 @@ std::string caption(const Scene& scene) {
         time += t.time_s;
         exposed += t.exposed_s;
     }
-    std::string s = traffic_text(sent) + " leave the busiest GPU a step, " + time_text(exposed) + " of "
+    std::string s = traffic_text(sent) + " leave the busiest GPU a step, " + exposed_text(exposed) + " of "
                     + time_text(time) + " exposed";
     const double points = scene.evaluation.comm.sync_points_per_microbatch;
     if (points > 0)

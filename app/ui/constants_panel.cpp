@@ -63,8 +63,8 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
 std::optional<PlanEdit> draw_row(Ui& ui, Rect row, const Scene& scene, const Constant& c, std::size_t index,
                                  ConstantsState& state) {
     Canvas& canvas = ui.canvas();
-    const Rect box = Rect(row).cut_right(104).inset(0, 2);
-    row.cut_right(112);
+    const Rect box = Rect(row).cut_right(128).inset(0, 2);
+    row.cut_right(136);
     std::optional<PlanEdit> edit;
     if (c.changed()) {  // the shipped value, and the way back to it
         const std::string back = "back to " + constant_text(c.unit, c.shipped);
@@ -83,6 +83,14 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect row, const Scene& scene, const Con
     if (hit.hovered) ui.tooltip(about(c));
     if (auto e = value_box(ui, box, scene, c, state)) edit = std::move(e);
     return edit;
+}
+
+// A GPU's file says first where its figures come from, then where its efficiency does.
+std::string source_of(const Constant& c) {
+    constexpr std::string_view kFitted = "Efficiency: ";
+    const auto at = c.source.find(kFitted);
+    if (at == std::string::npos) return c.source;
+    return c.section == "efficiency" ? c.source.substr(at + kFitted.size()) : c.source.substr(0, at);
 }
 
 std::string head_of(const Scene& scene, const Constant& c) {
@@ -148,7 +156,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
             const std::string title = head_of(scene, k);
             c.text_in(head.cut_left(c.text_width(title, ui.title()) + 12), title, ui.title());
             if (!k.source.empty()) {
-                c.text_in(head, k.source, ui.small());
+                c.text_in(head, source_of(k), ui.small());
                 if (ui.area("constants.source", head, first, true, false).hovered)
                     ui.tooltip("Source\n" + k.source);
             }

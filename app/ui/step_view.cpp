@@ -44,7 +44,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
     Canvas& c = ui.canvas();
-    const float label = 136, figure = 118;
+    const float label = 118, figure = 112;
     const float row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
     const float w = room.w - label - figure;
     if (w < 40) return;
@@ -185,7 +185,7 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
-    const Rect right = room.cut_right(std::min(kFigures, room.w * 0.5f));
+    const Rect right = room.cut_right(std::clamp(room.w * 0.42f, std::min(280.0f, room.w * 0.5f), kFigures));
     room.cut_right(24);
     draw_waterfall(ui, room, scene);
     draw_figures(ui, right, scene, state);
@@ -260,7 +260,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
     c.text_in(row("bound √(2 ln N)"), significant(bound) + " σ = " + percent(cv * bound), ui.style(12));
     if (scene.evaluation.step && left.h >= 24)
         c.text_in(row("costs"),
-                  time_text(scene.evaluation.step->straggler_s) + " of "
+                  (cv > 0 ? time_text(scene.evaluation.step->straggler_s) : std::string("nothing")) + " of "
                       + time_text(scene.evaluation.step->time_s),
                   ui.style(12));
 
@@ -286,11 +286,11 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
     for (int k = 1; k <= kMostDoublings; ++k)
         c.line(at(k - 1, expected_maximum_bound(std::int64_t{1} << (k - 1))),
                at(k, expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f, Dash::dashed);
-    for (const int k : {0, 5, 10, 15, 20})
-        c.text_in({at(k, 0).x - 40, labels.y, 80, labels.h}, thousands(std::int64_t{1} << k), ui.small(),
-                  k == 0    ? Align::center
-                  : k == 20 ? Align::center
-                            : Align::center);
+    for (const int k : {0, 5, 10, 20}) {
+        const float x = at(k, 0).x;
+        c.text_in({k == 20 ? x - 80 : x - 40, labels.y, 80, labels.h}, thousands(std::int64_t{1} << k),
+                  ui.small(), k == 20 ? Align::right : Align::center);
+    }
     if (n >= 1) {
         const double log2_n =
             std::min(std::log2(static_cast<double>(n)), static_cast<double>(kMostDoublings));
@@ -333,7 +333,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         c.text_in(text, "No step time for this layout: see the problems.", ui.small(), Align::center);
         if (!tall) return edit;
     } else if (tall) {
-        Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 330.0f));
+        Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 280.0f));
         draw_time(ui, top, scene, state);
     }
     if (tall) {
