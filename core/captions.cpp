@@ -28,11 +28,11 @@ std::string spoken(Collective c) {
     return name;
 }
 
-// What an axis says in every layer; where it says nothing there, what it says at all. A message between
-// pipeline stages belongs to their boundary, not to a layer.
+// What an axis says in every layer; where it says nothing there, what it says at all. What is not counted by
+// the layer (messages between stages, the shards of a layer that a step gathers) is not of it here.
 void collect_calls(const Evaluation& e, AxisCaption& out) {
     const auto of_layer = [](const Operation& o) {
-        return o.scope == Scope::layer && o.unit != Unit::boundary;
+        return o.unit == Unit::every_layer || o.unit == Unit::dense_layer || o.unit == Unit::moe_layer;
     };
     const auto in_layer = [&](const Operation& o) { return o.axis == out.kind && of_layer(o); };
     const auto& all = e.comm.operations;

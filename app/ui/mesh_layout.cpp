@@ -7,7 +7,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLargestCell = 64;
+constexpr float kLargestCell = 120;
 constexpr float kPodLabel = 18;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

@@ -76,7 +76,7 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
             return;
         if (k == GroupKind::dp_cp
             && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
-                || degree(k) == degree(GroupKind::dp_replicate)))
+                || degree(k) == degree(GroupKind::dp_replicate) || degree(k) == degree(GroupKind::dp)))
             return;
         if (k == GroupKind::mp && (degree(k) == degree(GroupKind::tp) || degree(k) == degree(GroupKind::pp)))
             return;
@@ -92,13 +92,26 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     return out;
 }
 
+constexpr float kMeshes = 132;  // of the switch between the dense and the expert mesh
+
+float axis_width(Ui& ui, std::string_view label) {
+    return ui.canvas().text_width(label, ui.small()) + 28;
+}
+
+// How wide axis_switch would be.
+float switch_width(Ui& ui, const Scene& scene) {
+    float width = scene.evaluation.mesh.has_experts ? kMeshes : 0;
+    for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
+    return width;
+}
+
 void axis_switch(Ui& ui, Rect row, Scene& scene) {
     Selection& sel = scene.selection;
     if (!scene.evaluation.mesh.has_experts) sel.expert = false;
     if (scene.evaluation.mesh.has_experts) {
-        static constexpr std::string_view kMeshes[] = {"dense", "experts"};
+        static constexpr std::string_view kNames[] = {"dense", "experts"};
         const bool was = sel.expert;
-        sel.expert = ui.segments("mesh.which", row.cut_left(124), kMeshes, sel.expert ? 1 : 0) == 1;
+        sel.expert = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert ? 1 : 0) == 1;
         if (was != sel.expert) sel.axis = sel.expert ? GroupKind::ep : GroupKind::tp;
         row.cut_left(8);
     }
@@ -115,10 +128,9 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     float width = 0;
     for (const auto& l : labels) {
         views.emplace_back(l);
-        width += ui.canvas().text_width(l, ui.small()) + 28;
+        width += axis_width(ui, l);
     }
-    if (width > row.w) width = row.w;
-    const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
+    const int picked = ui.segments("mesh.axis", {row.x, row.y, std::min(width, row.w), row.h}, views,
                                    static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.axis));
     sel.axis = kinds[static_cast<std::size_t>(picked)];
 }
@@ -327,17 +339,25 @@ void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
 }  // namespace
 
 void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision) {
-    if (room.w > 640 && room.h > 200) {
-        second_switch(ui, head_row.cut_right(210), scene, state, revision);
+    constexpr float kSecond = 222;
+    const bool second = !ui.state().still && room.w > 640 && room.h > 200;
+    if (switch_width(ui, scene) + (second ? kSecond : 0) > head_row.w && room.h > 120) {
+        head_row = room.cut_top(24);  // a row of its own where the head has no place
+        room.cut_top(4);
+    }
+    if (second) {
+        second_switch(ui, head_row.cut_right(kSecond - 12), scene, state, revision);
         head_row.cut_right(12);
     }
     axis_switch(ui, head_row, scene);
     next_axis(scene);
     Rect line = room.cut_top(20);
     room.cut_top(4);
-    const Rect field = line.cut_right(96);
-    go_to_rank(ui, {field.x, field.y - 2, field.w, 22}, scene, state);
-    line.cut_right(16);
+    if (!ui.state().still) {
+        const Rect field = line.cut_right(96);
+        go_to_rank(ui, {field.x, field.y - 2, field.w, 22}, scene, state);
+        line.cut_right(16);
+    }
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
         return;

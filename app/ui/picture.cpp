@@ -184,6 +184,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         shell.selection().topic = Selection::Topic::rank;
     }
     UiState state;
+    state.still = true;
     ViewStates states;
     Selection selection = shell.selection();
     const auto draw = [&](const FrameInfo& info, Page* page) {

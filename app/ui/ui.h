@@ -28,6 +28,7 @@ using Id = std::uint64_t;
 }
 
 struct UiState {
+    bool still = false;  // a picture: controls that only serve a hand are left out
     struct Area {
         Id id = 0;
         Rect rect;

@@ -67,6 +67,17 @@ TEST_CASE("the caption of an axis says groups, wire and calls") {
     CHECK(caption_of(p, e, GroupKind::cp).text == "cp is 1: it cuts nothing");
 }
 
+TEST_CASE("what FSDP gathers and scatters is counted by the step, of all layers together") {
+    Plan p = plan_64();
+    p.layout.tp = p.layout.pp = 1, p.layout.dp_shard = 8, p.layout.dp_replicate = 8, p.layout.zero = 3;
+    p.training.global_batch = 128;  // 2 micro-batches
+    const AxisCaption shard = caption_of(p, evaluate(p, {false, false}), GroupKind::dp_shard);
+    CAPTURE(shard.text);
+    CHECK(shard.calls_per_layer == 0);
+    CHECK(shard.calls_per_step >= 8 * 3 * 2);  // layers x (gather, gather, scatter) x micro-batches
+    CHECK(shard.text.find(" per step") != std::string::npos);
+}
+
 TEST_CASE("pipeline messages are counted by stage boundary, not by layer") {
     Plan p = plan_64();
     const std::string text = caption_of(p, evaluate(p, {false, false}), GroupKind::pp).text;
