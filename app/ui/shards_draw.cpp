@@ -10,6 +10,7 @@ namespace {
 constexpr float kLabel = 17, kGap = 16, kBelow = 8;
 constexpr float kVector = 8, kLeast = 6, kLeastVector = 24;
 constexpr float kTokens = 0.6f;  // height of a sheet of tokens over the widest sheet's width
+constexpr std::int64_t kMostExperts = 4096;
 constexpr float kFinest = 2.5f;  // lines closer than this are not drawn one by one
 constexpr std::array kDrawn{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 
@@ -111,13 +112,12 @@ class SheetPainter {
     // All axes: bands of the coarsest cut, the rank's band bright, the finer cuts as lines, its part
     // outlined.
     void together() {
-        const TensorPieces& t = sheet_.coarse;
-        if (t.by == decltype(t.by){}) {
+        if (sheet_.cuts.count == 0)
             whole();
-        } else {
-            const Axis axis = first(t);
-            bands(t, axis, false);
-        }
+        else if (sheet_.coarse.piece.empty())
+            c_.rect(body_, dim(color(sheet_.cuts.axis[0]), false));  // finer than can be drawn
+        else
+            bands(sheet_.coarse, sheet_.cuts.axis[0], false);
         lines(sheet_.fine.piece.empty() ? sheet_.coarse : sheet_.fine, -1);
         partial();
         own_part();
@@ -160,7 +160,10 @@ class SheetPainter {
             if (t.by[at(axis)] && !t.piece.empty()) {
                 bands(t, axis, true);
                 lines(t, static_cast<int>(axis));
-            } else {  // layers, the batch, experts: a layer's tensor is whole; or finer than can be drawn
+            } else if (cuts_inside(axis)) {  // finer than can be drawn
+                c_.rect(body_, dim(color(axis), false));
+                own_part();
+            } else {  // layers, the batch, experts: a layer's tensor is whole
                 c_.rect(body_, mix(theme_.window, color(axis), 0.7f));
             }
             return;
@@ -170,10 +173,9 @@ class SheetPainter {
                    mix(theme_.window, color(axis), 0.12f));
     }
 
-    [[nodiscard]] Axis first(const TensorPieces& t) const {
-        for (const Axis a : kDrawn)
-            if (t.by[at(a)]) return a;
-        return Axis::tp;
+    [[nodiscard]] bool cuts_inside(Axis axis) const {
+        const auto* end = sheet_.cuts.axis.data() + sheet_.cuts.count;
+        return std::find(sheet_.cuts.axis.data(), end, axis) != end;
     }
 
     // No axis cuts it inside the layer: hatched in the colour of whoever has copies.
@@ -257,36 +259,17 @@ class SheetPainter {
     // What the rank holds: in the colour of the finest cut, outlined, never thinner than can be seen.
     void own_part() {
         if (!look_.lit || !here() || sheet_.lit.empty()) return;
-        const CutOrderColor finest = finest_cut();
-        if (!finest.cut) return;
+        const int cuts = sheet_.cuts.count;
+        if (cuts == 0) return;
+        const Color finest = color(sheet_.cuts.axis[static_cast<std::size_t>(cuts) - 1]);
         for (const IndexBox& b : sheet_.lit) {
             Rect r = rect_of(b);
             if (r.w < 2) r = {r.center().x - 1, r.y, 2, r.h};
             if (r.h < 2) r = {r.x, r.center().y - 1, r.w, 2};
-            if (finest.second) c_.rect(r, look_.lit_color.value_or(finest.color));
+            if (cuts > 1 || sheet_.coarse.piece.empty()) c_.rect(r, look_.lit_color.value_or(finest));
             c_.frame(r.inset(-0.5f), theme_.text, 1.25f);
         }
     }
-    struct CutOrderColor {
-        bool cut = false, second = false;
-        Color color;
-    };
-    [[nodiscard]] CutOrderColor finest_cut() const {
-        CutOrderColor out;
-        int cuts = 0;
-        for (const Axis a : kDrawn) {
-            const AxisPlacement& x = p_.on(a);
-            if (x.spread != Spread::cut || x.parts <= 1 || x.dim == Dim::layers || x.dim == Dim::batch
-                || x.dim == Dim::experts)
-                continue;
-            ++cuts;
-            out.color = color(a);
-        }
-        out.cut = cuts > 0;
-        out.second = cuts > 1;
-        return out;
-    }
-
     Canvas& c_;
     const Theme& theme_;
     Rect body_;
@@ -355,6 +338,10 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     const AxisPlacement& ep = p.on(Axis::ep);
     const bool dealt = ep.spread == Spread::cut && ep.parts > 1;
     if (experts < 1 || room.w < 24 || room.h < 16) return -1;
+    if (experts > kMostExperts) {
+        ui.canvas().text_in(room, "more experts than can be told apart", ui.small(), Align::center);
+        return -1;
+    }
     // The number of columns whose cells have most room for a number; a rank's experts stand in one row.
     const std::int64_t together = dealt && p.local[0] <= 32 ? p.local[0] : 1;
     std::int64_t columns = together;

@@ -64,6 +64,7 @@ void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request
         }
         s.lying = !activations && p.shape[2] == 1;
         s.expert = p.expert ? std::clamp<std::int64_t>(request.expert, 0, p.shape[0] - 1) : 0;
+        s.cuts = cuts_within_layer(mesh, p);
         pieces_of(plan, mesh, p, request.rank, s.expert, true, kMostPieces, s.coarse);
         pieces_of(plan, mesh, p, request.rank, s.expert, false, kMostPieces, s.fine);
         out.push_back(std::move(s));

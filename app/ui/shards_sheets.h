@@ -14,7 +14,8 @@ struct Sheet {
     int tensor = -1;            // index into list_placements of parameters; -1 for activations
     int activation = -1;        // into those of activations while computing; -1 for the others
     bool lying = false;         // a vector, drawn along x
-    TensorPieces coarse, fine;  // fine: empty where it is cut too finely to be drawn
+    CutOrder cuts;              // the axes that cut it inside the layer
+    TensorPieces coarse, fine;  // empty where it is cut too finely to be drawn
     Part part;                  // what the rank holds of it
     std::vector<IndexBox> lit;  // the same, drawn
     std::int64_t expert = 0;    // which of the experts is drawn

@@ -187,6 +187,40 @@ TEST_CASE("sheets keep their proportions and stay in the room") {
     }
 }
 
+TEST_CASE("a cut finer than can be drawn leaves no pieces but still the rank's own part") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("llama-3-8b-fsdp");
+    plan.cluster.gpus = plan.layout.dp_shard = 1024;
+    plan.layout.dp_replicate = 1;
+    std::vector<Sheet> sheets;
+    make_sheets(plan, build_mesh(plan), {.rank = 77}, sheets);
+    REQUIRE_FALSE(sheets.empty());
+    for (const Sheet& s : sheets) {
+        CAPTURE(std::string(s.placement.name));
+        CHECK(s.cuts.count == 1);
+        CHECK(s.coarse.piece.empty());
+        CHECK(s.fine.piece.empty());
+        CHECK(s.lit.size() == 1);
+    }
+}
+
+TEST_CASE("another rank's part of the same sheets is what sheets made for it have") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("llama-3-70b-3d");
+    const Mesh mesh = build_mesh(plan);
+    std::vector<Sheet> made, lit;
+    make_sheets(plan, mesh, {.rank = 0}, lit);
+    for (const std::int64_t rank : {1, 9, 100, 255}) {
+        make_sheets(plan, mesh, {.rank = rank}, made);
+        light_sheets(plan, mesh, rank, lit);
+        REQUIRE(made.size() == lit.size());
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            CHECK(made[i].lit == lit[i].lit);
+            CHECK(made[i].coarse.box == lit[i].coarse.box);
+        }
+    }
+}
+
 TEST_CASE("odd plans are drawn in every state without harm") {
     for (const char* plan : {"single-gpu", "mesh-8", "llama-3.1-405b-131k", "deepseek-v3-2048", "moe-nvl72",
                              "gpt-1t-a100", "broken-pp-zero3", "mixtral-8x7b-ep"}) {
