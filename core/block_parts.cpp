@@ -27,6 +27,7 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
         add(out[i].comm, work.moe, k.moe);
         if (k.first) add(out[i].comm, work.embedding, 1);
         if (k.last) add(out[i].comm, work.head, 1);
+        out[i].recompute = work.dense_again.input_grad * k.dense + work.moe_again.input_grad * k.moe;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }

@@ -86,6 +86,11 @@ void activity_caption(Ui& ui, Rect row, const Scene& scene) {
         if (row.w > 24) c.text_in(row, text, s);
         row.cut_left(std::min(row.w, w + 12));
     };
+    if (scene.time_cursor_s >= scene.shown_timeline->makespan) {
+        put("At " + time_text(scene.time_cursor_s) + " the pipeline is done:", ui.title());
+        put("gradients that nothing hid, the optimizer", ui.style(13, Tone::secondary));
+        return;
+    }
     put("At " + time_text(scene.time_cursor_s) + " " + thousands((stages - idle) * each) + " of "
             + plural(stages * each, "GPU works:", "GPUs work:"),
         ui.title());
@@ -106,7 +111,9 @@ std::string activity_text(const Scene& scene, std::int64_t rank) {
     if (!shows_activity(scene)) return "";
     const Factor& pp = pipeline(scene);
     const Op* op = op_now(scene, static_cast<int>(rank / pp.stride % pp.size));
-    if (op == nullptr) return "now: idle";
+    if (op == nullptr)
+        return scene.time_cursor_s < scene.shown_timeline->makespan ? "now: idle"
+                                                                    : "now: the pipeline is done";
     const int m = scene.shown_timeline->shape.microbatches;
     std::string s =
         "now: " + std::string(kind_text(op->kind)) + " of micro-batch " + std::to_string(op->microbatch % m);

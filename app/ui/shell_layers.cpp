@@ -342,10 +342,10 @@ void Shell::make_commands() {
     add("timeline.play", "Play or pause the timeline", "View", {.key = Key::p}, [this] {
         timeline_.playing = !timeline_.playing;
     }).enabled = has_timeline;
-    add("timeline.step", "Timeline: on to the next start or end", "", {.key = Key::period}, [this] {
+    add("timeline.step", "Timeline: next start or end", "", {.key = Key::period}, [this] {
         step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, 1, selection_.stage);
     }).enabled = has_timeline;
-    add("timeline.step_back", "Timeline: back to the last start or end", "", {.key = Key::comma}, [this] {
+    add("timeline.step_back", "Timeline: last start or end", "", {.key = Key::comma}, [this] {
         step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, -1, selection_.stage);
     }).enabled = has_timeline;
     add("timeline.critical_path", "Critical path of the timeline", "View", {}, [this] {

@@ -202,8 +202,9 @@ std::string comparison_text(const Timeline& own, const Timeline& other) {
         for (const DeviceTime& d : t.device) most = std::max(most, d.peak_in_flight);
         return most;
     };
-    return s + "; holds up to " + trimmed(peak(other)) + " instead of " + trimmed(peak(own))
-           + " micro-batches";
+    const std::string held = trimmed(peak(other)), held_before = trimmed(peak(own));
+    s += "; holds up to " + held + (held == "1" ? " micro-batch" : " micro-batches");
+    return s + (held == held_before ? ", as before" : " instead of " + held_before);
 }
 
 void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
@@ -309,6 +310,10 @@ void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineVi
         ui.canvas().rect({box.x, box.y + 5, 10, 5}, theme.backward);
         ui.canvas().frame(box, theme.text, 1);
     }
+    const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
+                                   [](const auto& x) { return x.recompute > 0; });
+    if (again && row_height >= kLowRow_px)
+        legend_item(ui, row, "forward again", recompute_color(theme), OpKind::F, Pattern::solid);
     static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                                   GroupKind::etp};
     for (std::size_t a = 0; a < kAxes.size(); ++a) {

@@ -21,6 +21,10 @@ Color shade_of(const Theme& theme, const Op& op, int chunks) {
     return mix(c, theme.window, static_cast<float>(op.chunk) / static_cast<float>(chunks) * 0.45f);
 }
 
+Color recompute_color(const Theme& theme) {
+    return mix(theme.forward, theme.backward, 0.4f);
+}
+
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r) {
     if (kind == OpKind::W) canvas.pattern(r, Pattern::dotted, theme.forward.alpha(0.5f));
     if (kind == OpKind::I) canvas.pattern(r, Pattern::hatched, theme.forward.alpha(0.45f));
@@ -29,7 +33,8 @@ void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r) {
 RowPainter::RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown,
                        const TimeScale& scale, std::vector<Block>& blocks)
     : ui_(ui), t_(shown.timeline(evaluation)), before_(shown.before(evaluation)), shown_(shown),
-      scale_(scale), blocks_(blocks), chunks_(chunks_of(t_.shape)) {}
+      scale_(scale), blocks_(blocks), chunks_(chunks_of(t_.shape)),
+      widest_number_(ui.canvas().text_width(std::to_string(t_.shape.microbatches - 1), ui.style(11))) {}
 
 float RowPainter::x(double time_s) const {
     constexpr float kBeyond = 64;
@@ -70,10 +75,11 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
                                + (backward ? shown_.exposed[b].comm.backward[a] : 0);
         s.axis[a] = static_cast<float>(exposed / takes);
     }
+    if (backward) s.again = static_cast<float>(shown_.exposed[b].recompute / takes);
     return s;
 }
 
-// From the bottom up: as high as the axis' share of the block's time.
+// From the bottom up: as high as the part's share of the block's time.
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
     if (r.w < 6 && r.h < kLowRow_px) return;
     const float whole = r.h;
@@ -86,14 +92,16 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
         if (strip.w > 6 && strip.h >= 4)
             ui_.canvas().pattern(strip, Pattern::cross_hatched, ui_.theme().window.alpha(0.35f));
     }
+    const float again = whole * s.again;
+    if (again >= 0.75f) ui_.canvas().rect(r.cut_bottom(again), faded(recompute_color(ui_.theme()), own));
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
-    if (r.h < 10 || r.w < 7) return;
+    if (r.h < 10 || r.w < widest_number_ + 2) return;
     TextStyle s = ui_.style(11);
     s.color = ink_on(ground);
     const std::string text = std::to_string(microbatch % t_.shape.microbatches);
-    if (ui_.canvas().text_width(text, s) + 2 <= r.w) ui_.canvas().text_in(r, text, s, Align::center);
+    ui_.canvas().text_in(r, text, s, Align::center);
 }
 
 void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) {
@@ -174,6 +182,7 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     part(share(b.work.forward) * (1 - forth.sum()), ui_.theme().forward);
     part(share(b.work.backward) * (1 - back.sum()), ui_.theme().backward);
     part(share(b.work.weight), ui_.theme().weight_grad);
+    if (const float h = share(b.work.backward) * back.again; h > 0.5f) part(h, recompute_color(ui_.theme()));
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = share(b.work.forward) * forth.axis[a] + share(b.work.backward) * back.axis[a];
         if (h > 0.5f) part(h, color_of(ui_.theme(), kAxes[a]));

@@ -10,6 +10,8 @@ namespace pentamesh::ui {
 [[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
 // Rows below this have no room for parts: one colour stands for all that a device does.
 inline constexpr float kLowRow_px = 13;
+// A forward that is run again in a backward: between the two.
+[[nodiscard]] Color recompute_color(const Theme& theme);
 // The texture over it: I hatched, W dotted.
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 
@@ -31,9 +33,10 @@ class RowPainter {
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:
-    struct Shares {  // of a block's time, by the axes that its collectives are exposed on
+    struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
         std::array<float, UnitComm::kAxes> axis{};
-        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3]; }
+        float again = 0;
+        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + again; }
     };
 
     Ui& ui_;
@@ -43,6 +46,7 @@ class RowPainter {
     const TimeScale& scale_;
     std::vector<Block>& blocks_;
     int chunks_;
+    float widest_number_;    // all blocks of a width are numbered or none
     float least_px_ = 1.5f;  // narrower ops are merged
 
     [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse

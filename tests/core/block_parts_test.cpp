@@ -52,9 +52,13 @@ TEST_CASE("what of the blocks is exposed communication sums to what the step say
                 sum += (parts[i].comm.forward[a] + parts[i].comm.backward[a]) * runs;
             CHECK(sum == doctest::Approx(e.step->exposed_comm_s[static_cast<std::size_t>(kAxes[a])]));
         }
+        double again = 0;
+        for (std::size_t i = first; i < first + chunks; ++i) again += parts[i].recompute * runs;
+        CHECK(again == doctest::Approx(e.step->recompute_s));
         for (std::size_t i = 0; i < parts.size(); ++i) {
             CHECK(parts[i].comm.sum(Phase::forward) + parts[i].send_forward < e.costs.chunk[i].forward);
-            CHECK(parts[i].comm.sum(Phase::backward) + parts[i].send_backward < e.costs.chunk[i].input_grad);
+            CHECK(parts[i].comm.sum(Phase::backward) + parts[i].send_backward + parts[i].recompute
+                  < e.costs.chunk[i].input_grad);
         }
     });
 }
