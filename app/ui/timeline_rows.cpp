@@ -104,6 +104,20 @@ void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
     ui_.canvas().text_in(r, text, s, Align::center);
 }
 
+// Where a pair's halves are too low for a number each: both in one line, on a ground of their own.
+void RowPainter::both_numbers(Rect r, const Op& op) {
+    if (r.h < 16 || r.w < 2 * widest_number_) return;
+    const int m = t_.shape.microbatches;
+    const std::string text =
+        std::to_string(op.microbatch % m) + " " + std::to_string(op.backward_microbatch % m);
+    const TextStyle s = ui_.style(11, mine(op) ? Tone::text : Tone::secondary);
+    const float w = ui_.canvas().text_width(text, s) + 6;
+    if (w > r.w) return;
+    const Rect box{r.center().x - w / 2, r.center().y - 7, w, 14};
+    ui_.canvas().rect(box, ui_.theme().window.alpha(0.8f), 3);
+    ui_.canvas().text_in(box, text, s, Align::center);
+}
+
 void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) {
     Canvas& c = ui_.canvas();
     const Op& op = t_.order.ops[i];
@@ -125,8 +139,12 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.rect(upper, f);
         c.rect(lower, b);
         strips(r, exposed, own);
-        number(upper, op.microbatch, f);
-        number(lower, op.backward_microbatch, b);
+        if (upper.h >= 10) {
+            number(upper, op.microbatch, f);
+            number(lower, op.backward_microbatch, b);
+        } else {
+            both_numbers(r, op);
+        }
         if (r.w > 5) c.frame(r, ui_.theme().text.alpha(own ? 0.9f : 0.3f), 1);
     } else {
         const Color color = faded(shade_of(ui_.theme(), op, chunks_), own);

@@ -60,6 +60,7 @@ class RowPainter {
     void strips(Rect r, const Shares& s, bool mine);
     void low_run(Rect r, const Block& b);
     void number(Rect r, std::int32_t microbatch, Color ground);
+    void both_numbers(Rect r, const Op& op);
     void send(Rect lane, int device, std::size_t op);
     void waiting(Rect row, int device, const Block& b);
     void lit_ops(Rect row, int device);
