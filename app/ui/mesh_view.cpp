@@ -115,22 +115,25 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
         if (was != sel.expert) sel.axis = sel.expert ? GroupKind::ep : GroupKind::tp;
         row.cut_left(8);
     }
-    const std::vector<GroupKind> kinds = kinds_to_offer(scene);
+    std::vector<GroupKind> kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
-    auto at = std::find(kinds.begin(), kinds.end(), sel.axis);
-    if (at == kinds.end()) {
-        at = kinds.begin();
-        sel.axis = *at;
-    }
+    if (std::find(kinds.begin(), kinds.end(), sel.axis) == kinds.end()) sel.axis = kinds.front();
+    const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
+    float width = 0;
+    for (const GroupKind k : kinds) width += width_of(k);
+    // Where there is no room, combinations go first; the brackets still reach them.
+    for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
+        if (kinds[i] != sel.axis && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
+            width -= width_of(kinds[i]);
+            kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    const auto at = std::find(kinds.begin(), kinds.end(), sel.axis);
     std::vector<std::string> labels;
     std::vector<std::string_view> views;
     for (const GroupKind k : kinds) labels.push_back(axis_label(k));
-    float width = 0;
-    for (const auto& l : labels) {
-        views.emplace_back(l);
-        width += axis_width(ui, l);
-    }
-    const int picked = ui.segments("mesh.axis", {row.x, row.y, std::min(width, row.w), row.h}, views,
+    for (const auto& l : labels) views.emplace_back(l);
+    if (width > row.w) width = row.w;
+    const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
                                    static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.axis));
     sel.axis = kinds[static_cast<std::size_t>(picked)];
 }

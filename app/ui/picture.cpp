@@ -15,7 +15,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kViews{"dashboard", "review",   "mesh", "shards",  "map",
+constexpr std::array<std::string_view, 11> kViews{"dashboard", "review",   "mesh", "zoom",    "shards", "map",
                                                   "memory",    "timeline", "comm", "tensors", "step"};
 
 struct ViewStates {
@@ -27,6 +27,7 @@ struct ViewStates {
     TensorsViewState tensors;
     MapViewState map;
     StepViewState step;
+    ZoomViewState zoom;
 };
 
 void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates& states) {
@@ -45,6 +46,9 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
     } else if (view == "shards") {
         titled(ViewId::shards);
         draw_shards(ui, head, room, scene, states.shards, 1);
+    } else if (view == "zoom") {
+        titled(ViewId::zoom);
+        draw_zoom(ui, {}, room, scene, states.zoom, 1);
     } else if (view == "map") {
         titled(ViewId::map);
         draw_map(ui, head, room, scene, states.map, 1);
@@ -187,6 +191,8 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     state.still = true;
     ViewStates states;
     Selection selection = shell.selection();
+    if (request.rank >= 0 && request.rank < shell.evaluation().mesh.world)
+        show_rank(states.zoom, plan, shell.evaluation().mesh, request.rank);
     const auto draw = [&](const FrameInfo& info, Page* page) {
         if (request.view == "dashboard") {
             shell.frame(info, page);

@@ -1,6 +1,7 @@
 // The plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
 #include "app/ui/plan_panel.h"
 #include "app/ui/format.h"
+#include "app/ui/glossary_card.h"
 #include "core/factors.h"
 #include "core/layout_name.h"
 #include "core/names.h"
@@ -12,6 +13,8 @@
 namespace pentamesh::ui {
 
 namespace {
+
+constexpr std::uint64_t kPanelTerms = 100;  // tells the panel's terms from the views'
 
 using MaybeEdit = std::optional<PlanEdit>;
 
@@ -328,10 +331,11 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
 // ---- modifiers ----------------------------------------------------------------------------------------
 
 // One labelled row; returns the room of its control.
-Rect modifier_row(Ui& ui, Rect& room, std::string_view label) {
+// `id`: the label's entry in the glossary.
+Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view id) {
     Rect row = room.cut_top(28);
     room.cut_top(4);
-    ui.canvas().text_in(row.cut_left(88), label, ui.style(13, Tone::secondary));
+    term(ui, row.cut_left(88).inset(0, 3), id, label, ui.style(13, Tone::secondary), kPanelTerms);
     return row.inset(0, 2);
 }
 
@@ -353,35 +357,35 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     static constexpr std::string_view kRecompute[] = {"none", "selective", "full"};
     static constexpr std::string_view kCp[] = {"ring", "gather", "Ulysses"};
 
-    const int sp =
-        ui.segments("mod.sp", modifier_row(ui, room, "Sequence p."), kOffOn, l.sequence_parallel ? 1 : 0);
+    const int sp = ui.segments("mod.sp", modifier_row(ui, room, "Sequence p.", "sp"), kOffOn,
+                               l.sequence_parallel ? 1 : 0);
     if ((sp == 1) != l.sequence_parallel)
         edit = changed(scene, sp == 1 ? "sequence parallel on" : "sequence parallel off",
                        [&](Plan& p) { p.layout.sequence_parallel = sp == 1; });
-    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO"), kZero, l.zero);
+    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", "zero-1"), kZero, l.zero);
     if (zero != l.zero)
         edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) { p.layout.zero = zero; });
     if (l.cp > 1) {
         const int cp =
-            ui.segments("mod.cp", modifier_row(ui, room, "CP by"), kCp, static_cast<int>(l.cp_comm));
+            ui.segments("mod.cp", modifier_row(ui, room, "CP by", "cp"), kCp, static_cast<int>(l.cp_comm));
         if (cp != static_cast<int>(l.cp_comm))
             edit = changed(scene, "cp by " + std::string(kCp[cp]),
                            [&](Plan& p) { p.layout.cp_comm = static_cast<CpComm>(cp); });
     }
     {
-        const Rect box = modifier_row(ui, room, "Schedule");
+        const Rect box = modifier_row(ui, room, "Schedule", "schedule");
         std::string label(name_of(l.schedule));
         if (l.virtual_stages > 1) label += ", " + std::to_string(l.virtual_stages) + " chunks";
         if (l.pp == 1) label = "none (pp 1)";
         if (ui.dropdown("mod.schedule", box, label)) open_menu(state, "schedule", box);
     }
-    const int rec = ui.segments("mod.recompute", modifier_row(ui, room, "Recompute"), kRecompute,
+    const int rec = ui.segments("mod.recompute", modifier_row(ui, room, "Recompute", "recompute"), kRecompute,
                                 static_cast<int>(t.recompute));
     if (rec != static_cast<int>(t.recompute))
         edit = changed(scene, "recompute " + std::string(kRecompute[rec]),
                        [&](Plan& p) { p.training.recompute = static_cast<Recompute>(rec); });
     {
-        const Rect box = modifier_row(ui, room, "Batch");
+        const Rect box = modifier_row(ui, room, "Batch", "batch");
         const std::int64_t s = t.sequence_length;
         const std::string seq = s % 1024 == 0 ? std::to_string(s / 1024) + "K" : thousands(s);
         const std::string right =
@@ -390,7 +394,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
             open_menu(state, "batch", box);
     }
     {
-        const Rect box = modifier_row(ui, room, "Precision");
+        const Rect box = modifier_row(ui, room, "Precision", "precision");
         std::string label(name_of(t.compute));
         label += ", grads " + std::string(name_of(t.gradients));
         if (ui.dropdown("mod.precision", box, label)) open_menu(state, "precision", box);

@@ -247,6 +247,7 @@ DataTable Shell::data_of(ViewId view, const Scene& scene) const {
     case ViewId::tensors: return tensors_data(scene);
     case ViewId::map: return map_data(scene, map_);
     case ViewId::step: return step_data(scene, step_.budget_tokens);
+    case ViewId::zoom: return zoom_data(scene, zoom_);
     default: return {};
     }
 }
@@ -299,6 +300,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         case ViewId::step:
             if (auto e = draw_step(ui, head.row, room, scene, step_, evaluated_)) view_edit_ = std::move(e);
             break;
+        case ViewId::zoom: draw_zoom(ui, head.row, room, scene, zoom_, evaluated_); break;
         case ViewId::map: draw_map(ui, head.row, room, scene, map_, evaluated_); break;
         default: break;
         }
@@ -307,7 +309,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::shards, ViewId::map};
+    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
     static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
     ui.canvas().rect(middle, ui.theme().window);
@@ -383,6 +385,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
                 d != 0)
                 settings_.right = std::clamp(w - d, 240.0f, 560.0f);
         }
+        zoom_.took_escape = false;
         draw_middle(ui, room, scene);
         ui.canvas().rect(bar, theme.panel);
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
@@ -402,7 +405,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         if (!info.down[0]) document_.end_merge();
         if (state_.layers_open == 0 || state_.top_layer == 0) {
             if (!run_pressed(commands_).empty()) dirty_ = true;
-            if (pressed({Key::escape})) {
+            if (pressed({Key::escape}) && !zoom_.took_escape) {
                 if (timeline_.cursor_s >= 0)
                     timeline_.cursor_s = -1, timeline_.playing = false;
                 else if (selection_.topic != Selection::Topic::none)

@@ -17,6 +17,7 @@
 #include "app/ui/tensors_view.h"
 #include "app/ui/timeline_view.h"
 #include "app/ui/view_head.h"
+#include "app/ui/zoom_view.h"
 
 #include <functional>
 #include <memory>
@@ -92,6 +93,7 @@ class Shell {
     CommViewState comm_;
     TensorsViewState tensors_;
     MapViewState map_;
+    ZoomViewState zoom_;
     Glossary glossary_;
     GlossaryState glossary_state_;
     StepViewState step_;

@@ -148,6 +148,7 @@ void Shell::draw_keys(Ui& ui) {
              {"Home, double-click", "fit everything again"},
              {"press on the ruler", "set the timeline's cursor"},
              {"Shift+click on − +", "change this factor alone"},
+             {"Enter, Backspace", "into a box of the zoom, out of it"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
     const auto per_column = (lines.size() + 1) / 2;
@@ -316,7 +317,8 @@ void Shell::make_commands() {
         open_text(host_.clipboard(), "the clipboard");
     }).enabled = [this] { return static_cast<bool>(host_.clipboard); };
 
-    static constexpr std::array<std::pair<ViewId, Key>, 7> kViews{{{ViewId::mesh, Key::n1},
+    static constexpr std::array<std::pair<ViewId, Key>, 8> kViews{{{ViewId::mesh, Key::n1},
+                                                                   {ViewId::zoom, Key::n2},
                                                                    {ViewId::shards, Key::n3},
                                                                    {ViewId::map, Key::n4},
                                                                    {ViewId::memory, Key::n5},

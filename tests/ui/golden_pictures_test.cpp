@@ -31,6 +31,8 @@ constexpr Golden kGolden[] = {
     {"shards-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70},
     {"memory-70b-dark", "llama-3-70b-3d", "memory", ThemeId::dark, -1},
     {"timeline-deepseek-dark", "deepseek-v3-2048", "timeline", ThemeId::dark, -1},
+    {"zoom-1024-dark", "zoom-1024", "zoom", ThemeId::dark, -1},
+    {"zoom-405b-rank-light", "llama-3.1-405b-16k", "zoom", ThemeId::light, 4099},
     {"map-deepseek-light", "deepseek-v3-2048", "map", ThemeId::light, -1},
     {"comm-70b-high-contrast", "llama-3-70b-3d", "comm", ThemeId::high_contrast, -1},
 };

@@ -1,0 +1,132 @@
+#include "tests/ui/driver.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+constexpr Vec2 kWindow{1400, 560};
+
+// A flight takes a third of a second.
+void arrive(Driver& d) {
+    d.time_s += 0.5;
+    d.settle();
+}
+// How many breadcrumbs there are: levels that one is inside of, and the cluster.
+std::uint64_t crumbs(Driver& d) {
+    std::uint64_t n = 0;
+    while (d.drawn("zoom.crumb", n)) ++n;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("digit 2 shows the zoom with the whole cluster, and a level for each axis") {
+    Driver d("zoom-1024", kWindow);
+    d.press({.key = Key::n2});
+    REQUIRE(d.drawn("zoom.canvas"));
+    CHECK(crumbs(d) == 1);
+    CHECK(d.drawn("zoom.level", 6));  // cluster, 16, 8, 8, layers, blocks, tensors
+    CHECK_FALSE(d.drawn("zoom.level", 7));
+}
+
+TEST_CASE("Enter goes from the cluster to one projection, Escape back, and then leaves the view") {
+    Driver d("zoom-1024", kWindow);
+    d.press({.key = Key::n2});
+    for (std::uint64_t depth = 2; depth <= 7; ++depth) {
+        d.press({.key = Key::right});
+        d.press({.key = Key::enter});
+        arrive(d);
+        CHECK(crumbs(d) == depth);
+    }
+    for (std::uint64_t depth = 6; depth >= 1; --depth) {
+        d.press({.key = Key::escape});
+        arrive(d);
+        CHECK(crumbs(d) == depth);
+    }
+    CHECK(d.drawn("zoom.canvas"));
+    d.press({.key = Key::escape});  // the selection that the arrows made
+    CHECK(d.shell.selection().rank == -1);
+    d.press({.key = Key::escape});
+    CHECK(d.drawn("memory.stage", 0));  // the dashboard
+}
+
+TEST_CASE("arrows walk siblings and select their first GPU in every view") {
+    Driver d("zoom-1024", kWindow);
+    d.click("view.Zoom");
+    d.press({.key = Key::right});
+    CHECK(d.shell.selection().rank == 0);
+    d.press({.key = Key::right});
+    CHECK(d.shell.selection().rank == 64);  // the second replica
+    CHECK(d.shell.selection().axis == GroupKind::dp_replicate);
+    d.press({.key = Key::enter});
+    arrive(d);
+    d.press({.key = Key::right});
+    d.press({.key = Key::right});
+    CHECK(d.shell.selection().rank == 64 + 8);
+    CHECK(d.shell.selection().stage == 1);
+}
+
+TEST_CASE(
+    "a double click goes into the box under it, the wheel zooms about the cursor, all shows everything") {
+    Driver d("zoom-1024", kWindow);
+    d.press({.key = Key::n2});
+    const Rect r = *d.shell.ui_state().rect_of("zoom.canvas");
+    const Vec2 corner{r.x + r.w * 0.2f, r.y + r.h * 0.2f};
+    d.move(corner);
+    for (int i = 0; i < 2; ++i) {
+        d.input.down[0] = true;
+        d.frame();
+        d.input.down[0] = false;
+        d.frame();
+    }
+    arrive(d);
+    CHECK(crumbs(d) == 2);
+    REQUIRE(d.click("zoom.all"));
+    arrive(d);
+    CHECK(crumbs(d) == 1);
+    d.wheel(corner, 12);
+    CHECK(crumbs(d) >= 2);
+    d.wheel(corner, -40);
+    CHECK(crumbs(d) == 1);
+}
+
+TEST_CASE("a flight ends, and nothing moves after it") {
+    Driver d("llama-3.1-405b-16k", kWindow);
+    d.press({.key = Key::n2});
+    d.press({.key = Key::enter});
+    arrive(d);
+    d.move({2, 300});
+    arrive(d);
+    CHECK_FALSE(d.shell.wants_frame());
+}
+
+TEST_CASE("the zoom stands on what is left of its path when the plan changes, and on a plan of one GPU") {
+    Driver d("zoom-1024", kWindow);
+    d.press({.key = Key::n2});
+    d.click("zoom.level", 3);
+    arrive(d);
+    CHECK(crumbs(d) == 4);
+    d.click("layout.tp.toggle");
+    d.settle();
+    CHECK(crumbs(d) >= 1);
+    Driver one("single-gpu", kWindow);
+    one.press({.key = Key::n2});
+    for (int i = 0; i < 4; ++i) {
+        one.press({.key = Key::enter});
+        arrive(one);
+    }
+    CHECK(crumbs(one) == 4);
+}
+
+TEST_CASE("the mesh's largest cluster is drawn in the zoom at any depth") {
+    Driver d("llama-3.1-405b-131k", kWindow);
+    d.press({.key = Key::n2});
+    for (std::uint64_t level = 0; d.drawn("zoom.level", level); ++level) {
+        d.click("zoom.level", level);
+        arrive(d);
+        CHECK(crumbs(d) == level + 1);
+    }
+}
