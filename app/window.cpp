@@ -39,6 +39,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
     host.now_s = now_s;
     host.config_folder = args.config_folder;
+    host.first_run = !args.plan;
     // A picture is wanted while a frame is being built: it is drawn after that frame.
     struct Wanted {
         std::string view;

@@ -41,6 +41,7 @@ void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_presets(CLI::App& app, Context& context);
 void add_schema(CLI::App& app, Context& context);
+void add_lesson(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 
 }  // namespace pentamesh::cli

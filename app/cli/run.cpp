@@ -29,6 +29,7 @@ constexpr std::array kCommands{
     Command{"import", "a plan out of a framework's settings", add_import},
     Command{"presets", "models, GPUs, clusters and plans that ship", add_presets},
     Command{"schema", "JSON Schema of the plan file", add_schema},
+    Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},
     Command{"bench", "engine and frame benchmarks", add_bench},
 };
 

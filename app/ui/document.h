@@ -32,6 +32,9 @@ class Document {
     // A drag has ended: the next edit with the same key is a step of its own.
     void end_merge() { merge_key_.clear(); }
 
+    // A copy that was set aside comes back: its revision is told apart from all that were seen meanwhile.
+    void come_after(std::uint64_t revision) { revision_ = (revision_ > revision ? revision_ : revision) + 1; }
+
     // Replaces everything; the history starts anew.
     void open(Plan plan, std::filesystem::path path);
     // A plan that is not on disk as it stands (a recovered one, a paste): counts as modified.

@@ -258,6 +258,24 @@ void next_axis(Scene& scene) {
 
 namespace {
 
+// Nothing of the groups is given away: every cell the same.
+void color_plainly(const Theme& theme, CellGrid& grid) {
+    grid.palette.fill(mix(theme.panel, theme.secondary, 0.45f));
+    grid.lit_id = -1;
+}
+
+// What a lesson points at: outlined ranks, and the one that its question is about with a ring besides.
+void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
+    const auto frame = [&](std::int64_t rank, Color color, float grow) {
+        if (rank < 0 || rank >= grid.count) return;
+        const Vec2 at = cell_position(grid, rank);
+        ui.canvas().frame(Rect{at.x, at.y, grid.cell.x, grid.cell.y}.inset(-grow), color, 2, 3);
+    };
+    for (const std::int64_t rank : state.outlined) frame(rank, ui.theme().text, 1);
+    frame(state.asked, ui.theme().link, 1);
+    frame(state.asked, ui.theme().link, 4);
+}
+
 // Cells, boxes, labels and marks of one order in one area.
 void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
@@ -291,6 +309,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         color_by_activity(ui.theme(), scene, grid);
     else
         color_by_groups(ui.theme(), scene, grid);
+    if (state.plain) color_plainly(ui.theme(), grid);
     CellGrid drawn = grid;
     merge_small_cells(layout, drawn);
     c.cells(drawn);
@@ -299,9 +318,10 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
     draw_boxes(ui, room, layout, state.camera, grid, scene);
     draw_labels(ui, room, layout, grid);
-    draw_marks(ui, room, scene, grid, state.show_links);
+    if (!state.plain) draw_marks(ui, room, scene, grid, state.show_links);
+    draw_outlined(ui, state, grid);
     c.pop_clip();
-    if (hit.hovered && under >= 0 && !hit.held) {
+    if (hit.hovered && under >= 0 && !hit.held && !state.plain) {
         const std::string now = under < mesh.world ? activity_text(scene, under) : "";
         ui.tooltip(rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }

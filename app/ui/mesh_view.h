@@ -8,6 +8,7 @@
 #include "app/ui/ui.h"
 
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -19,6 +20,10 @@ struct MeshViewState {
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
+    // A lesson's: ranks outlined; one that a question is about; cells without colours that would answer it.
+    std::vector<std::int64_t> outlined;
+    std::int64_t asked = -1;
+    bool plain = false;
     // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
     int second = -1;
     std::uint64_t second_of = 0;

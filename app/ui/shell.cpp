@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -52,8 +53,10 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
     } catch (const Error& e) {
         say(e.what());
     }
+    lessons_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons");
     make_commands();
     evaluate_now();
+    welcome_ = host_.first_run && !settings_.welcomed;
 }
 
 void Shell::evaluate_now() {
@@ -91,13 +94,16 @@ std::string Shell::title() const {
 
 double Shell::idle_s() const {
     if (wants_frame()) return 0;
-    if (!toast_.empty()) return std::max(0.05, toast_until_s_ - now_s_);
-    return std::numeric_limits<double>::infinity();
+    // An open lesson's file is looked at once a second; the presenter's clock ticks.
+    double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
+    if (!toast_.empty()) wait = std::min(wait, std::max(0.05, toast_until_s_ - now_s_));
+    return wait;
 }
 
 // ---- files --------------------------------------------------------------------------------------------
 
 void Shell::open_plan(Plan plan) {
+    leave_lesson();
     document_.open(std::move(plan), {});
     selection_ = {};
     dirty_ = true;
@@ -114,6 +120,7 @@ void Shell::closed() {
 }
 
 void Shell::open_text(const std::string& text, const std::string& origin) {
+    leave_lesson();
     try {
         std::string plan_text = text;
         if (text.starts_with("\x89PNG")) {
@@ -150,6 +157,11 @@ void Shell::open_text(const std::string& text, const std::string& origin) {
 }
 
 void Shell::open_file(const std::filesystem::path& path) {
+    if (path.extension() == ".md") {
+        open_lesson(path);
+        return;
+    }
+    leave_lesson();
     try {
         const std::string text = read_file(path.string());
         const bool is_plan = !text.starts_with("\x89PNG") && !is_page(text)
@@ -188,7 +200,7 @@ std::filesystem::path Shell::autosave_file() const {
 }
 
 void Shell::autosave() {
-    if (host_.config_folder.empty()
+    if (host_.config_folder.empty() || set_aside_
         || autosaved_ == document_.revision() * 2 + (document_.modified() ? 1 : 0))
         return;
     autosaved_ = document_.revision() * 2 + (document_.modified() ? 1 : 0);
@@ -222,6 +234,7 @@ bool Shell::offer_recovery() {
 }
 
 bool Shell::may_close() {
+    leave_lesson();
     if (!document_.modified() || quit_) return true;
     ask("close", "", [this] { quit_ = true; });
     dirty_ = true;
@@ -347,11 +360,56 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     }
 }
 
+// Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
+std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    const float width = room.w;
+    const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
+    std::optional<PlanEdit> edit;
+    // A narrow window keeps the lesson rather than the plan.
+    const bool show_left = (width >= 760 || !full_) && (!lesson_.open || width >= 1000);
+    const bool show_right = width >= 940 || lesson_.open;
+    if (show_left && width >= 560) {
+        const float w = std::clamp(settings_.left, 240.0f, width * 0.45f);
+        const Rect left = room.cut_left(w);
+        ui.canvas().rect(left, theme.panel);
+        edit = draw_plan_panel(ui, left, scene, panel_);
+        if (const float d =
+                splitter(ui, "split.left", {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
+            d != 0)
+            settings_.left = std::clamp(w + d, 240.0f, 560.0f);
+    }
+    if (show_right) {
+        const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
+        const float w = std::clamp(settings_.right, least, std::max(least, width * 0.4f));
+        const Rect right = room.cut_right(w);
+        ui.canvas().rect(right, theme.panel);
+        if (lesson_.open)
+            draw_lesson(ui, right, scene, 13, false);
+        else if (auto e = draw_inspector(ui, right, scene, inspector_))
+            edit = std::move(e);
+        if (const float d =
+                splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
+            d != 0)
+            settings_.right = std::clamp(w - d, 240.0f, 560.0f);
+    }
+    draw_middle(ui, room, scene);
+    draw_highlights(ui, lesson_);
+    ui.canvas().rect(bar, theme.panel);
+    ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
+    draw_menu_bar(ui, bar);
+    ui.canvas().rect(status, theme.panel);
+    ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
+    draw_status(ui, status, scene, evaluate_s_);
+    return edit;
+}
+
 // ---- the frame ----------------------------------------------------------------------------------------
 
 void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     dirty_ = false;
+    begin_lesson_frame();
     const Theme& theme = theme_of(settings_.theme);
     {
         Ui ui(state_, info, theme, frame_canvas(info, page));
@@ -362,42 +420,16 @@ void Shell::frame(const FrameInfo& info, Page* page) {
             &glossary_};
         Rect room{0, 0, info.size.x, info.size.y};
         ui.canvas().rect(room, theme.window);
-        const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
-        std::optional<PlanEdit> edit;
-        const bool show_left = info.size.x >= 760 || !full_, show_right = info.size.x >= 940;
-        if (show_left && info.size.x >= 560) {
-            const float w = std::clamp(settings_.left, 240.0f, info.size.x * 0.45f);
-            const Rect left = room.cut_left(w);
-            ui.canvas().rect(left, theme.panel);
-            edit = draw_plan_panel(ui, left, scene, panel_);
-            if (const float d = splitter(ui, "split.left",
-                                         {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
-                d != 0)
-                settings_.left = std::clamp(w + d, 240.0f, 560.0f);
-        }
-        if (show_right) {
-            const float w = std::clamp(settings_.right, 240.0f, info.size.x * 0.4f);
-            const Rect right = room.cut_right(w);
-            ui.canvas().rect(right, theme.panel);
-            if (auto e = draw_inspector(ui, right, scene, inspector_)) edit = std::move(e);
-            if (const float d =
-                    splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
-                d != 0)
-                settings_.right = std::clamp(w - d, 240.0f, 560.0f);
-        }
         zoom_.took_escape = false;
-        draw_middle(ui, room, scene);
-        ui.canvas().rect(bar, theme.panel);
-        ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
-        draw_menu_bar(ui, bar);
-        ui.canvas().rect(status, theme.panel);
-        ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, evaluate_s_);
+        std::optional<PlanEdit> edit =
+            presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
         if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
         draw_layers(ui, scene);
         if (view_edit_) edit = std::move(view_edit_);
         view_edit_.reset();
         apply(std::move(edit));
+        take_lesson_picks();
+        do_lesson(std::exchange(lesson_action_, {}));
         if (!next.message.empty()) say(next.message);
         next.message.clear();
         if (!(next == hover_)) dirty_ = true;
@@ -405,7 +437,9 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         if (!info.down[0]) document_.end_merge();
         if (state_.layers_open == 0 || state_.top_layer == 0) {
             if (!run_pressed(commands_).empty()) dirty_ = true;
-            if (pressed({Key::escape}) && !zoom_.took_escape) {
+            if (presenter_.on) {
+                present_keys();
+            } else if (pressed({Key::escape}) && !zoom_.took_escape) {
                 if (timeline_.cursor_s >= 0)
                     timeline_.cursor_s = -1, timeline_.playing = false;
                 else if (selection_.topic != Selection::Topic::none)

@@ -7,6 +7,7 @@
 #include "app/ui/document.h"
 #include "app/ui/glossary_card.h"
 #include "app/ui/inspector.h"
+#include "app/ui/lesson_panel.h"
 #include "app/ui/map_view.h"
 #include "app/ui/memory_view.h"
 #include "app/ui/mesh_view.h"
@@ -35,6 +36,7 @@ struct Host {
     // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
     std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
     std::filesystem::path config_folder;  // empty: nothing is remembered
+    bool first_run = false;               // the welcome may be shown where it was not seen yet
 };
 
 class Shell {
@@ -71,6 +73,13 @@ class Shell {
     // The view that fills the window; nullopt: the dashboard.
     void show_full(std::optional<ViewId> view) { full_ = view; }
     [[nodiscard]] std::string message() const { return toast_; }
+    // A lesson sets the open plan aside and gives it back when it is left.
+    void open_lesson(const std::filesystem::path& file);
+    void leave_lesson();
+    [[nodiscard]] LessonSession& lesson() { return lesson_; }
+    [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }
+    [[nodiscard]] std::optional<ViewId> full_view() const { return full_; }
+    [[nodiscard]] bool presenting() const { return presenter_.on; }
     // Writes the autosave where the plan is modified, removes it where not.
     void autosave();
     [[nodiscard]] bool offer_recovery();  // true: one was found and opened
@@ -105,6 +114,17 @@ class Shell {
     std::array<bool, 16> as_data_{};
     std::array<TableState, 16> tables_{};
 
+    LessonSession lesson_;
+    std::vector<LessonEntry> lessons_;
+    std::optional<Document> set_aside_;  // the plan that was open before the lesson
+    struct Presenter {
+        bool on = false, blank = false, spotlight = false, side = false;
+        double begun_s = 0;
+    } presenter_;
+    LessonAction lesson_action_;        // of this frame, done at its end
+    std::filesystem::path open_later_;  // a lesson, once the frame has been drawn
+    bool welcome_ = false;
+
     std::string menu_;  // the open menu of the bar
     Rect menu_anchor_;
     MenuState menu_state_;
@@ -127,6 +147,23 @@ class Shell {
                    ViewId* place);
     void draw_middle(Ui& ui, Rect middle, Scene& scene);
     void draw_layers(Ui& ui, Scene& scene);
+    std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
+
+    // shell_lessons.cpp
+    void make_lesson_commands();
+    void begin_lesson_frame();
+    void apply_lesson_scene();
+    void take_lesson_picks();
+    void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
+    void do_lesson(const LessonAction& action);
+    [[nodiscard]] bool has_view(ViewId view) const;
+    std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);
+    void draw_presenter_foot(Ui& ui, Rect foot);
+    void draw_presenter_cover(Ui& ui);
+    void present_keys();
+    void make_presenter_commands();
+    void draw_welcome(Ui& ui);
+
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
     void draw_dialog(Ui& ui);

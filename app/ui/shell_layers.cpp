@@ -111,7 +111,9 @@ void Shell::draw_layers(Ui& ui, Scene& scene) {
     draw_glossary(ui, scene, glossary_state_);
     if (keys_) draw_keys(ui);
     if (!dialog_.empty()) draw_dialog(ui);
+    if (welcome_) draw_welcome(ui);
     draw_toast(ui);
+    draw_presenter_cover(ui);
 }
 
 void Shell::draw_palette(Ui& ui) {
@@ -395,6 +397,8 @@ void Shell::make_commands() {
             copy_table(f);
         }).enabled = [this] { return static_cast<bool>(host_.set_clipboard); };
 
+    make_lesson_commands();
+
     add("help.keys", "Keys", "Help", {.key = Key::f1}, [this] { keys_ = !keys_; });
     add("help.glossary", "Glossary", "Help", ctrl(Key::g), [this] {
         glossary_state_.open = glossary_state_.fresh = true;
@@ -404,6 +408,7 @@ void Shell::make_commands() {
         palette_ = true;
         palette_state_ = {};
     });
+    add("help.welcome", "Welcome", "Help", {}, [this] { welcome_ = true; });
     add("help.about", "About Pentamesh", "Help", {}, [this] { ask("about", "", nullptr); });
 }
 

@@ -98,6 +98,11 @@ struct Driver {
         frame();
         settle();
     }
+    // Where the lesson's buttons begin: what is below is not seen.
+    [[nodiscard]] float foot_y() {
+        const auto r = shell.ui_state().rect_of("lesson.next");
+        return r ? r->y : 1e6f;
+    }
     [[nodiscard]] bool drawn(std::string_view name, std::uint64_t index = 0) {
         return shell.ui_state().rect_of(name, index).has_value();
     }

@@ -1,0 +1,79 @@
+// A lesson as text, as a self-contained page with pictures of its scenes, or what is wrong with it.
+#include "app/cli/plan_argument.h"
+#include "app/files.h"
+#include "app/ui/lesson_handout.h"
+#include "app/ui/lesson_session.h"
+#include "core/nearest.h"
+
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+struct Options {
+    std::string file, output, plan = "llama-3.1-405b-16k";
+    bool html = false, queries = false;
+};
+
+std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
+    std::string text;
+    for (const auto& l : lessons)
+        text += l.id + std::string(l.id.size() < 26 ? 26 - l.id.size() : 1, ' ') + l.title + "\n";
+    return text;
+}
+
+// A file, or the id of a lesson that ships.
+std::filesystem::path find_lesson(const Context& context, const std::string& name) {
+    std::error_code ignored;
+    if (std::filesystem::exists(name, ignored)) return name;
+    const auto lessons = ui::list_lessons(context.data_folder / "assets" / "lessons");
+    std::vector<std::string_view> ids;
+    for (const auto& l : lessons) {
+        if (l.id == name) return l.file;
+        ids.push_back(l.id);
+    }
+    throw Error(ErrorKind::io, name, "",
+                "is no file and no lesson that ships; the closest is \"" + std::string(nearest(name, ids))
+                    + "\" (pentamesh lesson lists them)");
+}
+
+int lesson(const Context& context, const Options& options) {
+    if (options.queries) {
+        std::string text;
+        for (const QueryHelp& q : lesson_queries())
+            text += std::string(q.pattern)
+                    + std::string(q.pattern.size() < 28 ? 28 - q.pattern.size() : 1, ' ')
+                    + std::string(q.what) + "\n";
+        print_to(options.output, text);
+        return 0;
+    }
+    if (options.file.empty()) {
+        print_to(options.output, list_of(ui::list_lessons(context.data_folder / "assets" / "lessons")));
+        return 0;
+    }
+    const std::filesystem::path file = find_lesson(context, options.file);
+    const ParsedLesson read = parse_lesson(read_file(file.string()));
+    for (const LessonError& e : read.errors)
+        std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
+    if (!read.errors.empty()) return 1;
+    const Plan base = context.presets.plan(options.plan);
+    print_to(options.output, options.html ? ui::lesson_page(read.lesson, base, context.presets,
+                                                            find_fonts(context.data_folder))
+                                          : ui::lesson_text(read.lesson, base, context.presets));
+    return 0;
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    app.add_option("FILE", options->file, "a lesson's file, or the id of one that ships; none: lists them");
+    app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
+    app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");
+    app.add_option("-o,--output", options->output, "where to write; standard output by default");
+    app.add_option("--plan", options->plan, "the plan of steps that open none")->capture_default_str();
+    app.callback(
+        [&context, options] { context.run = [&context, options] { return lesson(context, *options); }; });
+}
+
+}  // namespace pentamesh::cli

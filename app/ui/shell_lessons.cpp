@@ -1,0 +1,184 @@
+// Lessons in the window: the plan that is set aside, scenes, picks in the mesh, the welcome.
+#include "app/ui/lesson_panel.h"
+#include "app/ui/shell.h"
+#include "core/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::optional<ViewId> view_named(std::string_view name) {
+    for (int v = 0; v <= static_cast<int>(ViewId::search); ++v)
+        if (picture_name(static_cast<ViewId>(v)) == name) return static_cast<ViewId>(v);
+    return std::nullopt;
+}
+
+std::optional<GroupKind> axis_named(std::string_view name) {
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool Shell::has_view(ViewId view) const {
+    const std::string id = "view." + std::string(title_of(view));
+    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
+}
+
+void Shell::open_lesson(const std::filesystem::path& file) {
+    if (!set_aside_) set_aside_ = document_;
+    begin_lesson(lesson_, file, now_s_);
+    dirty_ = true;
+}
+
+void Shell::leave_lesson() {
+    presenter_ = {};
+    mesh_.outlined.clear();
+    mesh_.asked = -1;
+    mesh_.plain = false;
+    lesson_ = {};
+    if (!set_aside_) return;
+    const std::uint64_t seen = document_.revision();
+    document_ = std::move(*set_aside_);
+    document_.come_after(seen);
+    set_aside_.reset();
+    selection_ = {};
+    full_.reset();
+    dirty_ = true;
+}
+
+// Before a frame is drawn: the file may have changed, the step may want its scene.
+void Shell::begin_lesson_frame() {
+    if (!lesson_.open) return;
+    if (reload_lesson(lesson_, now_s_)) dirty_ = true;
+    if (lesson_.scene_wanted) apply_lesson_scene();
+    if (evaluated_ != document_.revision()) evaluate_now();
+    make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
+    const LessonStep* step = lesson_.current();
+    const bool asks = lesson_.asks_for_ranks();
+    mesh_.plain = asks;
+    mesh_.asked = asks ? lesson_.asked_rank() : -1;
+    if (asks)
+        mesh_.outlined = lesson_.state().picked;
+    else
+        mesh_.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
+}
+
+void Shell::apply_lesson_scene() {
+    lesson_.scene_wanted = false;
+    lesson_.scene_error.clear();
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    try {
+        Plan plan = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+        if (!(plan == document_.plan())) document_.open(std::move(plan), {});
+    } catch (const Error& e) {
+        lesson_.scene_error = e.what();
+    }
+    const LessonScene& scene = step->scene;
+    if (const auto view = view_named(scene.view)) {
+        full_ = has_view(*view) ? *view : ViewId::mesh;
+        as_data_[static_cast<std::size_t>(*full_)] = false;
+    } else if (scene.view == "dashboard") {
+        full_.reset();
+    }
+    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
+    if (const auto axis = axis_named(scene.axis)) {
+        selection_.axis = *axis;
+        selection_.expert = is_expert(*axis);
+    }
+    mesh_.camera = {};
+    mesh_.show_links = true;
+    timeline_.cursor_s = -1;
+    if (scene.rank >= 0) {
+        selection_.rank = scene.rank;
+        selection_.topic = Selection::Topic::rank;
+    }
+    int stage = -1;
+    const auto parsed = std::from_chars(scene.stage.data(), scene.stage.data() + scene.stage.size(), stage);
+    if (parsed.ec == std::errc() && stage >= 0) selection_.stage = stage;
+    dirty_ = true;
+}
+
+// A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
+void Shell::take_lesson_picks() {
+    if (!lesson_.asks_for_ranks() || selection_.rank < 0) return;
+    const std::int64_t rank = selection_.rank;
+    auto& picked = lesson_.state().picked;
+    if (std::erase(picked, rank) == 0 && rank != lesson_.asked_rank()) {
+        picked.push_back(rank);
+        std::sort(picked.begin(), picked.end());
+    }
+    selection_.rank = -1;
+    selection_.topic = Selection::Topic::none;
+    dirty_ = true;
+}
+
+void Shell::draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare) {
+    const LessonAction action = draw_lesson_panel(ui, room, scene, lesson_, size, bare);
+    if (action.kind != LessonAction::Kind::none) lesson_action_ = action;
+}
+
+void Shell::do_lesson(const LessonAction& action) {
+    using Kind = LessonAction::Kind;
+    if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
+    if (action.kind == Kind::none || !lesson_.open) return;
+    dirty_ = true;
+    switch (action.kind) {
+    case Kind::next: go_to_step(lesson_, lesson_.step + 1); break;
+    case Kind::back:
+        if (lesson_.step > 0) go_to_step(lesson_, lesson_.step - 1);
+        break;
+    case Kind::jump: go_to_step(lesson_, action.step); break;
+    case Kind::leave: leave_lesson(); break;
+    case Kind::reveal:
+        if (lesson_.current() != nullptr) lesson_.state().revealed = true;
+        break;
+    case Kind::retry:
+        if (lesson_.current() != nullptr) lesson_.state() = {};
+        break;
+    case Kind::judged:
+    case Kind::none: break;
+    }
+    // What was asked of the mesh is shown in it: the axis' colours and the rank's links.
+    const LessonStep* step = lesson_.current();
+    if ((action.kind == Kind::judged || action.kind == Kind::reveal) && step != nullptr && step->question
+        && step->question->kind == QuestionKind::ranks) {
+        const std::string& query = step->question->query;
+        const std::size_t first = query.find(' ') + 1;
+        if (const auto axis = axis_named(query.substr(first, query.find(' ', first) - first))) {
+            selection_.axis = *axis;
+            selection_.expert = is_expert(*axis);
+        }
+        selection_.rank = lesson_.asked_rank();
+    }
+}
+
+void Shell::make_lesson_commands() {
+    const auto add = [&](std::string id, std::string title, Chord chord,
+                         std::function<void()> run) -> Command& {
+        commands_.push_back({std::move(id), std::move(title), "Learn", chord, false, std::move(run), {}, {}});
+        return commands_.back();
+    };
+    const auto open = [this] { return lesson_.open; };
+    for (const LessonEntry& e : lessons_)
+        add("lesson." + e.id, e.title, {}, [this, file = e.file] { open_lesson(file); }).checked =
+            [this, file = e.file] { return lesson_.open && lesson_.file == file; };
+    const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
+    Command& next = add("lesson.forward", "Next step", {.key = Key::page_down},
+                        [step] { step(LessonAction::Kind::next); });
+    next.separator = true;
+    next.enabled = open;
+    add("lesson.backward", "Step before", {.key = Key::page_up}, [step] {
+        step(LessonAction::Kind::back);
+    }).enabled = open;
+    add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
+    make_presenter_commands();
+}
+
+}  // namespace pentamesh::ui

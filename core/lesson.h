@@ -1,0 +1,88 @@
+// Lessons: plain text that an author writes, read into steps. A step is a scene (which plan, which view, what
+// is lit), words and, often, a question whose right answer is a query on the plan that is open
+// (lesson_answers.h), never a stored one. The format: docs/lessons.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct LessonScene {
+    std::string open;                    // plan preset; empty: the plan of the step before
+    std::vector<std::string> sets;       // "layout.tp=4", in their order
+    std::string view;                    // "mesh", "memory" ..., "dashboard"; empty: as it is
+    std::string axis;                    // the group kind that is coloured; empty: as it is
+    std::string stage;                   // empty: none selected
+    std::int64_t rank = -1;              // selected; -1: none
+    std::vector<std::int64_t> ranks;     // outlined in the mesh
+    std::vector<std::string> highlight;  // names of controls, "mod.zero" or "mod.zero 3"
+    bool broken = false;                 // the plan may be impossible: that is what the step shows
+    bool operator==(const LessonScene&) const = default;
+};
+
+enum class QuestionKind : std::uint8_t { choose, number, ranks, tier };
+
+struct LessonQuestion {
+    // What makes an option right: `matches`, its value is what the query answers; `lowest` and `highest`, its
+    // value is a query whose number is the least or the most of all options.
+    enum class Rule : std::uint8_t { matches, lowest, highest };
+    struct Option {
+        std::string label, value;
+    };
+    QuestionKind kind = QuestionKind::choose;
+    Rule rule = Rule::matches;
+    std::string query;  // empty with lowest and highest
+    std::string prompt;
+    std::vector<Option> options;  // choose only
+    double tolerance = 0.1;       // number: of the right answer
+    std::string why;              // words shown with the answer
+    int line = 0;
+};
+
+struct LessonStep {
+    std::string title;
+    LessonScene scene;
+    std::string words;  // paragraphs, "- " bullets, **bold**, `code`, {{query}}
+    std::optional<LessonQuestion> question;
+    std::string notes;                // for the presenter alone
+    std::vector<std::string> covers;  // ids of the teaching checklist
+    int line = 0;                     // of its heading
+};
+
+struct Lesson {
+    std::string title, summary;
+    int minutes = 0;
+    std::vector<LessonStep> steps;
+};
+
+struct LessonError {
+    int line = 0;  // from 1; 0: the file as a whole
+    std::string message;
+};
+
+struct ParsedLesson {
+    Lesson lesson;                    // what could be read
+    std::vector<LessonError> errors;  // empty: everything could
+};
+// Never throws; reads what it can. Queries are checked by name and arguments (lesson_answers.h).
+[[nodiscard]] ParsedLesson parse_lesson(std::string_view text);
+
+// The scene that step `i` shows: the last `open` at or before it, with every `set` since.
+struct LessonPlan {
+    std::string open;  // empty: whatever plan is open when the lesson begins
+    std::vector<std::string> sets;
+};
+[[nodiscard]] LessonPlan plan_of_step(const Lesson& lesson, std::size_t i);
+
+// The queries between {{ and }} of a text, with where each stands (begin and end of the braces).
+struct Placeholder {
+    std::size_t begin = 0, end = 0;
+    std::string query;
+};
+[[nodiscard]] std::vector<Placeholder> placeholders(std::string_view text);
+
+}  // namespace pentamesh

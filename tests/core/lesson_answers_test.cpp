@@ -1,0 +1,262 @@
+// Every query against arithmetic done here, from the plan's own numbers.
+#include "core/lesson_answers.h"
+
+#include "core/lesson_queries.h"
+#include "tests/core/plans.h"
+
+#include <cmath>
+#include <set>
+
+using namespace pentamesh;
+
+namespace {
+
+const Presets& presets() {
+    static const Presets p(std::filesystem::path(SOURCE_DIR) / "presets");
+    return p;
+}
+struct Open {
+    Plan plan;
+    Evaluation e;
+    std::set<std::string>* asked = nullptr;
+    explicit Open(const char* id) : plan(presets().plan(id)), e(evaluate(plan)) {}
+    [[nodiscard]] Answer ask(const char* query) const { return answer_query(query, plan, e, presets()); }
+    [[nodiscard]] double number(const char* query) const {
+        const Answer a = ask(query);
+        CHECK_MESSAGE(a.kind == Answer::Kind::number, query << ": " << a.working);
+        return a.number;
+    }
+    [[nodiscard]] std::string text(const char* query) const { return ask(query).text; }
+};
+using Ranks = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("queries of the mesh agree with a mesh worked out by hand") {
+    const Open m("mesh-8");  // tp 2, dp_shard 2, dp_replicate 2 over two nodes of four
+    CHECK(m.number("world") == 8);
+    CHECK(m.number("gpus") == 8);
+    CHECK(m.number("degree tp") == 2);
+    CHECK(m.number("groups tp") == 4);
+    CHECK(m.text("tier_of tp") == "NVLink");
+    CHECK(m.text("tier_of dp_replicate") == "InfiniBand");
+    CHECK(m.text("inside dp_shard") == "yes");
+    CHECK(m.text("inside dp_replicate") == "no");
+    CHECK(m.number("spilling dp_replicate") == 4);
+    CHECK(m.number("spilling tp") == 0);
+    CHECK(m.ask("peers tp 5").ranks == Ranks{4});
+    CHECK(m.ask("peers dp_shard 5").ranks == Ranks{7});
+    CHECK(m.ask("group dp_replicate 1").ranks == Ranks{1, 5});
+    CHECK(m.text("group dp_shard 4") == "4, 6");
+    CHECK(m.number("node_of 5") == 1);
+    CHECK(m.number("stage_of 5") == 0);
+    CHECK(m.text("tier 0") == "NVLink");
+    CHECK(m.number("domain 0") == 4);
+    CHECK(m.number("bandwidth 0") == doctest::Approx(450));
+    CHECK(m.number("minimum world") == 2);
+    CHECK(m.number("naive world") == 8);
+    CHECK(m.text("caption cp") == "cp is 1: it cuts nothing");
+    CHECK(m.ask("tier_of cp").kind == Answer::Kind::none);
+    CHECK(m.ask("peers tp 8").kind == Answer::Kind::none);
+    const Open z("zoom-1024");
+    CHECK(z.number("stage_of 1023") == 7);
+    CHECK(z.number("degree dp") == 16);
+    const Open h("hsdp-64");
+    CHECK(h.text("layout name") == "HSDP");
+}
+
+TEST_CASE("queries of expert meshes count ranks once, not once per axis") {
+    const Open d("deepseek-v3-2048");  // pp 16, ep 64, dp 128, tp 1
+    CHECK(d.number("world") == 2048);
+    CHECK(d.number("naive world") == 16.0 * 64 * 128);
+    CHECK(d.number("degree edp") == 2048 / (1 * 64 * 16));
+    CHECK(d.number("minimum world") == 16 * 64);
+    CHECK(d.number("experts") == 256);
+    CHECK(d.number("experts per gpu") == 4);
+    CHECK(d.number("active parameters") == doctest::Approx(37.5).epsilon(0.02));
+    CHECK(d.text("collective ep") == "all-to-all");
+    CHECK(Open("mixtral-8x7b-ep").number("calls ep per layer") == 4);
+}
+
+TEST_CASE("queries of a step agree with the closed forms of a dense plan") {
+    const Open l("llama-3-70b-3d");
+    const double layers = 80, m = l.number("microbatches");
+    const auto& p = l.plan;
+    const double dp = static_cast<double>(p.cluster.gpus / (p.layout.tp * p.layout.pp * p.layout.cp));
+    CHECK(m
+          == static_cast<double>(p.training.global_batch) / dp / static_cast<double>(p.training.micro_batch));
+    CHECK(l.number("layers") == layers);
+    CHECK(l.number("hidden") == 8192);
+    CHECK(l.number("heads") == 64);
+    CHECK(l.number("kv heads") == 8);
+    CHECK(l.number("sync per micro-batch") == 4 * layers);
+    CHECK(l.number("sync per step") == 4 * layers * m);
+    CHECK(l.number("batch") == p.training.global_batch);
+    CHECK(l.number("samples per replica")
+          == doctest::Approx(static_cast<double>(p.training.global_batch) / dp));
+    CHECK(l.number("sequence") == p.training.sequence_length);
+    CHECK(l.number("tokens per gpu") == p.training.sequence_length);
+    CHECK(l.number("state per parameter") == 18);
+    CHECK(l.number("with training.gradients=bf16: state per parameter") == 16);
+    CHECK(l.number("parameters") == doctest::Approx(70.55).epsilon(0.001));
+    CHECK(l.number("model state") == doctest::Approx(18 * 70.5537).epsilon(0.001));
+    CHECK(l.text("collective pp") == "send-recv");
+    // Sent bytes of tp: per layer and micro-batch 4 all-reduces of the tokens' hidden states.
+    const double per_call = 2.0 * 7 / 8 * 8192.0 * 8192 * 2;
+    const double floor = 4 * per_call * layers / static_cast<double>(p.layout.pp) * m / 1e9;
+    const double whole = l.number("with layout.sequence_parallel=false: bytes tp per step");
+    CHECK(whole >= floor * 0.99);
+    CHECK(whole <= floor * 1.15);  // embedding and head besides
+    // 10 half-calls a layer with sequence parallelism: the sums' 8, and 2 inputs gathered again.
+    CHECK(l.number("bytes tp per step") == doctest::Approx(whole * 10 / 8).epsilon(0.02));
+    CHECK(l.number("calls tp per layer") == 10);
+    CHECK(l.number("with layout.sequence_parallel=false: calls tp per layer") == 4);
+    CHECK(l.number("heads per gpu") == 8);
+    CHECK(l.number("calls tp per step") > 0);
+    CHECK(l.number("step time") == doctest::Approx(l.e.step->time_s));
+    CHECK(l.number("mfu") + l.number("lost") == doctest::Approx(100));
+    CHECK(l.number("tokens per second")
+          == doctest::Approx(static_cast<double>(p.training.global_batch * p.training.sequence_length)
+                             / l.e.step->time_s)
+                 .epsilon(1e-4));
+    CHECK(l.number("exposed tp") < 100);
+    CHECK(l.number("bubble share") < 100);
+}
+
+TEST_CASE("queries of memory are the evaluation's own bars") {
+    const Open l("llama-3-70b-3d");
+    const double gib = std::pow(2.0, 30);
+    double sum = 0;
+    for (const char* part : {"memory parameters", "memory gradients", "memory optimizer",
+                             "memory activations", "memory buffers"})
+        sum += l.number(part);
+    CHECK(sum == doctest::Approx(l.number("memory fullest")));
+    CHECK(l.number("memory hbm") == doctest::Approx(l.plan.cluster.gpu.hbm_bytes / gib));
+    const int stage = static_cast<int>(l.number("fullest stage"));
+    CHECK(l.number(("memory stage " + std::to_string(stage)).c_str())
+          == doctest::Approx(l.number("memory fullest")));
+    CHECK(l.text("fits") == (l.number("memory fullest") <= l.number("memory hbm") ? "yes" : "no"));
+    CHECK(l.text("with model=llama-3.1-405b: fits") == "no");
+    CHECK_FALSE(l.text("memory largest").empty());
+}
+
+TEST_CASE("queries of the bubble keep fraction and overhead apart") {
+    Open z("zoom-1024");
+    z.plan = plan_with(z.plan,
+                       {"layout.schedule=1f1b", "layout.virtual_stages=1", "training.micro_batch=1",
+                        "training.global_batch=512"},
+                       presets());
+    z.e = evaluate(z.plan);
+    CHECK(z.number("microbatches") == 32);
+    CHECK(z.number("bubble formula") == doctest::Approx(100.0 * 7 / 39));
+    CHECK(z.number("bubble overhead") == doctest::Approx(100.0 * 7 / 32));
+    CHECK(z.number("bubble fraction") == doctest::Approx(100 * z.e.timeline.bubble_fraction()));
+    CHECK(z.number("bubble fraction") > 100.0 * 7 / 39);  // its stages are not equal
+    CHECK(z.number("in_flight 0") == 8);
+    CHECK(z.number("in_flight 7") == 1);
+    CHECK(z.number("with layout.schedule=gpipe: in_flight 0") == 32);
+}
+
+TEST_CASE("the straggler's bound and its exact share are both told") {
+    Open l("llama-3.1-405b-16k");
+    l.plan.training.straggler_cv = 0.05;
+    l.plan.cluster.gpus = 16384;
+    l.e = evaluate(l.plan);
+    CHECK(l.number("straggler bound") == doctest::Approx(5 * std::sqrt(2 * std::log(16384.0))));
+    CHECK(l.number("straggler loss") < l.number("straggler bound"));
+    CHECK(l.number("straggler loss") == doctest::Approx(19.87).epsilon(0.002));
+}
+
+TEST_CASE("what is wrong with a plan can be asked") {
+    const Open good("mesh-8");
+    CHECK(good.text("valid") == "yes");
+    CHECK(good.text("with layout.tp=3: valid") == "no");
+    CHECK(good.text("problem") == "nothing is wrong");
+    CHECK_FALSE(good.text("with layout.tp=3: problem").empty());
+}
+
+TEST_CASE("a query may change the plan first, a factor with data parallelism taking the rest") {
+    const Open m("mesh-8");
+    CHECK(m.number("with tp=4: degree tp") == 4);
+    CHECK(m.number("with tp=4: world") == 8);
+    CHECK(m.ask("with layout.tpp=4: world").kind == Answer::Kind::none);
+    CHECK(m.ask("with nonsense: world").kind == Answer::Kind::none);
+    CHECK(check_query("with tp=4 world").find("colon") != std::string::npos);
+}
+
+TEST_CASE("words of the map can be asked for and asked back") {
+    const Open m("mesh-8");
+    CHECK(m.text("map dp cuts") == "the batch");
+    CHECK(m.text("axis whose cuts has batch") == "dp");
+    CHECK(m.text("axis whose cuts has hidden") == "tp");
+    CHECK(m.text("axis whose cuts has depth") == "pp");
+    CHECK(m.text("axis whose cuts has experts") == "ep");
+    CHECK(m.ask("axis whose cuts has cheese").kind == Answer::Kind::none);
+}
+
+TEST_CASE("every query has a pattern of its own, and answers or says why not on every preset") {
+    std::set<std::string> seen;
+    for (const Query& q : query_table()) CHECK(seen.insert(std::string(q.pattern)).second);
+    for (const char* id : {"single-gpu", "mesh-8", "moe-nvl72", "broken-pp-zero3"}) {
+        const Open p(id);
+        for (const Query& q : query_table()) {
+            std::string text(q.pattern);
+            for (const auto& [from, to] :
+                 std::initializer_list<std::pair<const char*, const char*>>{{"AXIS", "ep"},
+                                                                            {"ROW", "dp"},
+                                                                            {"FIELD", "cuts"},
+                                                                            {"WORD", "batch"},
+                                                                            {"PART", "optimizer"},
+                                                                            {" N", " 0"}})
+                if (const auto at = text.find(from); at != std::string::npos)
+                    text.replace(at, std::string(from).size(), to);
+            CAPTURE(text);
+            CHECK(check_query(text).empty());
+            const Answer a = p.ask(text.c_str());
+            if (a.kind == Answer::Kind::none)
+                CHECK_FALSE(a.working.empty());
+            else
+                CHECK_FALSE(a.text.empty());
+        }
+    }
+}
+
+TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by what the plan says") {
+    const Open m("mesh-8");
+    LessonQuestion q;
+    q.kind = QuestionKind::number;
+    q.query = "groups tp";
+    q.tolerance = 0.1;
+    Solution s = solve(q, m.plan, m.e, presets());
+    CHECK(is_right(q, s, {-1, 4, {}}));
+    CHECK(is_right(q, s, {-1, 4.3, {}}));
+    CHECK_FALSE(is_right(q, s, {-1, 5, {}}));
+    q.kind = QuestionKind::ranks;
+    q.query = "group tp 4";
+    s = solve(q, m.plan, m.e, presets());
+    CHECK(is_right(q, s, {-1, 0, {5, 4}}));
+    CHECK_FALSE(is_right(q, s, {-1, 0, {5}}));
+    q.kind = QuestionKind::choose;
+    q.rule = LessonQuestion::Rule::lowest;
+    q.options = {{"a", "with layout.zero=0: memory fullest"}, {"b", "with layout.zero=3: memory fullest"}};
+    s = solve(q, m.plan, m.e, presets());
+    CHECK(s.option == 1);
+    CHECK(s.of_options.size() == 2);
+    q.kind = QuestionKind::tier;
+    q.rule = LessonQuestion::Rule::matches;
+    q.query = "tier_of dp_replicate";
+    s = solve(q, m.plan, m.e, presets());
+    CHECK(s.tier == 1);
+    CHECK(parse_guess("1,024 GPUs") == 1024.0);
+    CHECK(parse_guess("17.9 %") == 17.9);
+    CHECK_FALSE(parse_guess("many"));
+    CHECK(parse_ranks("1, 4-6") == Ranks{1, 4, 5, 6});
+    CHECK_FALSE(parse_ranks("6-4"));
+    CHECK_FALSE(parse_ranks("x"));
+}
+
+TEST_CASE("a text's queries become this plan's numbers") {
+    const Open m("mesh-8");
+    CHECK(expand("{{world}} GPUs, {{ degree tp }} each", m.plan, m.e, presets()) == "8 GPUs, 2 each");
+    CHECK(expand("{{tier_of cp}} {{", m.plan, m.e, presets()) == "(not in this plan) {{");
+}

@@ -1,0 +1,179 @@
+// Lessons as files: what is read, what is refused and where, and that together they teach the whole list.
+#include "core/lesson.h"
+
+#include "core/lesson_answers.h"
+#include "tests/core/plans.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <set>
+
+using namespace pentamesh;
+
+namespace {
+
+constexpr const char* kGood = R"(---
+title: A lesson
+minutes: 4
+---
+
+## First
+open: mesh-8
+set: layout.tp = 4
+set: layout.dp_shard=1
+view: mesh
+axis: tp
+ranks: 0, 3
+highlight: layout.tp, mod.zero 3
+covers: C01, N02
+
+Words with **bold** and {{world}} GPUs.
+
+- a bullet
+
+```ask
+number: groups tp
+prompt: How many
+  groups are there?
+tolerance: 5 %
+why: Because.
+```
+
+```notes
+Say it slowly.
+```
+
+## Second
+set: layout.zero = 1
+
+More.
+)";
+
+std::vector<std::filesystem::path> shipped() {
+    std::vector<std::filesystem::path> out;
+    for (const auto& e : std::filesystem::directory_iterator(SOURCE_DIR "/assets/lessons"))
+        if (e.path().extension() == ".md") out.push_back(e.path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
+    const ParsedLesson read = parse_lesson(kGood);
+    for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
+    const Lesson& l = read.lesson;
+    CHECK(l.title == "A lesson");
+    CHECK(l.minutes == 4);
+    REQUIRE(l.steps.size() == 2);
+    const LessonStep& s = l.steps[0];
+    CHECK(s.title == "First");
+    CHECK(s.line == 6);
+    CHECK(s.scene.open == "mesh-8");
+    CHECK(s.scene.sets == std::vector<std::string>{"layout.tp=4", "layout.dp_shard=1"});
+    CHECK(s.scene.ranks == std::vector<std::int64_t>{0, 3});
+    CHECK(s.scene.highlight == std::vector<std::string>{"layout.tp", "mod.zero 3"});
+    CHECK(s.covers == std::vector<std::string>{"C01", "N02"});
+    CHECK(s.words.starts_with("Words with"));
+    REQUIRE(s.question);
+    CHECK(s.question->prompt == "How many groups are there?");
+    CHECK(s.question->tolerance == doctest::Approx(0.05));
+    CHECK(s.notes == "Say it slowly.\n");
+    CHECK_FALSE(l.steps[1].question);
+}
+
+TEST_CASE("a step's plan is the last one opened with every field set since") {
+    const Lesson l = parse_lesson(kGood).lesson;
+    const LessonPlan p = plan_of_step(l, 1);
+    CHECK(p.open == "mesh-8");
+    CHECK(p.sets == std::vector<std::string>{"layout.tp=4", "layout.dp_shard=1", "layout.zero=1"});
+}
+
+TEST_CASE("what is wrong is said with its line and with what is allowed") {
+    struct Case {
+        const char *from, *to;
+        int line;
+        const char* says;
+    };
+    const Case cases[] = {
+        {"view: mesh", "view: mash", 10, "the closest is \"mesh\""},
+        {"axis: tp", "axis: pt", 11, "there is no axis \"pt\""},
+        {"open: mesh-8", "opne: mesh-8", 7, "\"open\""},
+        {"minutes: 4", "minutes: soon", 3, "whole number"},
+        {"title: A lesson", "titel: A lesson", 2, "\"title\""},
+        {"number: groups tp", "number: gropus tp", 20, "there is no query"},
+        {"number: groups tp", "choose: groups tp", 20, "2 to 8"},
+        {"{{world}}", "{{wrld}}", 6, "wrld"},
+        {"tolerance: 5 %", "tolerance: much", 24, "share of the answer"},
+        {"ranks: 0, 3", "ranks: 0, x", 12, "whole numbers"},
+        {"set: layout.tp = 4", "set: layout.tp", 8, "POINTER = VALUE"},
+        {"```notes", "```nots", 28, "\"notes\""},
+    };
+    for (const Case& c : cases) {
+        CAPTURE(c.to);
+        std::string text = kGood;
+        text.replace(text.find(c.from), std::string(c.from).size(), c.to);
+        const ParsedLesson read = parse_lesson(text);
+        REQUIRE_FALSE(read.errors.empty());
+        const bool said = std::any_of(read.errors.begin(), read.errors.end(), [&](const LessonError& e) {
+            return e.line == c.line && e.message.find(c.says) != std::string::npos;
+        });
+        CHECK_MESSAGE(said, read.errors[0].line << ": " << read.errors[0].message);
+    }
+    CHECK_FALSE(parse_lesson("").errors.empty());
+    CHECK_FALSE(parse_lesson("---\ntitle: x\n").errors.empty());
+    CHECK_FALSE(parse_lesson("---\ntitle: x\n---\nwords\n").errors.empty());
+}
+
+TEST_CASE("broken and random files never stop the reader") {
+    std::mt19937 random(7);
+    const std::string good = kGood;
+    for (int i = 0; i < 3000; ++i) {
+        std::string text = good;
+        for (int k = 0; k < 1 + i % 9; ++k) {
+            const std::size_t at = random() % text.size();
+            switch (random() % 4) {
+            case 0: text[at] = static_cast<char>(random() % 256); break;
+            case 1: text.erase(at, random() % 40); break;
+            case 2: text.insert(at, good.substr(random() % good.size(), random() % 60)); break;
+            default: text.insert(at, 1, "\n#`{}:=-,"[random() % 9]); break;
+            }
+            if (text.empty()) text = " ";
+        }
+        const ParsedLesson read = parse_lesson(text);
+        for (const auto& e : read.errors) CHECK_FALSE(e.message.empty());
+        if (read.errors.empty()) CHECK_FALSE(read.lesson.steps.empty());
+    }
+}
+
+TEST_CASE("every lesson that ships is read without a mistake") {
+    const auto files = shipped();
+    CHECK(files.size() == 15);
+    for (const auto& file : files) {
+        CAPTURE(file.filename().string());
+        const ParsedLesson read = parse_lesson(test::read_text(file.string()));
+        for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
+        CHECK(read.lesson.minutes > 0);
+        CHECK(read.lesson.steps.size() >= 4);
+        for (const auto& s : read.lesson.steps) CHECK_MESSAGE(!s.scene.view.empty(), s.title);
+    }
+}
+
+TEST_CASE("together the lessons teach every line of the list, and name none that is not on it") {
+    std::set<std::string> wanted, taught;
+    std::istringstream list(test::read_text(GOLDEN_DIR "/teaching_checklist.txt"));
+    for (std::string id; list >> id;) wanted.insert(id);
+    REQUIRE(wanted.size() == 52);
+    for (const auto& file : shipped())
+        for (const auto& s : parse_lesson(test::read_text(file.string())).lesson.steps)
+            for (const auto& id : s.covers) {
+                CAPTURE(id);
+                CHECK(wanted.count(id) == 1);
+                taught.insert(id);
+            }
+    for (const auto& id : wanted) {
+        CAPTURE(id);
+        CHECK(taught.count(id) == 1);
+    }
+}
