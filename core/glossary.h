@@ -26,7 +26,7 @@ struct Glossary {
 };
 
 // `origin` names the file in errors. Error (invalid) with the JSON pointer of the entry that is wrong.
-[[nodiscard]] Glossary load_glossary(std::string_view json, const std::string& origin);
+[[nodiscard]] Glossary load_glossary(std::string_view text, const std::string& origin);
 
 // Whether every word that was typed begins a word of the entry's term or other names, or stands in its text.
 // Higher is better, -1: no. An empty search finds everything.

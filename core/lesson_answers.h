@@ -27,10 +27,10 @@ struct Answer {
 // "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3: memory
 // fullest". Kind none where the plan has no answer (its working says why) or the query is wrong. Never
 // throws.
-[[nodiscard]] Answer answer_query(std::string_view query, const Plan& plan, const Evaluation& evaluation,
+[[nodiscard]] Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                   const Presets& presets);
 // What is wrong with a query, whatever the plan; empty: nothing.
-[[nodiscard]] std::string check_query(std::string_view query);
+[[nodiscard]] std::string check_query(std::string_view text);
 
 // The plan with fields set: "layout.zero=3" a field of the plan file, "tp=4" a factor whose difference data
 // parallelism takes or gives (factors.h). Error where a field or value does not fit.

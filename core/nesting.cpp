@@ -215,9 +215,11 @@ NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path, c
 
 NestBox child_box(const NestChildren& children, const NestBox& parent, std::int64_t i) {
     const NestGrid& g = children.grid;
-    if (!children.sliced)
-        return {parent.x + g.x + static_cast<double>(i % g.cols) * g.pitch_x,
-                parent.y + g.y + static_cast<double>(i / g.cols) * g.pitch_y, g.w, g.h};
+    if (!children.sliced) {
+        const std::int64_t row = i / g.cols, column = i % g.cols;
+        return {parent.x + g.x + static_cast<double>(column) * g.pitch_x,
+                parent.y + g.y + static_cast<double>(row) * g.pitch_y, g.w, g.h};
+    }
     double sum = 0, before = 0, own = 0, all = 0;
     for (const NestItem& item : children.items) sum += item.weight;
     for (std::size_t k = 0; k < children.items.size(); ++k) {

@@ -82,15 +82,19 @@ FrameInfo FrameContext::begin(double time_s) {
     return info;
 }
 
-void FrameContext::end(int width, int height) {
+void FrameContext::end() {
     end_frame_window();
     ImGui::Render();
     state_.strokes.clear();
+    vertices_ = ImGui::GetDrawData()->TotalVtxCount;
+}
+
+void FrameContext::submit(int width, int height) const {
+    make_current();
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    vertices_ = ImGui::GetDrawData()->TotalVtxCount;
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

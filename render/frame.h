@@ -25,8 +25,10 @@ class FrameContext {
     void set_scale(float scale);
     // Begin: after the platform has filled io. The info handed to `draw` is made from io.
     [[nodiscard]] FrameInfo begin(double time_s);
-    // Ends the frame and submits it to the framebuffer that is bound, `pixels` large.
-    void end(int width, int height);
+    // Ends the frame: what it draws is known.
+    void end();
+    // Draws it on the framebuffer that is bound, that many pixels large. Before the next begin.
+    void submit(int width, int height) const;
     [[nodiscard]] int vertices() const { return vertices_; }
 
   private:

@@ -132,6 +132,7 @@ struct Offscreen::Impl {
     int width = 0, height = 0;
     GLuint framebuffer = 0, color = 0;
     double last_time_s = -1;
+    bool lazy = false, submitted = true;
     Cost cost;
 
     explicit Impl(Vec2 s, float k, const FontFiles& fonts) : size(s), scale(k) {
@@ -203,13 +204,23 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
     const FrameInfo info = impl_->frame->begin(time_s);
     draw(info);
     const double built = cpu_seconds();
-    impl_->frame->end(impl_->width, impl_->height);
+    impl_->frame->end();
+    impl_->submitted = !impl_->lazy;
+    if (impl_->submitted) impl_->frame->submit(impl_->width, impl_->height);
     impl_->cost = {built - begun, cpu_seconds() - built, impl_->frame->vertices()};
+}
+
+void Offscreen::draw_when_read(bool lazy) {
+    impl_->lazy = lazy;
 }
 
 Image Offscreen::read() const {
     const Borrowed current(impl_->egl);
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
+    if (!impl_->submitted) {
+        impl_->frame->submit(impl_->width, impl_->height);
+        impl_->submitted = true;
+    }
     Image image{impl_->width, impl_->height, {}};
     const auto row = static_cast<std::size_t>(image.width) * 4;
     image.pixels.resize(row * static_cast<std::size_t>(image.height));

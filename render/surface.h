@@ -52,6 +52,9 @@ class Offscreen {
     // One frame: feeds input, calls `draw` between NewFrame and Render, draws into the framebuffer.
     void frame(const SyntheticInput& input, double time_s, const std::function<void(const FrameInfo&)>& draw);
     [[nodiscard]] Image read() const;
+    // From the next frame on, a frame is drawn only when it is read: for a test that mostly asks where things
+    // are.
+    void draw_when_read(bool lazy);
     // CPU seconds of the last frame: building (the draw callback) and submitting; vertices submitted.
     struct Cost {
         double build_s = 0, submit_s = 0;

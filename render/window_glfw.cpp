@@ -145,7 +145,8 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
     draw(info);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    context.end(width, height);
+    context.end();
+    context.submit(width, height);
     glfwSwapBuffers(impl_->window);
     return events;
 }

@@ -131,7 +131,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
     const auto columns = static_cast<std::size_t>(std::clamp(room.w / kColumn, 1.0f, 4.0f));
     const std::size_t each = (rows.size() + columns - 1) / columns;
     const float content = static_cast<float>(each) * kRow, most = std::max(0.0f, content - room.h);
-    if (ui.hovers(room) && ui.frame().wheel != 0 && state.editing.empty() && ui.frame().ctrl == false) {
+    if (ui.hovers(room) && ui.frame().wheel != 0 && state.editing.empty() && !ui.frame().ctrl) {
         // Over a stepper the wheel turns the value.
         bool over = false;
         for (const Constant& c : state.list)
@@ -146,8 +146,9 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
     Canvas& c = ui.canvas();
     c.push_clip(room);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Rect row{room.x + static_cast<float>(i / each) * (width + gap),
-                       room.y + static_cast<float>(i % each) * kRow - state.scroll, width - 6, kRow};
+        const std::size_t column = i / each, line = i % each;
+        const Rect row{room.x + static_cast<float>(column) * (width + gap),
+                       room.y + static_cast<float>(line) * kRow - state.scroll, width - 6, kRow};
         if (row.y < room.y - 4 || row.bottom() > room.bottom() + 4) continue;  // reached by scrolling
         if (rows[i] < 0) {
             const auto first = static_cast<std::size_t>(-1 - rows[i]);

@@ -347,8 +347,8 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     std::int64_t columns = together;
     float best = 0;
     for (std::int64_t n = together; n <= experts && n <= 256; n += together) {
-        const auto rows = static_cast<float>((experts + n - 1) / n);
-        const float w = room.w / static_cast<float>(n), h = room.h / rows;
+        const std::int64_t lines = (experts + n - 1) / n;
+        const float w = room.w / static_cast<float>(n), h = room.h / static_cast<float>(lines);
         const float fit = std::min(w, h * 1.5f);
         if (fit > best) best = fit, columns = n;
     }
@@ -364,8 +364,8 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     std::int64_t under = -1;
     std::vector<IndexBox> boxes;
     for (std::int64_t e = 0; e < experts; ++e) {
-        const Rect cell{room.x + static_cast<float>(e % columns) * w,
-                        room.y + static_cast<float>(e / columns) * h, w, h};
+        const std::int64_t row = e / columns, column = e % columns;
+        const Rect cell{room.x + static_cast<float>(column) * w, room.y + static_cast<float>(row) * h, w, h};
         const Rect box = w > 6 && h > 6 ? cell.inset(0.75f) : cell;
         const std::int64_t owner = dealt ? owner_of_expert(experts, ep.size, e) : 0;
         double share = 0;  // a flat cut may leave the rank some of its experts, or a part of one

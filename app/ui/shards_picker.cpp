@@ -167,7 +167,8 @@ void gpu_boxes(Ui& ui, Rect room, const PickerState& s) {
     float w = 0, h = 0;
     std::int64_t columns = n;
     for (std::int64_t tried = n; tried >= 2; tried /= 2) {  // the grid whose boxes are largest
-        const auto across = static_cast<float>(tried), down = static_cast<float>(n / tried);
+        const std::int64_t rows = n / tried;
+        const auto across = static_cast<float>(tried), down = static_cast<float>(rows);
         const float x = (room.w - gap * (across - 1)) / across, y = (room.h - gap * (down - 1)) / down;
         if (std::min(x, y * 0.8f) > std::min(w, h * 0.8f)) w = x, h = y, columns = tried;
     }
@@ -175,8 +176,9 @@ void gpu_boxes(Ui& ui, Rect room, const PickerState& s) {
     const Color axis = ui.theme().axis[static_cast<std::size_t>(facts_of(s.strategy).axis)];
     const auto ramp = shades(ui.theme(), axis);
     for (std::int64_t r = 0; r < n; ++r) {
-        const Rect box{room.x + static_cast<float>(r % columns) * (w + gap),
-                       room.y + static_cast<float>(r / columns) * (h + gap), w, h};
+        const std::int64_t row = r / columns, column = r % columns;
+        const Rect box{room.x + static_cast<float>(column) * (w + gap),
+                       room.y + static_cast<float>(row) * (h + gap), w, h};
         gpu_box(ui, box, s, r, ramp[static_cast<std::size_t>(r) % kShadeCount]);
     }
 }

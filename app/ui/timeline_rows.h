@@ -55,13 +55,13 @@ class RowPainter {
     }
     [[nodiscard]] bool mine(const Op& op) const;
     [[nodiscard]] Shares shares(int device, const Op& op) const;
-    void block(Rect row, int device, std::size_t op, float x0, float x1);
+    void block(Rect row, int device, std::size_t i, float x0, float x1);
     void run(Rect row, int device, const Block& b, float x0, float x1);
-    void strips(Rect r, const Shares& s, bool mine);
+    void strips(Rect r, const Shares& s, bool own);
     void low_run(Rect r, const Block& b);
     void number(Rect r, std::int32_t microbatch, Color ground);
     void both_numbers(Rect r, const Op& op);
-    void send(Rect lane, int device, std::size_t op);
+    void send(Rect lane, int device, std::size_t i);
     void waiting(Rect row, int device, const Block& b);
     void lit_ops(Rect row, int device);
 };

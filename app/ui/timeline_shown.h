@@ -48,6 +48,6 @@ bool update_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t 
                   const TimelineChoice& choice, ShownTimeline& out);
 
 // The op of the evaluation's own timeline that this op of the shown one repeats.
-[[nodiscard]] std::size_t own_op(const Timeline& shown, std::size_t op);
+[[nodiscard]] std::size_t own_op(const Timeline& t, std::size_t op);
 
 }  // namespace pentamesh::ui

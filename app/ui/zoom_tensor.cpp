@@ -78,8 +78,9 @@ void experts(Ui& ui, Rect r, const Placement& p, const Part& part) {
     const float w = r.w / static_cast<float>(g.cols), h = r.h / static_cast<float>(g.rows);
     const float gap = std::min(w, h) > 8 ? 2.0f : std::min(w, h) > 3 ? 1.0f : 0.0f;
     for (std::int64_t i = 0; i < p.shape[0]; ++i) {
-        const Rect cell{r.x + w * static_cast<float>(i % g.cols), r.y + h * static_cast<float>(i / g.cols),
-                        w - gap, h - gap};
+        const std::int64_t row = i / g.cols, column = i % g.cols;
+        const Rect cell{r.x + w * static_cast<float>(column), r.y + h * static_cast<float>(row), w - gap,
+                        h - gap};
         const bool held = i >= part.box[0].begin && i < part.box[0].end;
         c.rect(cell, held ? axis : mix(t.window, axis, 0.16f), gap > 1 ? 2.0f : 0.0f);
         if (w < 26 || h < 15) continue;

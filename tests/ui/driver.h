@@ -17,6 +17,7 @@ struct Driver {
           surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
           shell(presets, presets.plan(plan_preset), host(std::move(config_folder))) {
         settle();
+        surface.draw_when_read(true);
     }
 
     Presets presets;
