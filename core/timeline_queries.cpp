@@ -1,20 +1,11 @@
 // Questions about a timeline that has run: what an op waited for, the critical path, memory over time.
 #include "core/timeline.h"
+#include "core/timeline_entries.h"
 
 #include <algorithm>
 
 namespace pentamesh {
 namespace {
-
-std::size_t row(const Timeline& t, int device, int chunk) {
-    return static_cast<std::size_t>(device * chunks_of(t.shape) + chunk);
-}
-
-std::ptrdiff_t entry(const Timeline& t, const std::vector<std::int32_t>& table, std::int64_t chunk_row,
-                     std::int32_t microbatch) {
-    const std::int64_t each = std::int64_t{t.shape.microbatches} * t.iterations;
-    return chunk_row < 0 ? -1 : table[static_cast<std::size_t>(chunk_row * each + microbatch)];
-}
 
 std::ptrdiff_t forward_input(const Timeline& t, int device, const Op& op) {
     return entry(t, t.forward_op, t.link[row(t, device, op.chunk)].before, op.microbatch);

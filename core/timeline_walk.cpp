@@ -1,4 +1,5 @@
 #include "core/timeline_walk.h"
+#include "core/timeline_entries.h"
 
 #include <algorithm>
 
@@ -23,16 +24,6 @@ void each_row(const Timeline& t, int device, Visit&& visit) {
         visit(of_device(t, t.start, d));
         visit(of_device(t, t.end, d));
     }
-}
-
-std::size_t row(const Timeline& t, int device, int chunk) {
-    return static_cast<std::size_t>(device * chunks_of(t.shape) + chunk);
-}
-
-std::ptrdiff_t entry(const Timeline& t, const std::vector<std::int32_t>& table, std::int32_t chunk_row,
-                     std::int32_t microbatch) {
-    const std::int64_t each = std::int64_t{t.shape.microbatches} * t.iterations;
-    return chunk_row < 0 ? -1 : table[static_cast<std::size_t>(chunk_row * each + microbatch)];
 }
 
 std::ptrdiff_t forward_output(const Timeline& t, int device, int chunk, std::int32_t microbatch) {

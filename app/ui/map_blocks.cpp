@@ -122,23 +122,19 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     }
     room.cut_top(4);
     fact(ui, room, "in this plan", here_text(scene, r));
-    if (room.w >= 520) {  // two columns
-        Rect left = room.cut_left(std::floor(room.w / 2) - 8);
+    const bool wide = room.w >= 520;  // two columns
+    Rect left;
+    if (wide) {
+        left = room.cut_left(std::floor(room.w / 2) - 8);
         room.cut_left(16);
-        fact(ui, left, "sits", w.sits);
-        fact(ui, left, "saves", w.saves);
-        fact(ui, left, "against it", w.drawback);
-        fact(ui, room, "works on", w.scope);
-        fact(ui, room, "must know", w.model);
-        fact(ui, room, "at most", r.bound);
-    } else {
-        fact(ui, room, "sits", w.sits);
-        fact(ui, room, "saves", w.saves);
-        fact(ui, room, "against it", w.drawback);
-        fact(ui, room, "works on", w.scope);
-        fact(ui, room, "must know", w.model);
-        fact(ui, room, "at most", r.bound);
     }
+    Rect& first = wide ? left : room;
+    fact(ui, first, "sits", w.sits);
+    fact(ui, first, "saves", w.saves);
+    fact(ui, first, "against it", w.drawback);
+    fact(ui, room, "works on", w.scope);
+    fact(ui, room, "must know", w.model);
+    fact(ui, room, "at most", r.bound);
     c.pop_clip();
 }
 
