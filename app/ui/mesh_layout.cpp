@@ -7,7 +7,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLargestCell = 120;
+constexpr float kLargestCell = 160;
 constexpr float kPodLabel = 18;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -70,7 +70,8 @@ std::int64_t best_columns(std::int64_t n, Score&& score) {
 
 }  // namespace
 
-MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod) {
+MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod, float pixel) {
+    const auto whole = [pixel](float v) { return std::floor(v / pixel) * pixel; };
     MeshLayout out;
     gpus = std::max<std::int64_t>(gpus, 1);
     Shape s{};
@@ -100,14 +101,16 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     });
     s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
     Vec2 node = node_units(s) * s.unit;
-    if (s.unit >= 2) {  // whole pixels: cells of one size, no moire
-        const float gap = std::max(1.0f, std::floor(kNodeGap * s.unit));
-        s.unit = std::floor(s.unit);
+    const bool sharp = s.unit >= 2 * pixel;  // whole pixels: cells of one size, no moire
+    if (sharp) {
+        const float gap = std::max(pixel, whole(kNodeGap * s.unit));
+        s.unit = whole(s.unit);
         node = {static_cast<float>(s.dcols) * s.unit + gap, static_cast<float>(s.drows) * s.unit + gap};
     }
     const Vec2 podu{node.x * static_cast<float>(s.ncols),
                     node.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
-    const float gap = s.pods > 1 ? kPodGap * s.unit : 0;
+    const float pod_gap = sharp ? whole(kPodGap * s.unit) : kPodGap * s.unit;
+    const float gap = s.pods > 1 ? pod_gap : 0;
     CellGrid& g = out.grid;
     g.first = 0;
     g.count = static_cast<std::int32_t>(gpus);
@@ -118,9 +121,9 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     g.level[2] = {static_cast<std::int32_t>(s.pods), static_cast<std::int32_t>(s.pcols), podu.x + gap,
                   podu.y + gap + label};
     const float between =
-        s.unit >= 2 ? std::clamp(std::floor(s.unit * 0.18f), s.unit > 2 ? 1.0f : 0.0f, 3.0f) : s.unit * 0.15f;
+        sharp ? std::clamp(whole(s.unit * 0.18f), s.unit > 2 * pixel ? pixel : 0.0f, 3.0f) : s.unit * 0.15f;
     g.cell = {s.unit - between, s.unit - between};
-    const float pad = std::floor((node.x - static_cast<float>(s.dcols) * s.unit + between) / 2);
+    const float pad = whole((node.x - static_cast<float>(s.dcols) * s.unit + between) / 2);
     g.origin = {pad, pad + label};
 
     out.node = {s.domain, nodes, {pad, pad}, node, 0};

@@ -20,9 +20,10 @@ struct MeshLayout {
     bool has_pods = false;
     Vec2 extent;  // of everything, at zoom 1
 };
-// `gpus` cells, `domain` a fast domain, `pod` GPUs of the next tier (0 or >= gpus: none). Constant work in
-// gpus.
-[[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod);
+// `gpus` cells, `domain` a fast domain, `pod` GPUs of the next tier (0 or >= gpus: none), `pixel` the side of
+// a device's pixel in `room`'s units: cells of more than two of them are whole ones. Constant work in gpus.
+[[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod,
+                                      float pixel = 1);
 
 // The same, seen through a zoom and a pan: screen = area.min + pan + position * zoom.
 struct MeshCamera {

@@ -15,16 +15,17 @@ namespace {
 
 constexpr float kMaxZoom = 400;
 
-const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster) {
+const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, float scale) {
     const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers.front().domain;
     const std::int64_t pod = cluster.tiers.size() > 2 ? cluster.tiers[1].domain : 0;
     if (!(s.layout_room == room) || s.layout_gpus != cluster.gpus || s.layout_domain != domain
-        || s.layout_pod != pod) {
-        s.layout = lay_out_mesh(room, cluster.gpus, domain, pod);
+        || s.layout_pod != pod || s.layout_scale != scale) {
+        s.layout = lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale);
         s.layout_room = room;
         s.layout_gpus = cluster.gpus;
         s.layout_domain = domain;
         s.layout_pod = pod;
+        s.layout_scale = scale;
     }
     return s.layout;
 }
@@ -49,12 +50,10 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
     if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && pressed({Key::home}))) cam = {};
     // Centred along a direction in which everything fits; else never panned off the area.
     const auto clamp_axis = [](float pan, float extent, float room) {
-        return extent <= room ? (room - extent) / 2 : std::clamp(pan, room - extent, 0.0f);
+        return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
     };
-    cam.pan.x =
-        layout.extent.x * cam.zoom <= area.w ? 0 : clamp_axis(cam.pan.x, layout.extent.x * cam.zoom, area.w);
-    cam.pan.y =
-        layout.extent.y * cam.zoom <= area.h ? 0 : clamp_axis(cam.pan.y, layout.extent.y * cam.zoom, area.h);
+    cam.pan = {clamp_axis(cam.pan.x, layout.extent.x * cam.zoom, area.w),
+               clamp_axis(cam.pan.y, layout.extent.y * cam.zoom, area.h)};
 }
 
 // The mesh seen by the chosen tab: which kinds can be chosen.
@@ -280,7 +279,7 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
 void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Cluster& cluster = scene.plan.cluster;
-    const MeshLayout& layout = layout_for(state, {room.w, room.h}, cluster);
+    const MeshLayout& layout = layout_for(state, {room.w, room.h}, cluster, ui.canvas().scale());
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
     const Hit hit = ui.area(name, room, 0, true, false);

@@ -33,6 +33,7 @@ struct MeshViewState {
     MeshLayout layout;
     Vec2 layout_room;
     std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
+    float layout_scale = 1;
 };
 void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision);
 [[nodiscard]] DataTable mesh_data(const Scene& scene);

@@ -143,10 +143,10 @@ TEST_CASE("GPUs are picked by clicking cells, and the mesh gives nothing away be
     CHECK(l.asked_rank() == 5);
     const auto cells = d.shell.ui_state().rect_of("mesh.cells");
     REQUIRE(cells);
-    d.click_at({cells->x + 60, cells->y + 60});
+    d.click_at({cells->center().x - 100, cells->center().y - 30});
     REQUIRE(l.state().picked.size() == 1);
     CHECK(d.shell.selection().rank == -1);
-    d.click_at({cells->x + 60, cells->y + 60});
+    d.click_at({cells->center().x - 100, cells->center().y - 30});
     CHECK(l.state().picked.empty());
     l.state().typed = "4";
     d.settle();
