@@ -20,9 +20,16 @@ struct Row {
 
     // First op from `begin` on that ends after `time`.
     [[nodiscard]] std::size_t ending_after(std::size_t begin, double time) const {
+        const double last = static_cast<double>(index.slices) - 1;
+        auto slice = static_cast<std::size_t>(std::clamp(time / index.slice_s, 0.0, last));
+        if (slice > 0 && index.begin_of(slice) > time) --slice;  // the division may round up
+        const std::uint32_t* const first = &index.ending_after[device * (index.slices + 1) + slice];
+        const std::size_t low = std::max<std::size_t>(begin, first[0]);
+        const std::size_t high =
+            slice + 1 < index.slices && index.begin_of(slice + 1) > time ? first[1] : end;
         const auto ends = t.end.begin();
-        const auto found = std::upper_bound(ends + static_cast<std::ptrdiff_t>(begin),
-                                            ends + static_cast<std::ptrdiff_t>(end), time);
+        const auto found = std::upper_bound(ends + static_cast<std::ptrdiff_t>(low),
+                                            ends + static_cast<std::ptrdiff_t>(std::max(low, high)), time);
         return static_cast<std::size_t>(found - ends);
     }
 
@@ -81,11 +88,20 @@ struct Row {
 }  // namespace
 
 void build_work_index(const Timeline& t, WorkIndex& out) {
-    out.before.resize(t.order.ops.size() + t.device.size());
-    for (std::size_t d = 0; d < t.device.size(); ++d) {
+    const std::size_t devices = t.device.size();
+    out.before.resize(t.order.ops.size() + devices);
+    out.slices = std::max<std::size_t>(1, t.order.ops.size() / std::max<std::size_t>(1, 2 * devices));
+    out.slice_s = std::max(t.makespan, 1e-300) / static_cast<double>(out.slices);
+    out.ending_after.clear();
+    out.ending_after.reserve(devices * (out.slices + 1));
+    for (std::size_t d = 0; d < devices; ++d) {
         WorkIndex::Sums sums;
+        const std::size_t row = out.ending_after.size();
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             out.before[d + i] = sums;
+            while (out.ending_after.size() - row <= out.slices
+                   && out.begin_of(out.ending_after.size() - row) < t.end[i])
+                out.ending_after.push_back(static_cast<std::uint32_t>(i));
             const double takes = t.end[i] - t.start[i];
             switch (t.order.ops[i].kind) {
             case OpKind::F: sums.forward += takes; break;
@@ -99,6 +115,7 @@ void build_work_index(const Timeline& t, WorkIndex& out) {
             }
         }
         out.before[d + t.order.begin[d + 1]] = sums;
+        out.ending_after.resize(row + out.slices + 1, static_cast<std::uint32_t>(t.order.begin[d + 1]));
     }
 }
 

@@ -4,18 +4,25 @@
 
 #include "core/timeline.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {
 
-// Work of each kind that a device has done before each of its ops: [device + op index], one entry more per
-// device than ops. Built once a timeline, O(ops).
+// What a device has done by when. Built once a timeline, O(ops).
 struct WorkIndex {
     struct Sums {
         double forward = 0, backward = 0, weight = 0;  // B and I are backward, FB half of each
         [[nodiscard]] double all() const { return forward + backward + weight; }
     };
+    // Work of each kind before each op: [device + op index], one entry more per device than ops.
     std::vector<Sums> before;
+    // Each device's time from 0 to the makespan in `slices` equal ones, and the first op that ends after the
+    // begin of each: [device * (slices + 1) + slice].
+    std::vector<std::uint32_t> ending_after;
+    std::size_t slices = 1;
+    double slice_s = 0;
+    [[nodiscard]] double begin_of(std::size_t slice) const { return static_cast<double>(slice) * slice_s; }
 };
 void build_work_index(const Timeline& t, WorkIndex& out);
 
@@ -37,8 +44,8 @@ struct BlockLimits {
 // Blocks of one device between two times, ascending, on a row `pixels` wide. Of ops narrower than least_px,
 // those that end within least_px of the first one's start join it; where the work goes on alike, whole
 // stretches do. A block's start lies at least least_px before that of the next but one: at most 2 * pixels /
-// least_px + 3 of them, and a steady phase of half a million ops takes a few. O(log ops) a block. Reuses
-// out's capacity.
+// least_px + 3 of them, and a steady phase of half a million ops takes a few. O(log(ops in a slice)) a block.
+// Reuses out's capacity.
 void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
                     double pixels, std::vector<Block>& out, const BlockLimits& limits = {});
 

@@ -30,6 +30,14 @@ double shown_total(const StageMemory& s, std::uint32_t hidden) {
     return sum;
 }
 
+// A category's colour, or the hatching of buffers.
+void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
+    if (category == kBuffers)
+        ui.canvas().pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(alpha));
+    else
+        ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
+}
+
 // The categories as switches, right aligned; a click hides one.
 void legend(Ui& ui, Rect row, MemoryViewState& state) {
     Canvas& c = ui.canvas();
@@ -42,11 +50,7 @@ void legend(Ui& ui, Rect row, MemoryViewState& state) {
         Rect item = row.cut_right(w);
         const Hit hit = ui.area("memory.legend", item, i);
         const bool off = ((state.hidden >> i) & 1U) != 0;
-        const Rect box{item.x, item.center().y - 5, 10, 10};
-        if (i == kBuffers)
-            c.pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(off ? 0.45f : 1.0f));
-        else
-            c.rect(box, ui.theme().memory[i].alpha(off ? 0.3f : 1.0f), 2);
+        swatch(ui, {item.x, item.center().y - 5, 10, 10}, i, off ? 0.4f : 1.0f);
         TextStyle s = style;
         if (hit.hovered) s.color = ui.theme().text;
         if (off) s.color = s.color.alpha(0.45f);
@@ -98,6 +102,36 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
             c.frame(part, ui.theme().text, 1.5f);
         y -= h;
     }
+}
+
+// Beside few bars there is room to say in figures what one of them holds.
+void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
+    constexpr float kRow = 24, kWidth = 352;
+    if (room.w < kWidth || room.h < 8 * kRow) return;
+    Canvas& c = ui.canvas();
+    Rect list{room.x, room.bottom() - 8 * kRow, kWidth, 8 * kRow};
+    const auto line = [&](std::string_view name, const std::string& figure, const std::string& beside,
+                          Tone tone) {
+        Rect row = list.cut_top(kRow);
+        row.cut_left(20);
+        c.text_in(row.cut_left(96), name, ui.style(13, tone));
+        c.text_in(row.cut_left(80), figure, ui.style(13, Tone::text), Align::right);
+        row.cut_left(12);
+        c.text_in(row, beside, ui.small());
+    };
+    line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);
+    for (std::size_t i = kCategories.size(); i-- > 0;) {
+        swatch(ui, {list.x, list.y + kRow / 2 - 5, 10, 10}, i, 1);
+        const double bytes = bytes_of(s, i);
+        line(kCategories[i], memory_text(bytes),
+             i == kBuffers ? memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high)
+                           : percent(bytes / s.total()),
+             Tone::secondary);
+    }
+    c.line({list.x, list.y}, {list.right(), list.y}, ui.theme().hairline, 1);
+    line("total", memory_text(s.total()), "of " + memory_text(m.hbm), Tone::secondary);
+    line(s.total() <= m.hbm ? "left" : "too much", memory_text(std::abs(m.hbm - s.total())),
+         percent(std::abs(m.hbm - s.total()) / m.hbm), Tone::secondary);
 }
 
 // From the whole model on one GPU to this plan, one axis or modifier at a time. A logarithmic ruler: the
@@ -225,6 +259,11 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
             scene.selection.topic = Selection::Topic::memory;
         }
     }
+    const int lit_stage = scene.selection.stage >= 0 ? scene.selection.stage : scene.hover.stage;
+    const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
+    Rect beside = room;
+    beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
+    draw_figures(ui, beside, m, chosen ? m.stage[static_cast<std::size_t>(lit_stage)] : peak);
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);

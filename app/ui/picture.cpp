@@ -138,14 +138,12 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
         s += (&t == p.cluster.tiers.data() ? "" : ", ") + t.name + " " + bandwidth_text(t.bytes_per_s)
              + (&t == &p.cluster.tiers.back() ? "" : " to " + thousands(t.domain))
              + (t.oversubscription > 1 ? " 1:" + trimmed(t.oversubscription) : "");
-    s += "). Layout, inner to outer:";
+    std::string factors;
     for (const Axis a : l.order) {
-        const std::int64_t f =
-            a == Axis::dp_replicate && !l.dp_replicate
-                ? std::max<std::int64_t>(1, data_parallel(p) / std::max<std::int64_t>(1, l.dp_shard))
-                : factor_of(l, a);
-        if (f > 1) s += " " + std::string(name_of(a)) + " " + thousands(f);
+        const std::int64_t f = a == Axis::dp_replicate ? resolved_dp_replicate(p) : factor_of(l, a);
+        if (f > 1) factors += " " + std::string(name_of(a)) + " " + thousands(f);
     }
+    s += factors.empty() ? "). Layout: nothing is parallel" : "). Layout, inner to outer:" + factors;
     if (l.ep > 1 && l.etp) s += " etp " + thousands(*l.etp);
     s += "; ZeRO-" + std::to_string(l.zero);
     if (l.tp > 1) s += l.sequence_parallel ? ", sequence parallel" : ", no sequence parallel";

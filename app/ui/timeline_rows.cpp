@@ -49,8 +49,10 @@ bool RowPainter::mine(const Op& op) const {
 }
 
 void RowPainter::expect_rows(int rows) {
-    constexpr float kMostBlocks = 20000;
-    least_px_ = std::clamp(static_cast<float>(rows) * scale_.plot.w / kMostBlocks, 1.5f, 8.0f);
+    constexpr float kMostBlocks = 8000, kMostNumbers = 2000;
+    const float pixels = static_cast<float>(rows) * scale_.plot.w;
+    least_px_ = std::clamp(pixels / kMostBlocks, 1.5f, 8.0f);
+    least_numbered_px_ = std::max(widest_number_ + 2, pixels / kMostNumbers);
 }
 
 float RowPainter::lane_of(float row_height) const {
@@ -81,7 +83,7 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
 
 // From the bottom up: as high as the part's share of the block's time.
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
-    if (r.w < 6 && r.h < kLowRow_px) return;
+    if (r.h < kLowRow_px) return;
     const float whole = r.h;
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = whole * s.axis[a];
@@ -97,7 +99,7 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
-    if (r.h < 10 || r.w < widest_number_ + 2) return;
+    if (r.h < 10 || r.w < least_numbered_px_) return;
     TextStyle s = ui_.style(11);
     s.color = ink_on(ground);
     const std::string text = std::to_string(microbatch % t_.shape.microbatches);
@@ -106,7 +108,7 @@ void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
 
 // Where a pair's halves are too low for a number each: both in one line, on a ground of their own.
 void RowPainter::both_numbers(Rect r, const Op& op) {
-    if (r.h < 16 || r.w < 2 * widest_number_) return;
+    if (r.h < 16 || r.w < std::max(2 * widest_number_, least_numbered_px_)) return;
     const int m = t_.shape.microbatches;
     const std::string text =
         std::to_string(op.microbatch % m) + " " + std::to_string(op.backward_microbatch % m);
@@ -159,7 +161,8 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.frame(r, ui_.theme().text, 1.5f);
 }
 
-// One colour for what was done, as strong as the device was busy.
+// One colour for what was done, as strong as the device was busy; what goes on in the same one is one
+// rectangle.
 void RowPainter::low_run(Rect r, const Block& b) {
     const double all = std::max(b.work.all(), 1e-300);
     const auto part = [&](double work) { return static_cast<float>(work / all); };
@@ -167,7 +170,22 @@ void RowPainter::low_run(Rect r, const Block& b) {
     const Color back = mix(theme.backward, theme.weight_grad,
                            part(b.work.weight) / std::max(1e-6f, 1 - part(b.work.forward)));
     const Color color = faded(mix(back, theme.forward, part(b.work.forward)), lit_microbatch < 0);
-    ui_.canvas().rect(r, mix(theme.window, color, static_cast<float>(std::clamp(b.density(), 0.0, 1.0))));
+    const Color now = mix(theme.window, color, static_cast<float>(std::clamp(b.density(), 0.0, 1.0)));
+    const auto near = [](int a, int c) { return std::abs(a - c) <= 3; };
+    const bool goes_on = low_.w > 0 && low_.y == r.y && r.x - low_.right() < 0.5f && near(now.r, low_color_.r)
+                         && near(now.g, low_color_.g) && near(now.b, low_color_.b);
+    if (goes_on) {
+        low_.w = r.right() - low_.x;
+        return;
+    }
+    end_low_run();
+    low_ = r;
+    low_color_ = now;
+}
+
+void RowPainter::end_low_run() {
+    if (low_.w > 0) ui_.canvas().rect(low_, low_color_);
+    low_ = {};
 }
 
 // Its height shared by what was done, its strength by how busy the device was.
@@ -266,11 +284,12 @@ void RowPainter::row(Rect r, int device) {
     for (const Block& b : blocks_) {
         const float x0 = x(b.from), x1 = x(b.to);
         waiting(r, device, b);
-        if (b.merged())
+        if (b.merged() || x1 - x0 < 1)
             run(r, device, b, x0, x1);
         else
             block(r, device, b.first, x0, x1);
     }
+    end_low_run();
     if (lit_microbatch >= 0) lit_ops(r, device);
 }
 

@@ -27,7 +27,8 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
-    // How many rows are drawn: of many low ones, wider ops are merged, so that a frame's cost has a bound.
+    // How many rows are drawn: of many low ones, wider ops are merged and only wide ones numbered, so that a
+    // frame's cost has a bound.
     void expect_rows(int rows);
     // Where ops end and sends run below them; nothing where rows are low or sends cost nothing.
     [[nodiscard]] float lane_of(float row_height) const;
@@ -48,6 +49,9 @@ class RowPainter {
     int chunks_;
     float widest_number_;    // all blocks of a width are numbered or none
     float least_px_ = 1.5f;  // narrower ops are merged
+    Rect low_;               // of runs in a low row, not drawn yet
+    Color low_color_;
+    float least_numbered_px_ = 1e9f;  // narrower ops go without their number
 
     [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
     [[nodiscard]] Color faded(Color c, bool mine) const {
@@ -59,6 +63,7 @@ class RowPainter {
     void run(Rect row, int device, const Block& b, float x0, float x1);
     void strips(Rect r, const Shares& s, bool own);
     void low_run(Rect r, const Block& b);
+    void end_low_run();
     void number(Rect r, std::int32_t microbatch, Color ground);
     void both_numbers(Rect r, const Op& op);
     void send(Rect lane, int device, std::size_t i);
