@@ -44,7 +44,7 @@ void collect_calls(const Evaluation& e, AxisCaption& out) {
             out.collectives.push_back(o.collective);
         if (o.unit == Unit::boundary) out.calls_per_boundary = 2;  // of two stages each has one of them
         (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
-        out.calls_per_step += o.count_per_step;
+        if (!o.elsewhere) out.calls_per_step += o.count_per_step;
     }
     if (layers) out.calls_per_layer = every + std::max(dense, moe);
 }

@@ -11,8 +11,9 @@ namespace {
 
 // What the volumes are made of, as docs/communication.md names it.
 struct Volumes {
-    double microbatches = 1, tokens = 0;  // tokens of a rank and micro-batch: b s / c
-    double hidden_bytes = 0;              // b s/c h e2: S of the tensor-parallel collectives
+    double microbatches = 1, runs = 1;  // a step's, and those that each chunk of a device runs
+    double tokens = 0;                  // of a rank and micro-batch: b s / c
+    double hidden_bytes = 0;            // b s/c h e2: S of the tensor-parallel collectives
     double tp = 1, cp = 1, pp = 1, ep = 1, etp = 1;
     double wire = 2;
 };
@@ -22,6 +23,7 @@ Volumes volumes_of(const Plan& plan) {
     const Training& t = plan.training;
     Volumes v;
     v.microbatches = static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
+    v.runs = l.pp > 1 ? runs_of(l.schedule, v.microbatches) : v.microbatches;
     v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
     v.ep = static_cast<double>(l.ep), v.etp = static_cast<double>(l.etp.value_or(l.tp));
     v.wire = wire_bytes(t.compute);
@@ -70,7 +72,7 @@ class Rows {
 
     void count(Operation& o) const {
         const ChunkLayers& b = out_.busiest;
-        const double m = v_.microbatches;
+        const double m = v_.runs;
         switch (o.unit) {
         case Unit::every_layer: o.count_per_step = o.calls * b.layers() * m; break;
         case Unit::dense_layer: o.count_per_step = o.calls * b.dense * m; break;
@@ -80,6 +82,7 @@ class Rows {
         case Unit::boundary:
         case Unit::step: o.count_per_step = o.calls; break;
         }
+        o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
         o.scope = o.unit == Unit::embedding ? Scope::embedding
                   : o.unit == Unit::head    ? Scope::head
                   : o.unit == Unit::step    ? Scope::step
@@ -272,11 +275,12 @@ class Rows {
         using enum Collective;
         const GroupKind pp = GroupKind::pp;
         const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
-        const double message = v_.hidden_bytes / shards, m = v_.microbatches;
+        const double message = v_.hidden_bytes / shards, m = v_.runs;
         const Schedule s = plan_.layout.schedule;
-        const double chunks = s == Schedule::dualpipe ? 1.0 : static_cast<double>(out_.stages.chunks);
-        const bool v_shaped = s == Schedule::zb_v || s == Schedule::dualpipev;
-        // With two devices each sends one way only, but for the closing of loops; a V never closes.
+        const auto chunks = static_cast<double>(out_.stages.chunks);
+        const bool v_shaped = s == Schedule::zb_v || s == Schedule::dualpipev || s == Schedule::dualpipe;
+        // With two devices each chunk sends one way only, but for the closing of loops; a V never closes, nor
+        // do DualPipe's two copies, which run against each other.
         const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
         const double on = v_.pp > 2 || !v_shaped ? chunks : chunks / 2;
         put(pp, Unit::boundary, Phase::forward, send_recv, "activations to the next stage", message, on * m);
@@ -460,6 +464,7 @@ void list_operations(const Plan& plan, const Mesh& mesh,
     Rows(plan, summary, out).list();
     out.sync_points_per_microbatch = sync_points(plan, out);
     for (const Operation& o : out.operations) {
+        if (o.elsewhere) continue;
         AxisTraffic& a = out.by_axis[static_cast<std::size_t>(o.axis)];
         a.count += o.count_per_step;
         a.sent_bytes_per_rank += o.sent_bytes_per_rank;
@@ -470,6 +475,7 @@ void list_operations(const Plan& plan, const Mesh& mesh,
 std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
     std::array<AxisTraffic, kMaxTiers> out{};
     for (const Operation& o : comm.operations) {
+        if (o.elsewhere) continue;
         AxisTraffic& t = out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))];
         t.count += o.count_per_step;
         t.sent_bytes_per_rank += o.sent_bytes_per_rank;

@@ -47,6 +47,7 @@ struct Operation {
     double calls = 1;         // per unit and micro-batch (Unit::boundary and step: per step)
     double slow_share = 1;    // all_to_all: share of the bytes beyond the first tier that cross it
     double call_s = 0;        // time_s / count_per_step
+    bool elsewhere = false;   // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
 };
 
@@ -58,13 +59,13 @@ struct AxisTraffic {
 
 struct Comm {
     std::vector<Operation> operations;
-    std::array<AxisTraffic, kGroupKindCount> by_axis{};
+    std::array<AxisTraffic, kGroupKindCount> by_axis{};  // of the busiest device
     double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
                                             // peers: "80 layers x 4 = 320"
 
     // Which device the layer rows are counted for, and its layers: the one with most work in its layers. Rows
-    // of scope embedding and head are those of the first and last stage; gradients those of the device that
-    // holds most.
+    // of scope embedding and head are those of the first and last stage, and `elsewhere` where that is
+    // another device; gradients those of the device that holds most.
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
@@ -76,7 +77,7 @@ struct Comm {
 void list_operations(const Plan& plan, const Mesh& mesh,
                      const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
 
-// The same by the slowest tier that each operation crosses.
+// by_axis again, by the slowest tier that each operation crosses.
 [[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.

@@ -44,7 +44,7 @@ template <Collective c>
 std::string collective_of(const Here& h) {
     double calls = 0, bytes = 0;
     for (const Operation& o : h.e.comm.operations)
-        if (o.collective == c) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
+        if (o.collective == c && !o.elsewhere) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
     if (calls <= 0) return "none here";
     return three_digits(calls) + " a step on the busiest GPU, which sends " + bytes_text(bytes);
 }

@@ -121,7 +121,7 @@ const AxisTraffic& traffic(const QueryInput& in) {
 std::string operations_of(const QueryInput& in) {
     std::string text;
     for (const Operation& o : in.e.comm.operations)
-        if (o.axis == in.arg.axis)
+        if (o.axis == in.arg.axis && !o.elsewhere)
             text += sentence(text.empty() ? "" : "; ", spoken(o.collective), " of ",
                              bytes_text(o.message_bytes), ", ", three_digits(o.count_per_step), " a step");
     return text.empty() ? sentence(name_of(in.arg.axis), " says nothing of its own") : text;

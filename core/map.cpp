@@ -56,7 +56,7 @@ void add_traffic(const Builder& b, MapRow& row) {
     double every = 0, dense = 0, moe = 0, sharded = 0;
     std::array<double, 5> bytes{};  // by Collective
     for (const Operation& o : b.e.comm.operations) {
-        if (!belongs(o, row.id, b.style)) continue;
+        if (o.elsewhere || !belongs(o, row.id, b.style)) continue;
         bytes[static_cast<std::size_t>(o.collective)] += o.sent_bytes_per_rank;
         row.calls += o.count_per_step;
         row.sent_bytes += o.sent_bytes_per_rank;

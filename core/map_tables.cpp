@@ -19,7 +19,7 @@ bool gathers_weights(const Plan& plan, const Evaluation& e) {
 double sent(const Evaluation& e, bool (*mine)(const Operation&)) {
     double bytes = 0;
     for (const Operation& o : e.comm.operations)
-        if (mine(o)) bytes += o.sent_bytes_per_rank;
+        if (!o.elsewhere && mine(o)) bytes += o.sent_bytes_per_rank;
     return bytes;
 }
 

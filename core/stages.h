@@ -27,6 +27,11 @@ struct Stages {
 // The schedule's view of a plan with m micro-batches per step.
 [[nodiscard]] ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches);
 
+// Micro-batches that each chunk of a device runs: DualPipe's two copies of the model take half each.
+[[nodiscard]] inline double runs_of(Schedule schedule, double microbatches) {
+    return schedule == Schedule::dualpipe ? microbatches / 2 : microbatches;
+}
+
 // Reuses out's capacity.
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 

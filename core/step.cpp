@@ -230,11 +230,6 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     return c;
 }
 
-// Micro-batches that each chunk of a device runs: DualPipe's two copies take half each.
-double runs_of(const ScheduleShape& shape, double microbatches) {
-    return shape.schedule == Schedule::dualpipe ? microbatches / 2 : microbatches;
-}
-
 double device_busy(const TimelineCosts& costs, int device, int chunks) {
     double busy = 0;
     for (int c = 0; c < chunks; ++c) {
@@ -301,7 +296,7 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
         const double busy = device_busy(costs, d, stages.chunks) * slow;
         if (busy > p.busy) p.busy = busy, device = d;
     }
-    const double runs = runs_of(shape, work.microbatches);
+    const double runs = runs_of(shape.schedule, work.microbatches);
     p.busy *= runs;
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
@@ -350,6 +345,7 @@ void expose_gradients(const Plan& plan, const Parts& parts, double microbatches,
 void sum_axes(Comm& comm) {
     for (AxisTraffic& a : comm.by_axis) a.time_s = a.exposed_s = 0;
     for (const Operation& o : comm.operations) {
+        if (o.elsewhere) continue;
         AxisTraffic& a = comm.by_axis[at(o.axis)];
         a.time_s += o.time_s;
         a.exposed_s += o.exposed_s;

@@ -150,7 +150,7 @@ TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& e, GroupKind ax
     GroupPattern pattern(split.group.span(), out.block, out.blocks, split.degree);
     const Route whole = find_route(plan, e.mesh, e.groups[static_cast<std::size_t>(axis)]);
     for (const Operation& o : e.comm.operations)
-        if (o.axis == axis) add_operation(plan, whole, o, pattern);
+        if (o.axis == axis && !o.elsewhere) add_operation(plan, whole, o, pattern);
 
     // Groups whose first ranks lie in one block are alike; the rest are the same, moved by whole blocks.
     Factors inner, outer;

@@ -143,7 +143,8 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
                               {"sent_bytes_per_rank", whole(o.sent_bytes_per_rank)},
                               {"time_s", o.time_s},
                               {"exposed_s", o.exposed_s},
-                              {"hidden_behind", o.hidden_behind}});
+                              {"hidden_behind", o.hidden_behind},
+                              {"elsewhere", o.elsewhere}});
     Json by_axis = Json::object();
     for (int i = 0; i < kGroupKindCount; ++i) {
         const AxisTraffic& t = e.comm.by_axis[static_cast<std::size_t>(i)];

@@ -125,13 +125,20 @@ float bars(Ui& ui, Rect room, Scene& scene) {
     return room.y - top;
 }
 
+// Where the row is not the busiest stage's, whose bytes and time the sums are.
+std::string what_and_where(const Operation& op) {
+    std::string s(op.what);
+    if (op.elsewhere) s += op.scope == Scope::head ? " (last stage)" : " (first stage)";
+    return s;
+}
+
 // `narrow`: without what a squeezed table could not show.
 DataTable call_rows(const Scene& scene, bool narrow) {
     DataTable t;
     t.columns = {{"axis"},        {"what"},         {"collective"}, {"over", true}, {"link"},
                  {"calls", true}, {"buffer", true}, {"sent", true}, {"time", true}, {"exposed", true}};
     for (const Operation& op : scene.evaluation.comm.operations)
-        t.rows.push_back({axis_label(op.axis), std::string(op.what), spaced(name_of(op.collective)),
+        t.rows.push_back({axis_label(op.axis), what_and_where(op), spaced(name_of(op.collective)),
                           std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
                           thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
                           traffic_text(op.message_bytes), traffic_text(op.sent_bytes_per_rank),

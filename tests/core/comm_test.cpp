@@ -228,7 +228,7 @@ TEST_CASE("the sums by axis are the sums of the rows, and recomputation only add
         const Comm comm = comm_of(p);
         std::array<double, kGroupKindCount> sum{};
         for (const Operation& o : comm.operations) {
-            sum[static_cast<std::size_t>(o.axis)] += o.sent_bytes_per_rank;
+            if (!o.elsewhere) sum[static_cast<std::size_t>(o.axis)] += o.sent_bytes_per_rank;
             CHECK(o.sent_bytes_per_rank
                   == doctest::Approx(o.count_per_step
                                      * sent_bytes(o.collective, o.group_size, o.message_bytes)));
@@ -240,4 +240,43 @@ TEST_CASE("the sums by axis are the sums of the rows, and recomputation only add
             CHECK(again.by_axis[k].sent_bytes_per_rank >= comm.by_axis[k].sent_bytes_per_rank);
         }
     }
+}
+
+TEST_CASE("a stage's layers call as often and its neighbours send as much under every schedule") {
+    const auto step_of = [](Schedule schedule, int chunks) {
+        Plan p = small_plan(64);
+        p.layout.tp = 8, p.layout.pp = 4, p.layout.dp_shard = 2, p.layout.sequence_parallel = true;
+        p.layout.schedule = schedule, p.layout.virtual_stages = chunks;
+        p.training.global_batch = 16;
+        return evaluate(p);
+    };
+    const Evaluation plain = step_of(Schedule::one_f_one_b, 1);
+    REQUIRE(plain.step);
+    for (const Schedule s : {Schedule::gpipe, Schedule::zb_h1, Schedule::dualpipe}) {
+        INFO(name_of(s));
+        const Evaluation e = step_of(s, 1);
+        REQUIRE(e.step);
+        // 8 micro-batches through 8 of 32 layers, be it as one copy or as two halves.
+        CHECK(e.comm.operations.front().count_per_step == doctest::Approx(8 * 8));
+        const auto pp = static_cast<std::size_t>(GroupKind::pp);
+        CHECK(e.comm.by_axis[pp].sent_bytes_per_rank
+              == doctest::Approx(plain.comm.by_axis[pp].sent_bytes_per_rank));
+    }
+}
+
+TEST_CASE("what the calls of the busiest stage expose is what the step loses") {
+    int met = 0;
+    for (const int pp : {1, 2, 4}) {
+        for (const Schedule s : {Schedule::one_f_one_b, Schedule::dualpipe}) {
+            Plan p = small_plan(64);
+            p.layout.tp = 8, p.layout.pp = pp, p.layout.dp_shard = 8 / pp;
+            p.layout.sequence_parallel = true, p.layout.schedule = s;
+            const Evaluation e = evaluate(p);
+            if (!e.step || e.step->busiest_device != e.comm.busiest_device) continue;
+            ++met;
+            const auto tp = static_cast<std::size_t>(GroupKind::tp);
+            CHECK(e.comm.by_axis[tp].exposed_s == doctest::Approx(e.step->exposed_comm_s[tp]));
+        }
+    }
+    CHECK(met > 0);
 }
