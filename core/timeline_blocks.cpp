@@ -11,6 +11,21 @@ Sums minus(const Sums& a, const Sums& b) {
     return {a.forward - b.forward, a.backward - b.backward, a.weight - b.weight};
 }
 
+Sums plus(const Sums& a, const Sums& b, double share) {
+    return {a.forward + share * b.forward, a.backward + share * b.backward, a.weight + share * b.weight};
+}
+
+Sums work_of(OpKind kind, double takes) {
+    switch (kind) {
+    case OpKind::F: return {takes, 0, 0};
+    case OpKind::B:
+    case OpKind::I: return {0, takes, 0};
+    case OpKind::W: return {0, 0, takes};
+    case OpKind::FB: return {takes / 2, takes / 2, 0};
+    }
+    return {};
+}
+
 struct Row {
     const Timeline& t;
     const WorkIndex& index;
@@ -46,17 +61,27 @@ struct Row {
         Sums sums = index.before[device + i];
         if (i == end || t.start[i] >= time) return sums;
         const double share = (time - t.start[i]) / (t.end[i] - t.start[i]);
-        const Sums own = minus(index.before[device + i + 1], sums);
-        return {sums.forward + share * own.forward, sums.backward + share * own.backward,
-                sums.weight + share * own.weight};
+        return plus(sums, minus(index.before[device + i + 1], sums), share);
+    }
+
+    // The same for any time, as if the work within a slice were even: a good guess over many slices, and one
+    // look into memory instead of several.
+    [[nodiscard]] Sums about_before(double time) const {
+        const double at = std::clamp(time / index.slice_s, 0.0, static_cast<double>(index.slices));
+        const auto slice = std::min(static_cast<std::size_t>(at), index.slices - 1);
+        const Sums* const done = &index.done[device * (index.slices + 1) + slice];
+        return plus(done[0], minus(done[1], done[0]), at - static_cast<double>(slice));
     }
 
     // Whether the work from op `first` on is much the same in each quarter of the next `span`.
     [[nodiscard]] bool alike(std::size_t first, double span) const {
         const double quarter = span / 4, begin = t.start[first];
-        Sums before = index.before[device + first], least_work{}, most_work{};
+        const bool coarse = quarter >= 8 * index.slice_s;
+        Sums before = coarse ? about_before(begin) : index.before[device + first], least_work{}, most_work{};
         for (int q = 1; q <= 4; ++q) {
-            const Sums now = work_before(first, begin + q * quarter), work = minus(now, before);
+            const double time = begin + q * quarter;
+            const Sums now = coarse ? about_before(time) : work_before(first, time),
+                       work = minus(now, before);
             before = now;
             if (q == 1) least_work = most_work = work;
             least_work = {std::min(least_work.forward, work.forward),
@@ -94,28 +119,26 @@ void build_work_index(const Timeline& t, WorkIndex& out) {
     out.slice_s = std::max(t.makespan, 1e-300) / static_cast<double>(out.slices);
     out.ending_after.clear();
     out.ending_after.reserve(devices * (out.slices + 1));
+    out.done.clear();
+    out.done.reserve(devices * (out.slices + 1));
     for (std::size_t d = 0; d < devices; ++d) {
         WorkIndex::Sums sums;
         const std::size_t row = out.ending_after.size();
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             out.before[d + i] = sums;
-            while (out.ending_after.size() - row <= out.slices
-                   && out.begin_of(out.ending_after.size() - row) < t.end[i])
-                out.ending_after.push_back(static_cast<std::uint32_t>(i));
             const double takes = t.end[i] - t.start[i];
-            switch (t.order.ops[i].kind) {
-            case OpKind::F: sums.forward += takes; break;
-            case OpKind::B:
-            case OpKind::I: sums.backward += takes; break;
-            case OpKind::W: sums.weight += takes; break;
-            case OpKind::FB:
-                sums.forward += takes / 2;
-                sums.backward += takes / 2;
-                break;
+            const Sums own = work_of(t.order.ops[i].kind, takes);
+            while (out.ending_after.size() - row <= out.slices) {
+                const double begin = out.begin_of(out.ending_after.size() - row);
+                if (begin >= t.end[i]) break;
+                out.ending_after.push_back(static_cast<std::uint32_t>(i));
+                out.done.push_back(plus(sums, own, begin > t.start[i] ? (begin - t.start[i]) / takes : 0));
             }
+            sums = plus(sums, own, 1);
         }
         out.before[d + t.order.begin[d + 1]] = sums;
         out.ending_after.resize(row + out.slices + 1, static_cast<std::uint32_t>(t.order.begin[d + 1]));
+        out.done.resize(row + out.slices + 1, sums);
     }
 }
 

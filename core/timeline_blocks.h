@@ -20,6 +20,7 @@ struct WorkIndex {
     // Each device's time from 0 to the makespan in `slices` equal ones, and the first op that ends after the
     // begin of each: [device * (slices + 1) + slice].
     std::vector<std::uint32_t> ending_after;
+    std::vector<Sums> done;  // of the same slices: work before the begin of each
     std::size_t slices = 1;
     double slice_s = 0;
     [[nodiscard]] double begin_of(std::size_t slice) const { return static_cast<double>(slice) * slice_s; }
