@@ -22,6 +22,8 @@ struct Bubble {
     bool equal_stages = false;     // every chunk costs the same and no device is slow
     // The closed form is this timeline's own: its condition holds and the stages are equal.
     [[nodiscard]] bool form_holds() const { return form.exact && equal_stages; }
+    // Its bubble of the span or makespan that it would make, to set beside `fraction`.
+    [[nodiscard]] double form_fraction() const { return form_overhead / (1 + form_overhead); }
     // The measured overhead that the closed form speaks of.
     [[nodiscard]] double measured_overhead() const {
         return work > 0 ? (form.span_measure ? span : makespan) / work : 0;

@@ -119,13 +119,15 @@ struct Line {
 };
 
 std::string form_text(const Bubble& b) {
-    std::string s = std::string(b.form.formula) + " = " + percent(b.form_overhead)
-                    + (b.form.span_measure ? " of the work within a stage's span" : " of the work");
-    if (b.form_holds()) return s + ", as measured";
+    // The share of the time, as the figure before it: the overhead is of the work alone and larger.
+    const std::string figures = percent(b.form_fraction())
+                                + (b.form.span_measure ? " of a stage's span (" : " of it (")
+                                + percent(b.form_overhead) + " of the work)";
+    if (b.form_holds()) return std::string(b.form.formula) + " = " + figures + ", as measured";
     std::string needs;
     if (!b.equal_stages) needs = "stages were equal";
     if (!b.form.exact) needs += (needs.empty() ? "" : " and ") + std::string(b.form.exact_when);
-    return std::string(b.form.formula) + " would be " + percent(b.form_overhead) + " if " + needs;
+    return std::string(b.form.formula) + " would be " + figures + " if " + needs;
 }
 
 std::string measures_text(const Bubble& b) {
