@@ -8,10 +8,6 @@ namespace pentamesh {
 
 namespace {
 
-std::string figure(double value) {
-    return three_digits(value);
-}
-
 struct SendRule {
     std::string_view factor, steps;
 };
@@ -26,10 +22,6 @@ SendRule rule_of(Collective c) {
     return {"1", ""};
 }
 
-std::string share_of(double part, double whole) {
-    return figure(100 * part / whole) + " %";
-}
-
 }  // namespace
 
 Explanation explain_operation(const Plan& plan, const Evaluation&, const Operation& op) {
@@ -41,9 +33,9 @@ Explanation explain_operation(const Plan& plan, const Evaluation&, const Operati
     const double factor = op.message_bytes > 0
                               ? sent_bytes(op.collective, op.group_size, op.message_bytes) / op.message_bytes
                               : 0;
-    e.substituted = figure(op.count_per_step) + " · " + figure(factor) + " (n = " + figure(n) + ") · "
-                    + figure(op.message_bytes / 1e6) + " MB";
-    e.result = "= " + figure(op.sent_bytes_per_rank / 1e9) + " GB per GPU and step";
+    e.substituted = three_digits(op.count_per_step) + " · " + three_digits(factor)
+                    + " (n = " + three_digits(n) + ") · " + three_digits(op.message_bytes / 1e6) + " MB";
+    e.result = "= " + three_digits(op.sent_bytes_per_rank / 1e9) + " GB per GPU and step";
     e.source = std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
                + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size()
                       ? plan.cluster.tiers[static_cast<std::size_t>(op.tier)].name
@@ -56,24 +48,24 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
     if (!evaluation.step) return e;
     const Step& s = *evaluation.step;
     const auto result = [&](double seconds) {
-        e.result = "= " + figure(seconds) + " s, " + share_of(seconds, s.time_s) + " of the step";
+        e.result = "= " + three_digits(seconds) + " s, " + percent_text(seconds / s.time_s) + " of the step";
     };
     const double m = static_cast<double>(evaluation.microbatches);
     switch (part) {
     case StepPart::compute:
         e.title = "compute";
         e.formula = "m · Σ layers (products + attention + norms)";
-        e.substituted = figure(m) + " micro-batches on the busiest stage, "
-                        + figure(s.model_flops_per_gpu / 1e12) + " TFLOP per GPU and step";
+        e.substituted = three_digits(m) + " micro-batches on the busiest stage, "
+                        + three_digits(s.model_flops_per_gpu / 1e12) + " TFLOP per GPU and step";
         result(s.compute_s);
         e.source = "roofline of each product, docs/step.md";
         break;
     case StepPart::ideal:
         e.title = "ideal compute";
         e.formula = "model FLOPs per GPU / dense peak";
-        e.substituted = figure(s.model_flops_per_gpu / 1e12)
+        e.substituted = three_digits(s.model_flops_per_gpu / 1e12)
                         + " TFLOP, the masked half of attention left out, at "
-                        + figure(find_rates(plan).peak / 1e12) + " TFLOP/s";
+                        + three_digits(find_rates(plan).peak / 1e12) + " TFLOP/s";
         result(s.ideal_s);
         e.source = "what a GPU at its peak with nothing else to do would need";
         break;
@@ -81,7 +73,7 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         e.title = "below the peak";
         e.formula = "compute - ideal compute";
         e.substituted =
-            figure(s.compute_s) + " s - " + figure(s.ideal_s)
+            three_digits(s.compute_s) + " s - " + three_digits(s.ideal_s)
             + " s: products below the peak, norms, casts, launches, what the busiest stage does more";
         result(s.compute_s - s.ideal_s);
         e.source = "roofline of each product, docs/step.md";
@@ -89,7 +81,7 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
     case StepPart::recompute:
         e.title = "recompute";
         e.formula = "m · forward of what was not kept";
-        e.substituted = figure(m) + " micro-batches";
+        e.substituted = three_digits(m) + " micro-batches";
         result(s.recompute_s);
         e.source = "Korthikanti et al. 2022, section 5";
         break;
@@ -99,7 +91,7 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         const auto& t = evaluation.timeline;
         if (!t.empty()) {
             const double busy = t.device[static_cast<std::size_t>(s.busiest_device)].busy;
-            e.substituted = figure(t.makespan) + " s - " + figure(busy) + " s on stage "
+            e.substituted = three_digits(t.makespan) + " s - " + three_digits(busy) + " s on stage "
                             + std::to_string(s.busiest_device);
         }
         result(s.bubble_s);
@@ -110,8 +102,9 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         const AxisTraffic& t = evaluation.comm.by_axis[static_cast<std::size_t>(axis)];
         e.title = "exposed " + std::string(name_of(axis));
         e.formula = "Σ time on the wire - what hides behind compute";
-        e.substituted = figure(t.time_s) + " s on the wire for " + figure(t.sent_bytes_per_rank / 1e9)
-                        + " GB in " + figure(t.count) + " calls";
+        e.substituted = three_digits(t.time_s) + " s on the wire for "
+                        + three_digits(t.sent_bytes_per_rank / 1e9) + " GB in " + three_digits(t.count)
+                        + " calls";
         result(s.exposed_comm_s[static_cast<std::size_t>(axis)]);
         e.source = "alpha-beta per tier, docs/communication.md";
         break;
@@ -119,15 +112,16 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
     case StepPart::optimizer:
         e.title = "optimizer";
         e.formula = "bytes of states, gradients and weights / HBM bandwidth";
-        e.substituted = "at " + figure(plan.cluster.gpu.hbm_bytes_per_s / 1e12) + " TB/s";
+        e.substituted = "at " + three_digits(plan.cluster.gpu.hbm_bytes_per_s / 1e12) + " TB/s";
         result(s.optimizer_s);
         e.source = "docs/step.md";
         break;
     case StepPart::straggler:
         e.title = "straggler";
         e.formula = "cv · E[max of N normal steps]";
-        e.substituted = figure(plan.training.straggler_cv) + " · N = " + std::to_string(evaluation.mesh.world)
-                        + "; bound cv sqrt(2 ln N) = " + share_of(s.straggler_bound, 1);
+        e.substituted = three_digits(plan.training.straggler_cv)
+                        + " · N = " + std::to_string(evaluation.mesh.world)
+                        + "; bound cv sqrt(2 ln N) = " + percent_text(s.straggler_bound);
         result(s.straggler_s);
         e.source = "integral of N phi Phi^(N-1), docs/step.md";
         break;

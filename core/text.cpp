@@ -11,13 +11,13 @@ namespace {
 constexpr std::array<std::string_view, 5> kDecimal{" B", " kB", " MB", " GB", " TB"};
 constexpr std::array<std::string_view, 5> kBinary{" B", " KiB", " MiB", " GiB", " TiB"};
 
-std::string scaled(double x, double step, const std::array<std::string_view, 5>& units) {
+std::string scaled(double x, double step, const std::array<std::string_view, 5>& units, Zeros zeros) {
     std::size_t unit = 0;
     while (unit + 1 < units.size() && std::abs(x) >= step * 0.9995) {
         x /= step;
         ++unit;
     }
-    return three_digits(x) + std::string(units[unit]);
+    return three_digits(x, zeros) + std::string(units[unit]);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ std::string with_commas(std::int64_t n) {
     return digits;
 }
 
-std::string three_digits(double x) {
+std::string three_digits(double x, Zeros zeros) {
     if (!std::isfinite(x)) return "∞";
     if (std::abs(x) >= 1e15) {
         std::array<char, 32> text{};
@@ -48,28 +48,32 @@ std::string three_digits(double x) {
                                                  : 2 - static_cast<int>(std::floor(std::log10(std::abs(x))));
     std::snprintf(text.data(), text.size(), "%.*f", std::min(decimals, 12), x);
     std::string out = text.data();
-    if (out.find('.') != std::string::npos) {
+    if (zeros == Zeros::dropped && out.find('.') != std::string::npos) {
         while (out.back() == '0') out.pop_back();
         if (out.back() == '.') out.pop_back();
     }
     return out;
 }
 
-std::string bytes_text(double bytes) {
-    return scaled(bytes, 1000, kDecimal);
+std::string bytes_text(double bytes, Zeros zeros) {
+    return scaled(bytes, 1000, kDecimal, zeros);
 }
-std::string memory_text(double bytes) {
-    return scaled(bytes, 1024, kBinary);
-}
-
-std::string time_text(double seconds) {
-    if (seconds >= 0.9995) return three_digits(seconds) + " s";
-    if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3) + " ms";
-    return three_digits(seconds * 1e6) + " µs";
+std::string memory_text(double bytes, Zeros zeros) {
+    return scaled(bytes, 1024, kBinary, zeros);
 }
 
-std::string percent_text(double fraction) {
-    return three_digits(fraction * 100) + " %";
+std::string time_text(double seconds, Zeros zeros) {
+    constexpr std::array<std::string_view, 4> kUnits{" s", " ms", " µs", " ns"};
+    std::size_t unit = 0;
+    while (unit + 1 < kUnits.size() && seconds != 0 && std::abs(seconds) < 0.9995) {
+        seconds *= 1e3;
+        ++unit;
+    }
+    return three_digits(seconds, zeros) + std::string(kUnits[unit]);
+}
+
+std::string percent_text(double fraction, Zeros zeros) {
+    return three_digits(fraction * 100, zeros) + " %";
 }
 
 std::string count_text(std::int64_t n, std::string_view noun) {

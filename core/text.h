@@ -10,16 +10,18 @@ namespace pentamesh {
 
 // 16384 -> "16,384".
 [[nodiscard]] std::string with_commas(std::int64_t n);
+// Zeros at the end of a figure: "4.5 ms" reads better in a sentence, "4.50 ms" in a column that changes.
+enum class Zeros : std::uint8_t { dropped, kept };
 // Three significant digits, no exponent below a million: 0.0123, 4.5, 981, 12,300.
-[[nodiscard]] std::string three_digits(double x);
+[[nodiscard]] std::string three_digits(double x, Zeros zeros = Zeros::dropped);
 // Decimal, as bandwidths and messages are counted: "28.1 GB".
-[[nodiscard]] std::string bytes_text(double bytes);
+[[nodiscard]] std::string bytes_text(double bytes, Zeros zeros = Zeros::dropped);
 // Binary, as memory is counted: "71.2 GiB".
-[[nodiscard]] std::string memory_text(double bytes);
-// "12.3 ms".
-[[nodiscard]] std::string time_text(double seconds);
+[[nodiscard]] std::string memory_text(double bytes, Zeros zeros = Zeros::dropped);
+// "12.3 ms"; down to nanoseconds.
+[[nodiscard]] std::string time_text(double seconds, Zeros zeros = Zeros::dropped);
 // 0.123 -> "12.3 %".
-[[nodiscard]] std::string percent_text(double fraction);
+[[nodiscard]] std::string percent_text(double fraction, Zeros zeros = Zeros::dropped);
 // "1 GPU", "8 GPUs".
 [[nodiscard]] std::string count_text(std::int64_t n, std::string_view noun);
 

@@ -9,34 +9,20 @@ namespace pentamesh::ui {
 
 namespace {
 
-std::string three(double value) {
-    return significant(value);
-}
-
 struct Unit {
     double size;
     const char* name;
 };
 
 template <std::size_t N>
-std::string with_unit(double value, const std::array<Unit, N>& units, std::string (*number)(double)) {
+std::string with_unit(double value, const std::array<Unit, N>& units, Zeros zeros) {
     // From the largest; a value that rounds up to 1,000 takes the next unit.
     for (const Unit& u : units)
-        if (std::abs(value) >= u.size * 0.9995) return number(value / u.size) + " " + u.name;
-    return number(value / units.back().size) + " " + units.back().name;
+        if (std::abs(value) >= u.size * 0.9995) return three_digits(value / u.size, zeros) + " " + u.name;
+    return three_digits(value / units.back().size, zeros) + " " + units.back().name;
 }
 
 }  // namespace
-
-std::string thousands(std::int64_t value) {
-    const std::string digits = std::to_string(value < 0 ? -value : value);
-    std::string out = value < 0 ? "-" : "";
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-        out += digits[i];
-    }
-    return out;
-}
 
 std::string significant(double value, int digits) {
     if (!std::isfinite(value)) return "–";
@@ -51,48 +37,23 @@ std::string significant(double value, int digits) {
     return text.data();
 }
 
-std::string trimmed(double value) {
-    std::string s = significant(value);
-    if (s.find('.') == std::string::npos) return s;
-    while (s.back() == '0') s.pop_back();
-    if (s.back() == '.') s.pop_back();
-    return s;
-}
-
 std::string gib(double bytes) {
     return significant(bytes / (1024.0 * 1024 * 1024));
 }
 
-std::string memory_text(double bytes) {
-    static constexpr std::array<Unit, 5> kUnits{
-        {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1.0, "B"}}};
-    return with_unit(bytes, kUnits, three);
-}
-
-std::string traffic_text(double bytes) {
-    static constexpr std::array<Unit, 5> kUnits{
-        {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1.0, "B"}}};
-    return with_unit(bytes, kUnits, three);
-}
-
 std::string bandwidth_text(double bytes_per_s) {
     static constexpr std::array<Unit, 3> kUnits{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}}};
-    return with_unit(bytes_per_s, kUnits, trimmed);
-}
-
-std::string time_text(double seconds) {
-    static constexpr std::array<Unit, 4> kUnits{{{1.0, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
-    return with_unit(seconds, kUnits, three);
+    return with_unit(bytes_per_s, kUnits, Zeros::dropped);
 }
 
 std::string percent(double fraction) {
-    return significant(fraction * 100) + " %";
+    return fraction > 0 && fraction < 0.0005 ? "< 0.1 %" : percent_text(fraction, Zeros::kept);
 }
 
 std::string count_text(double value) {
     static constexpr std::array<Unit, 4> kUnits{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}}};
     if (std::abs(value) < 1000) return significant(value);
-    return with_unit(value, kUnits, three);
+    return with_unit(value, kUnits, Zeros::kept);
 }
 
 std::string ordinal(std::int64_t n) {

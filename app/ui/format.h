@@ -1,6 +1,8 @@
 // Numbers as people read them: three significant digits, binary GiB for memory, decimal GB/s for bandwidth.
 #pragma once
 
+#include "core/text.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,14 +10,24 @@
 namespace pentamesh::ui {
 
 [[nodiscard]] std::string significant(double value, int digits = 3);  // "66.1", "0.0123", "1,234"
-[[nodiscard]] std::string trimmed(double value);               // the same without trailing zeros: "50", "1.5"
-[[nodiscard]] std::string thousands(std::int64_t value);       // "16,384"
-[[nodiscard]] std::string memory_text(double bytes);           // "66.1 GiB"
+[[nodiscard]] inline std::string trimmed(double value) {              // "50", "1.5"
+    return three_digits(value);
+}
+[[nodiscard]] inline std::string thousands(std::int64_t value) {  // "16,384"
+    return with_commas(value);
+}
+[[nodiscard]] inline std::string memory_text(double bytes) {  // "66.1 GiB"
+    return pentamesh::memory_text(bytes, Zeros::kept);
+}
+[[nodiscard]] inline std::string traffic_text(double bytes) {  // "237 GB"
+    return bytes_text(bytes, Zeros::kept);
+}
+[[nodiscard]] inline std::string time_text(double seconds) {  // "6.90 s", "210 µs"
+    return pentamesh::time_text(seconds, Zeros::kept);
+}
+[[nodiscard]] std::string percent(double fraction);            // "40.6 %"; "< 0.1 %" where there is little
 [[nodiscard]] std::string gib(double bytes);                   // "66.1", without the unit
-[[nodiscard]] std::string traffic_text(double bytes);          // "237 GB"
 [[nodiscard]] std::string bandwidth_text(double bytes_per_s);  // "450 GB/s"
-[[nodiscard]] std::string time_text(double seconds);           // "6.90 s", "210 µs"
-[[nodiscard]] std::string percent(double fraction);            // "40.6 %"
 [[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"

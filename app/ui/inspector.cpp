@@ -272,11 +272,6 @@ MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
 
 // ---- where the step goes ------------------------------------------------------------------------------
 
-// A bar's share: what is below a thousandth needs no digits.
-std::string share_text(double share) {
-    return share < 0.001 ? "< 0.1 %" : percent(share);
-}
-
 void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step) return;
     const Step& s = *scene.evaluation.step;
@@ -313,9 +308,9 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         const Rect bar{row.x + label + x, row.y + 4, std::max(1.0f, len), 10};
         c.rect(bar, p.color);
         if (bar.right() + 54 <= row.right())
-            c.text_in({bar.right() + 6, row.y, 60, row.h}, share_text(p.time_s / s.time_s), ui.small());
+            c.text_in({bar.right() + 6, row.y, 60, row.h}, percent(p.time_s / s.time_s), ui.small());
         else
-            c.text_in({row.right() - 54, row.y, 54, row.h}, share_text(p.time_s / s.time_s), ui.small(),
+            c.text_in({row.right() - 54, row.y, 54, row.h}, percent(p.time_s / s.time_s), ui.small(),
                       Align::right);
         const Hit hit = ui.area("step.part", row,
                                 static_cast<std::uint64_t>(p.part) * 64 + static_cast<std::uint64_t>(p.axis));
