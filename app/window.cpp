@@ -39,7 +39,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
     host.now_s = now_s;
     host.config_folder = args.config_folder;
-    host.first_run = !args.plan;
+    host.first_run = !args.plan && args.opened.empty();
     // A picture is wanted while a frame is being built: it is drawn after that frame.
     struct Wanted {
         std::string view;
@@ -53,6 +53,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     ui::Shell shell(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan), host);
     if (!args.plan_file.empty()) shell.opened_from(args.plan_file);
     if (!args.plan) (void)shell.offer_recovery();
+    if (!args.opened.empty()) shell.open_file(args.opened);
 
     std::string title;
     double autosaved_s = now_s();

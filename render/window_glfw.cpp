@@ -45,6 +45,22 @@ struct Glfw {
     Glfw& operator=(const Glfw&) = delete;
 };
 
+// No larger than the screen, whoever manages its windows. GLFW scales the size by the monitor's factor but on
+// macOS, whose coordinates are scaled already.
+Vec2 fitted_to_screen(Vec2 size) {
+    GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
+    if (monitor == nullptr) return size;
+    int x = 0, y = 0, width = 0, height = 0;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
+    float scale = 1, unused = 1;
+#ifndef __APPLE__
+    glfwGetMonitorContentScale(monitor, &scale, &unused);
+#endif
+    if (width <= 0 || height <= 0 || !(scale > 0)) return size;
+    return {std::min(size.x, static_cast<float>(width) / scale),
+            std::min(size.y, static_cast<float>(height) / scale)};
+}
+
 }  // namespace
 
 struct Window::Impl {
@@ -65,6 +81,7 @@ struct Window::Impl {
         glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
         glfwWindowHintString(GLFW_X11_CLASS_NAME, "pentamesh");
         glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "pentamesh");
+        size = fitted_to_screen(size);
         window = glfwCreateWindow(static_cast<int>(size.x), static_cast<int>(size.y), title.c_str(), nullptr,
                                   nullptr);
         if (window == nullptr) fail("the driver has no OpenGL 3.3");

@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/files.h"
 #include "app/platform.h"
 #include "app/window.h"
 #include "core/nearest.h"
@@ -47,7 +48,12 @@ int open_window(Context& context, const PlanArgument& argument) {
     WindowArgs args;
     args.data_folder = context.data_folder;
     args.config_folder = config_folder();
-    if (!argument.name.empty()) {
+    if (argument.name.ends_with(".md")) {
+        if (!argument.sets.empty()) throw Error(ErrorKind::usage, "", "", "--set needs a PLAN, not a lesson");
+        static_cast<void>(
+            read_file(argument.name));  // says what is wrong with it while the terminal is looked at
+        args.opened = argument.name;
+    } else if (!argument.name.empty()) {
         std::error_code ignored;
         const bool word = argument.name.find_first_of("/\\.") == std::string::npos && argument.name != "-";
         if (word && !context.presets.has(PresetKind::plan, argument.name)

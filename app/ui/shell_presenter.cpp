@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace pentamesh::ui {
@@ -67,12 +68,14 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
     const auto button = [&](std::string_view name, Rect r, std::string_view label, bool enabled = true) {
         return ui.button(name, r, label, 0, enabled, true);
     };
-    if (button("present.leave", foot.cut_right(60), "Leave")) presenter_.on = false;
-    if (button("present.side", foot.cut_right(64), "Notes N")) presenter_.side = !presenter_.side;
+    const auto right = [&](std::string_view name, std::string_view label) {
+        return button(name, foot.cut_right(ui.canvas().text_width(label, ui.style(13)) + 20), label);
+    };
+    if (right("present.leave", "Leave")) presenter_.on = false;
+    if (right("present.side", "Notes N")) presenter_.side = !presenter_.side;
     if (foot.w > 560) {
-        if (button("present.spot", foot.cut_right(60), "Spot S"))
-            presenter_.spotlight = !presenter_.spotlight;
-        if (button("present.blank", foot.cut_right(66), "Blank B")) presenter_.blank = true;
+        if (right("present.spot", "Spot S")) presenter_.spotlight = !presenter_.spotlight;
+        if (right("present.blank", "Blank B")) presenter_.blank = true;
     }
     const double spent = now_s_ - presenter_.begun_s;
     std::string time = clock_text(spent);
@@ -112,12 +115,15 @@ void Shell::draw_presenter_cover(Ui& ui) {
         return;
     }
     const Color dark = rgb(0x000000).alpha(0.6f);
-    const Rect spot{at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot};
-    front.rect({0, 0, size.x, std::max(0.0f, spot.y)}, dark);
-    front.rect({0, spot.bottom(), size.x, std::max(0.0f, size.y - spot.bottom())}, dark);
-    front.rect({0, spot.y, std::max(0.0f, spot.x), spot.h}, dark);
-    front.rect({spot.right(), spot.y, std::max(0.0f, size.x - spot.right()), spot.h}, dark);
-    front.frame(spot, ui.theme().link, 2, 4);
+    front.rect({0, 0, size.x, std::max(0.0f, at.y - kSpot)}, dark);
+    front.rect({0, at.y + kSpot, size.x, std::max(0.0f, size.y - at.y - kSpot)}, dark);
+    constexpr float kStrip = 2;  // the ring that is drawn over them hides their steps
+    for (float y = -kSpot; y < kSpot; y += kStrip) {
+        const float middle = y + kStrip / 2, half = std::sqrt(kSpot * kSpot - middle * middle);
+        front.rect({0, at.y + y, std::max(0.0f, at.x - half), kStrip}, dark);
+        front.rect({at.x + half, at.y + y, std::max(0.0f, size.x - at.x - half), kStrip}, dark);
+    }
+    front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().link, 2, kSpot);
 }
 
 void Shell::present_keys() {
