@@ -143,6 +143,14 @@ bool pressed(Chord chord, bool repeat) {
     return struck || is_pressed(chord.key, repeat);
 }
 
+bool input_kept_back() {
+#if IMGUI_VERSION_NUM < 18700
+    return false;
+#else
+    return !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+#endif
+}
+
 void prepare_synthetic_keys() {
 #if IMGUI_VERSION_NUM < 18700
     ImGuiIO& io = ImGui::GetIO();

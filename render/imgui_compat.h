@@ -17,6 +17,10 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 // started.
 void prepare_synthetic_keys();
 
+// Whether the current context keeps input back for the next frames: since 1.87 it takes a press and its
+// release one frame after the other.
+[[nodiscard]] bool input_kept_back();
+
 // Empties the atlas of the current context and has FreeType rasterise what is then added to it.
 void begin_fonts(ImFontAtlas& atlas);
 // Builds the atlas with a region of that size in it for glyphs of our own. False where it cannot be built.

@@ -74,6 +74,7 @@ class Offscreen {
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files
     bool close_requested = false;
+    bool stirred = false;  // there was input, or some is kept for the next frame: draw again
 };
 
 class Window {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <imgui.h>
 #include <limits>
+#include <utility>
 
 #ifndef GLFW_INCLUDE_NONE
 #define GLFW_INCLUDE_NONE
@@ -68,7 +69,7 @@ struct Window::Impl {
     GLFWwindow* window = nullptr;
     std::unique_ptr<FrameContext> frame;
     std::vector<std::filesystem::path> dropped;
-    bool refresh = true;
+    bool stirred = true;  // something was put in or uncovered since the last frame
     struct Place {
         int x = 0, y = 0, w = 0, h = 0;
     } windowed;
@@ -93,12 +94,20 @@ struct Window::Impl {
         });
         glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int mods) {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
+            self.stirred = true;
             if (action == GLFW_PRESS && self.frame)
                 self.frame->add_stroke({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0,
                                         (mods & GLFW_MOD_ALT) != 0});
         });
-        glfwSetWindowRefreshCallback(
-            window, [](GLFWwindow* w) { static_cast<Impl*>(glfwGetWindowUserPointer(w))->refresh = true; });
+        // Dear ImGui's backend, started below, hands on to these.
+        glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { stir(w); });
+        glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { stir(w); });
+        glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { stir(w); });
+        glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { stir(w); });
+        glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { stir(w); });
+        glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { stir(w); });
+        glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { stir(w); });
+        glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { stir(w); });
         glfwMakeContextCurrent(window);
         if (gladLoadGL(glfwGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
@@ -113,6 +122,8 @@ struct Window::Impl {
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
+
+    static void stir(GLFWwindow* w) { static_cast<Impl*>(glfwGetWindowUserPointer(w))->stirred = true; }
 
     [[nodiscard]] float scale_of_monitor() const {
         float x = 1, y = 1;
@@ -147,6 +158,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
         glfwWaitEventsTimeout(wait_s);
     WindowEvents events;
     events.dropped.swap(impl_->dropped);
+    events.stirred = std::exchange(impl_->stirred, false);
     events.close_requested = glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
     int width = 0, height = 0;
     glfwGetFramebufferSize(impl_->window, &width, &height);
@@ -165,6 +177,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     context.end();
     context.submit(width, height);
     glfwSwapBuffers(impl_->window);
+    events.stirred = events.stirred || input_kept_back();
     return events;
 }
 
