@@ -136,6 +136,36 @@ bool option_matches(const LessonQuestion::Option& option, const Answer& answer) 
            && std::abs(*number - answer.number) <= 0.005 * std::abs(answer.number);
 }
 
+// What a typed unit stands for: "TB" 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of whatever is asked for.
+struct UnitSize {
+    double size = 1;
+    char kind = 0;      // 'B' bytes, 's' seconds
+    bool bare = false;  // a prefix alone
+};
+std::optional<UnitSize> size_of_unit(std::string_view unit) {
+    if (unit.ends_with("/s")) unit.remove_suffix(2);
+    if (unit == "s") return UnitSize{1, 's'};
+    if (unit == "ms") return UnitSize{1e-3, 's'};
+    if (unit == "us" || unit == "µs") return UnitSize{1e-6, 's'};
+    static constexpr std::string_view kPrefixes = "kMGT";
+    std::string_view rest = unit;
+    double decimal = 1, binary = 1;
+    if (!rest.empty()) {
+        const char first = rest.front() == 'K' ? 'k' : rest.front();
+        const std::size_t at = kPrefixes.find(first);
+        if (at != std::string_view::npos) {
+            decimal = std::pow(1e3, static_cast<double>(at + 1));
+            binary = std::pow(1024.0, static_cast<double>(at + 1));
+            rest.remove_prefix(1);
+        }
+    }
+    if (rest == "iB") return UnitSize{binary, 'B'};
+    if (rest == "B" && decimal > 1) return UnitSize{decimal, 'B'};
+    if (rest == "B") return UnitSize{1, 'B'};
+    if (rest.empty() && decimal > 1) return UnitSize{decimal, 0, true};
+    return std::nullopt;
+}
+
 }  // namespace
 
 Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets) {
@@ -286,21 +316,27 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
     return false;
 }
 
-std::optional<double> parse_guess(std::string_view text) {
-    std::string digits;
-    for (const char c : trim(text)) {
-        if (c == ',' || c == ' ' || c == '_') continue;
-        if ((c >= '0' && c <= '9') || c == '.' || c == '-')
-            digits += c;
-        else
-            break;  // the unit
-    }
+std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
+    std::string clean;
+    for (const char c : trim(text))
+        if (c != ',' && c != ' ' && c != '_') clean += c;
+    const char* const end = clean.data() + clean.size();
     double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()
-        || !std::isfinite(value))
-        return std::nullopt;
-    return value;
+    auto [at, error] = std::from_chars(clean.data(), end, value);
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+    if (at != end && *at == '/') {
+        double below = 0;
+        const auto [after, bad] = std::from_chars(at + 1, end, below);
+        if (bad != std::errc() || after != end || below == 0) return std::nullopt;
+        return value / below * (unit == "%" ? 100 : 1);
+    }
+    const std::string_view typed(at, static_cast<std::size_t>(end - at));
+    if (typed.empty() || typed == unit) return value;
+    const auto of_typed = size_of_unit(typed), of_unit = size_of_unit(unit);
+    if (unit.empty() || !of_unit) return value * (of_typed ? of_typed->size : 1);
+    return of_typed && (of_typed->bare || of_typed->kind == of_unit->kind)
+               ? value * of_typed->size / of_unit->size
+               : value;
 }
 
 std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {

@@ -63,8 +63,9 @@ struct Given {
     std::vector<std::int64_t> ranks;
 };
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
-// A typed number: thousands separators, a percent sign and a unit behind it are allowed.
-[[nodiscard]] std::optional<double> parse_guess(std::string_view text);
+// A typed number in `unit`: thousands separators, a fraction (7/39), a prefix (129 k) and another unit of the
+// same kind (1.13 TB for GB, 820 ms for s) are understood.
+[[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
 // "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 

@@ -122,6 +122,10 @@ bool key_down(Key key) {
     return is_down(key);
 }
 
+void leave_text_field() {
+    ImGui::ClearActiveID();
+}
+
 bool text_field_active() {
     return ImGui::GetIO().WantTextInput;
 }

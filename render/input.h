@@ -41,5 +41,6 @@ struct SyntheticInput {
 [[nodiscard]] bool pressed(Chord chord, bool repeat = false);
 [[nodiscard]] bool key_down(Key key);
 [[nodiscard]] bool text_field_active();
+void leave_text_field();  // the keyboard is free again
 
 }  // namespace pentamesh

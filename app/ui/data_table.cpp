@@ -122,6 +122,27 @@ std::string write_table(const DataTable& table, TableFormat format) {
     return as_text(table);
 }
 
+namespace {
+
+// Into `room`: words give way first, since half a word is read and half a number is not.
+void squeeze(const DataTable& table, std::vector<float>& width, float sum, float room) {
+    constexpr float kLeastWords = 84;
+    if (sum <= room || sum <= 0) return;
+    float spare = 0;
+    for (std::size_t i = 0; i < width.size(); ++i)
+        if (!table.columns[i].number) spare += std::max(0.0f, width[i] - kLeastWords);
+    const float share = spare > 0 ? std::min(1.0f, (sum - room) / spare) : 0;
+    float left = 0;
+    for (std::size_t i = 0; i < width.size(); ++i) {
+        if (!table.columns[i].number) width[i] -= share * std::max(0.0f, width[i] - kLeastWords);
+        left += width[i];
+    }
+    if (left > room)
+        for (float& w : width) w *= room / left;
+}
+
+}  // namespace
+
 int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table, TableState& state,
                int selected) {
     Canvas& c = ui.canvas();
@@ -140,8 +161,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table,
         width[i] = std::min(width[i], 420.0f) + 24;
         sum += width[i];
     }
-    if (sum > room.w && sum > 0)
-        for (float& w : width) w *= room.w / sum;
+    squeeze(table, width, sum, room.w);
 
     const auto draw_row = [&](Rect row, const TextStyle& style, auto&& cell_of) {
         float x = row.x;

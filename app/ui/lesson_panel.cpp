@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -151,7 +152,10 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
     const bool entered =
         p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess");
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
-    if ((entered || pressed_check) && judge(p.session)) p.action.kind = Kind::judged;
+    if (entered || pressed_check) {
+        if (judge(p.session)) p.action.kind = Kind::judged;
+    }
+    if (!state.remark.empty()) p.words(state.remark, Tone::secondary);
 }
 
 void draw_answer(Pen& p, const LessonQuestion& q) {
@@ -164,6 +168,8 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
         return;
     }
     if (state.answered) p.head(state.right ? "Right." : "Not quite.", state.right ? t.good : t.bad);
+    if (state.answered && q.kind == QuestionKind::number)
+        p.words("You said " + state.typed + ".", Tone::secondary);
     std::string right = s.answer.text;
     if (s.option >= 0) right = q.options[static_cast<std::size_t>(s.option)].label;
     p.words("The answer: **" + right + "**");
@@ -179,6 +185,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
 }
 
 void draw_question(Pen& p, const LessonQuestion& q) {
+    const float top = p.room.y;
     p.room.cut_top(14);
     p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
     p.room.cut_top(12);
@@ -194,6 +201,9 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_entry(p, q);
     if (p.session.state().shown()) {
         draw_answer(p, q);
+        // As far down as the answer reaches, and no farther than the question stays in view.
+        if (std::exchange(p.session.follow, false))
+            p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
     } else {
         if (p.ui.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
             p.action.kind = Kind::reveal;
@@ -238,10 +248,12 @@ void draw_circle(Ui& ui, Vec2 at, float radius) {
 
 void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) {
     const std::size_t n = session.lesson.steps.size();
-    const Rect back = foot.cut_left(72), next = foot.cut_right(72);
+    const bool last = session.step + 1 >= n, goes_on = last && !session.next_title.empty();
+    const Rect back = foot.cut_left(72), next = foot.cut_right(goes_on ? 104.0f : 72.0f);
     if (ui.button("lesson.back", back, "Back", 0, session.step > 0)) action.kind = Kind::back;
-    const bool last = session.step + 1 >= n;
-    if (ui.button("lesson.next", next, last ? "Done" : "Next")) action.kind = last ? Kind::leave : Kind::next;
+    if (ui.button("lesson.next", next, goes_on ? "Next lesson" : last ? "Done" : "Next"))
+        action.kind = goes_on ? Kind::next_lesson : last ? Kind::leave : Kind::next;
+    if (goes_on && ui.hovers(next)) ui.tooltip(session.next_title);
     const float pitch = std::min(16.0f, (foot.w - 16) / static_cast<float>(std::max<std::size_t>(1, n)));
     float x = foot.center().x - pitch * static_cast<float>(n) / 2;
     for (std::size_t i = 0; i < n; ++i, x += pitch) {

@@ -10,7 +10,17 @@
 namespace pentamesh::ui {
 
 struct LessonAction {
-    enum class Kind : std::uint8_t { none, next, back, jump, leave, judged, reveal, retry } kind = Kind::none;
+    enum class Kind : std::uint8_t {
+        none,
+        next,
+        back,
+        jump,
+        leave,
+        next_lesson,
+        judged,
+        reveal,
+        retry
+    } kind = Kind::none;
     std::size_t step = 0;  // jump
 };
 // `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.

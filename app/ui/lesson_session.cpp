@@ -98,7 +98,10 @@ void go_to_step(LessonSession& session, std::size_t step) {
 
 Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets) {
     const LessonPlan p = plan_of_step(session.lesson, session.step);
-    return plan_with(p.open.empty() ? base : presets.plan(p.open), p.sets, presets);
+    Plan plan = plan_with(p.open.empty() ? base : presets.plan(p.open), p.sets, presets);
+    // A preset that was changed is no longer what its name says.
+    if (!p.sets.empty() && session.current() != nullptr) plan.name = session.current()->title;
+    return plan;
 }
 
 void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation, const Presets& presets,
@@ -125,11 +128,13 @@ bool judge(LessonSession& s) {
     StepState& state = s.state();
     const QuestionKind kind = step->question->kind;
     if (kind == QuestionKind::number) {
-        const auto guess = parse_guess(state.typed);
+        const auto guess = parse_guess(state.typed, s.solution.answer.unit);
+        state.remark = guess ? "" : "\"" + state.typed + "\" is no number.";
         if (!guess) return false;
         state.given.number = *guess;
     } else if (kind == QuestionKind::ranks) {
         if (const auto typed = parse_ranks(state.typed)) state.picked = *typed;
+        state.remark = state.picked.empty() ? "Pick GPUs, or type them as 1, 4-7." : "";
         if (state.picked.empty()) return false;
         state.given.ranks = state.picked;
     } else if (state.given.option < 0) {

@@ -20,6 +20,7 @@ struct StepState {
     bool right = false;
     bool revealed = false;  // shown without an answer
     std::string typed;      // number, or ranks by keyboard
+    std::string remark;     // why what was typed is no answer
     std::vector<std::int64_t> picked;
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
@@ -43,6 +44,8 @@ struct LessonSession {
     std::filesystem::file_time_type file_time{};
     double checked_s = 0;  // when the file was last looked at
     float scroll = 0;
+    bool follow = false;     // the answer just came: bring it into view
+    std::string next_title;  // of the lesson that follows this one; empty: none
     double begun_s = 0;
 
     [[nodiscard]] const LessonStep* current() const {

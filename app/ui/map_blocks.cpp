@@ -31,7 +31,7 @@ std::string here_text(const Scene& scene, const MapRow& r) {
     if (r.verdict == Verdict::off) return "off: " + r.reason;
     std::string t = r.reason;
     if (r.without > 0)
-        t += "; without it " + memory_text(r.without) + " on the fullest GPU, not "
+        t += "; without it, on as many GPUs fewer, " + memory_text(r.without) + " on the fullest, not "
              + memory_text(scene.evaluation.memory.peak());
     return t;
 }

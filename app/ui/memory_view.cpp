@@ -38,13 +38,13 @@ void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
         ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
 }
 
-// The categories as switches, right aligned; a click hides one.
-void legend(Ui& ui, Rect row, MemoryViewState& state) {
+// The categories as switches, right aligned; a click hides one. False: there is no room for all.
+bool legend(Ui& ui, Rect row, MemoryViewState& state) {
     Canvas& c = ui.canvas();
     const TextStyle style = ui.small();
     float all = 0;
     for (const auto name : kCategories) all += c.text_width(name, style) + 30;
-    if (row.w < all) return;  // all of them or none
+    if (row.w < all) return false;
     for (std::size_t i = kCategories.size(); i-- > 0;) {
         const float w = c.text_width(kCategories[i], style) + 18;
         Rect item = row.cut_right(w);
@@ -60,6 +60,7 @@ void legend(Ui& ui, Rect row, MemoryViewState& state) {
         if (hit.clicked) state.hidden ^= 1U << i;
         row.cut_right(12);
     }
+    return true;
 }
 
 std::string stage_tooltip(const Memory& m, const StageMemory& s) {
@@ -223,7 +224,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         c.text_in(text, figure, b);
         text.cut_left(std::min(text.w, c.text_width(figure, b) + 24));
-        legend(ui, text, state);
+        if (!legend(ui, text, state) && room.h > 140) (void)legend(ui, room.cut_top(20), state);
     }
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));

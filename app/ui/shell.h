@@ -75,6 +75,7 @@ class Shell {
     [[nodiscard]] std::string message() const { return toast_; }
     // A lesson sets the open plan aside and gives it back when it is left.
     void open_lesson(const std::filesystem::path& file);
+    [[nodiscard]] const LessonEntry* lesson_after(const std::filesystem::path& file) const;
     void leave_lesson();
     [[nodiscard]] LessonSession& lesson() { return lesson_; }
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }

@@ -30,9 +30,21 @@ bool Shell::has_view(ViewId view) const {
     return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
 }
 
+// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
+const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
+    const auto at =
+        std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) { return e.file == file; });
+    if (at == lessons_.end()) return nullptr;
+    const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
+                              : at + 1 < lessons_.end() ? &*(at + 1)
+                                                        : nullptr;
+    return next == nullptr || next->id == "tour" ? nullptr : next;
+}
+
 void Shell::open_lesson(const std::filesystem::path& file) {
     if (!set_aside_) set_aside_ = document_;
     begin_lesson(lesson_, file, now_s_);
+    if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
     dirty_ = true;
 }
 
@@ -129,6 +141,7 @@ void Shell::do_lesson(const LessonAction& action) {
     if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
     if (action.kind == Kind::none || !lesson_.open) return;
     dirty_ = true;
+    state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that nobody moved
     switch (action.kind) {
     case Kind::next: go_to_step(lesson_, lesson_.step + 1); break;
     case Kind::back:
@@ -136,6 +149,9 @@ void Shell::do_lesson(const LessonAction& action) {
         break;
     case Kind::jump: go_to_step(lesson_, action.step); break;
     case Kind::leave: leave_lesson(); break;
+    case Kind::next_lesson:
+        if (const LessonEntry* next = lesson_after(lesson_.file)) open_lesson(next->file);
+        break;
     case Kind::reveal:
         if (lesson_.current() != nullptr) lesson_.state().revealed = true;
         break;
@@ -144,6 +160,11 @@ void Shell::do_lesson(const LessonAction& action) {
         break;
     case Kind::judged:
     case Kind::none: break;
+    }
+    if (action.kind == Kind::judged || action.kind == Kind::reveal) {
+        lesson_.follow = true;
+        // The control that was used is gone: the keyboard goes on from where the lesson does.
+        if (state_.focus_visible) state_.focus = id_of("lesson.next");
     }
     // What was asked of the mesh is shown in it: the axis' colours and the rank's links.
     const LessonStep* step = lesson_.current();
@@ -167,8 +188,9 @@ void Shell::make_lesson_commands() {
     };
     const auto open = [this] { return lesson_.open; };
     for (const LessonEntry& e : lessons_)
-        add("lesson." + e.id, e.title, {}, [this, file = e.file] { open_lesson(file); }).checked =
-            [this, file = e.file] { return lesson_.open && lesson_.file == file; };
+        add("lesson." + e.id, (e.id == "tour" ? "" : "Lesson ") + e.title, {}, [this, file = e.file] {
+            open_lesson(file);
+        }).checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; };
     const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
     Command& next = add("lesson.forward", "Next step", {.key = Key::page_down},
                         [step] { step(LessonAction::Kind::next); });

@@ -112,6 +112,7 @@ void Shell::draw_presenter_cover(Ui& ui) {
     const Vec2 size = ui.frame().size, at = ui.frame().mouse;
     if (presenter_.blank) {
         front.rect({0, 0, size.x, size.y}, rgb(0x000000));
+        ui.tooltip({});
         return;
     }
     const Color dark = rgb(0x000000).alpha(0.6f);

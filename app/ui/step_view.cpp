@@ -143,7 +143,7 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
     };
 }
 
-constexpr float kFigures = 316;
+constexpr float kFigures = 316, kFiguresBare = 206;
 void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
     const Step& s = *scene.evaluation.step;
     Canvas& c = ui.canvas();
@@ -154,8 +154,8 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
         Rect row = room.cut_top(row_h);
         const Hit hit = ui.area("step.figure", row, i, true, false);
         if (hit.hovered)
-            ui.tooltip(f.name + "\n" + f.about
-                       + "\nRange: half of the published runs that were left out of the fit lie within ± "
+            ui.tooltip(f.name + "\n" + f.about + "\nRange " + f.range
+                       + ": half of the published runs that were left out of the fit lie within ± "
                        + percent(s.error) + ".");
         Rect name = row.cut_left(124);
         c.text_in(name, f.name, ui.small());
@@ -167,17 +167,22 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
             if (typed && *typed > 0) state.budget_tokens = *typed;
         }
         c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
-        c.text_in(row, f.range, ui.small());
+        if (row.w > 60) c.text_in(row, f.range, ui.small());
         if (f.name == "MFU") {
             draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFigures - 16), 7}, s);
             room.cut_top(17);
         }
     }
-    const std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
-                              "halved, nothing recomputed) over the dense "
-                              + std::string(name_of(scene.plan.training.compute))
-                              + " peak. HFU adds what is recomputed. Half of the published runs left out of "
-                                "the fit lie within the ranges.";
+    std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
+                        "halved, nothing recomputed) over the dense "
+                        + std::string(name_of(scene.plan.training.compute))
+                        + " peak. HFU adds what is recomputed. Half of the published runs left out of "
+                          "the fit lie within the ranges.";
+    const double needed =
+        s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
+    if (s.mfu - needed > 0.02)
+        words = "With the half of attention that the mask leaves out not counted, the MFU is "
+                + percent(needed) + ". " + words;
     if (c.paragraph_height(room.w, words, ui.small(), 18) + 8 <= room.h) {
         room.cut_top(8);
         c.paragraph(room, words, ui.small(), 18);
@@ -185,7 +190,8 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
-    const Rect right = room.cut_right(std::clamp(room.w * 0.42f, std::min(280.0f, room.w * 0.5f), kFigures));
+    // In a narrow room the ranges give way to the waterfall; hovering a figure still says them.
+    const Rect right = room.cut_right(room.w < 640 ? kFiguresBare : std::min(kFigures, room.w * 0.42f));
     room.cut_right(24);
     draw_waterfall(ui, room, scene);
     draw_figures(ui, right, scene, state);

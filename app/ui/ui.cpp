@@ -26,6 +26,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.layers_open = 0;
     state_.animating = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
+    state_.mouse = frame_.mouse;
 }
 
 Ui::~Ui() {
@@ -97,7 +98,7 @@ void Ui::tooltip(std::string text) {
 }
 
 void Ui::draw_tooltip() {
-    if (tooltip_.empty()) return;
+    if (tooltip_.empty() || state_.tooltips_rest_at == frame_.mouse) return;
     const double rested = frame_.time_s - state_.hovered_since;
     if (hovered_now_ != 0 && hovered_now_ == state_.hovered_last && rested < kTooltipDelay_s) {
         state_.animating = true;
@@ -280,6 +281,7 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     s.hint = theme_.faint;
     s.selection = theme_.link.alpha(0.35f);
     const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
+    if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
     const TextFieldResult result =
         pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint, s,
                               focus_now || tabbed, layer_ == state_.top_layer);

@@ -40,6 +40,8 @@ struct UiState {
     Vec2 press;                           // where
     Id focus = 0;                         // keyboard
     bool focus_visible = false;           // the keyboard was used last
+    Vec2 mouse;                           // of the last frame
+    Vec2 tooltips_rest_at{-1, -1};        // while the mouse stands there, what is under it is not explained
     int top_layer = 0;                    // of the last frame: what is below takes no mouse
     int layers_open = 0;                  // of this frame, so far
     Id hovered_last = 0;
