@@ -32,8 +32,10 @@ bool Shell::has_view(ViewId view) const {
 
 // The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
 const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
-    const auto at =
-        std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) { return e.file == file; });
+    const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {
+        std::error_code ignored;
+        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
+    });
     if (at == lessons_.end()) return nullptr;
     const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
                               : at + 1 < lessons_.end() ? &*(at + 1)

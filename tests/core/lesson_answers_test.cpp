@@ -250,6 +250,13 @@ TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by 
     CHECK(parse_guess("1,024 GPUs") == 1024.0);
     CHECK(parse_guess("17.9 %") == 17.9);
     CHECK_FALSE(parse_guess("many"));
+    CHECK(parse_guess("1.13 TB", "GB") == doctest::Approx(1130));
+    CHECK(parse_guess("1.5TiB", "GiB") == doctest::Approx(1536));
+    CHECK(parse_guess("129 k") == doctest::Approx(129000));
+    CHECK(parse_guess("0.45 TB/s", "GB/s") == doctest::Approx(450));
+    CHECK(parse_guess("820 ms", "s") == doctest::Approx(0.82));
+    CHECK(parse_guess("7/39", "%") == doctest::Approx(100.0 * 7 / 39));
+    CHECK_FALSE(parse_guess("7/0", "%"));
     CHECK(parse_ranks("1, 4-6") == Ranks{1, 4, 5, 6});
     CHECK_FALSE(parse_ranks("6-4"));
     CHECK_FALSE(parse_ranks("x"));

@@ -114,6 +114,27 @@ TEST_CASE("all lessons are walked step by step, every question answered wrong an
     }
 }
 
+TEST_CASE("a guess that is no number is named, Tab leaves its field, and a lesson leads to the next") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(shipped("03-tensor-parallel"));
+    d.settle();
+    d.press({Key::page_down});
+    REQUIRE(d.click("lesson.entry"));
+    d.type("many");
+    d.press({Key::enter});
+    CHECK_FALSE(d.shell.lesson().state().answered);
+    CHECK(d.shell.lesson().state().remark.find("many") != std::string::npos);
+    REQUIRE(d.click("lesson.entry"));
+    d.press({Key::tab});
+    d.settle();
+    CHECK(d.shell.ui_state().focus == id_of("lesson.check"));
+    for (int i = 0; i < 4; ++i) d.press({Key::page_down});
+    REQUIRE(d.click("lesson.next"));
+    d.settle();
+    CHECK(d.shell.lesson().file.stem() == "04-pipeline");
+    CHECK(d.shell.lesson().step == 0);
+}
+
 TEST_CASE("a lesson sets the open plan aside and gives it back with its history") {
     Driver d("llama-3.1-405b-16k");
     d.click("layout.tp.minus");
