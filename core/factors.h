@@ -19,7 +19,8 @@ namespace pentamesh {
 
 // The plan with another factor. `keep_gpus`: the data-parallel axes take or give the difference where that
 // divides (dp_shard where the plan shards, else dp_replicate); otherwise only that factor changes. etp
-// follows tp where the plan leaves it out. Without a pipeline nothing is interleaved: pp 1 is 1F1B of one chunk.
+// follows tp where the plan leaves it out. Without a pipeline nothing is interleaved: pp 1 is 1F1B of one
+// chunk.
 [[nodiscard]] Plan with_factor(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpus);
 
 // What a switch turns an axis on to: tp the fast domain, dp_shard everything left, the others their smallest
