@@ -81,13 +81,15 @@ TEST_CASE(
     "a constant that is changed is stated in the plan, moves the step, and going back leaves no trace") {
     const Plan p = presets().plan("llama-3.1-405b-16k");
     const double before = evaluate(p).step->time_s;
-    for (const auto& [id, value] :
+    for (const auto& given :
          std::initializer_list<std::pair<const char*, double>>{{"efficiency.gemm", 0.5},
                                                                {"hbm_bytes_per_s", 2e12},
                                                                {"flops.bf16", 5e14},
                                                                {"tier.0.bytes_per_s", 1e11},
                                                                {"tier.1.latency_s", 1e-3},
                                                                {"efficiency.step_s", 1.0}}) {
+        const char* const id = given.first;
+        const double value = given.second;
         CAPTURE(id);
         const Plan changed = with_constant(p, presets(), id, value);
         CHECK(constant(list_constants(changed, presets()), id).changed());

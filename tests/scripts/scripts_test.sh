@@ -136,7 +136,7 @@ fresh
 start ./check -DPENTAMESH_WERROR=ON
 expect "check hands its options to CMake" has "$calls" '^cmake --preset release -DPENTAMESH_WERROR=ON$'
 expect "check builds everything" has "$calls" '--build --preset release$'
-expect "check runs the tests last" is "$(tail -n 1 "$work/log")" "ctest --test-dir build/release --output-on-failure"
+expect "check runs the tests last" is "$(tail -n 1 "$work/log")" "ctest --test-dir build/release -j 2 --output-on-failure"
 
 fresh
 LACK_PACKAGES="xdotool" start ./check

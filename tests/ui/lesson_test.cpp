@@ -260,8 +260,8 @@ TEST_CASE("broken lessons stop nothing") {
         "---\n",
         "---\ntitle: x\n---\n## s\nopen: nothing-like-it\nview: mesh\n\nx\n",
         "---\ntitle: x\n---\n## s\nset: layout.tp = minus\nview: mesh\n\n{{memory fullest}}\n",
-        "---\ntitle: x\n---\n## s\nset: cluster.gpus = 1\nview: timeline\n\n```ask\nranks: peers tp "
-        "99\nprompt: ?\n```\n"};
+        ("---\ntitle: x\n---\n## s\nset: cluster.gpus = 1\nview: timeline\n\n```ask\nranks: peers tp "
+         "99\nprompt: ?\n```\n")};
     int i = 0;
     for (const char* text : texts) {
         CAPTURE(text);
