@@ -50,9 +50,14 @@ std::string edits_text(const std::vector<Edit>& edits) {
     return text;
 }
 
-void offer(Problem& problem, const Candidate& candidate, double base_time_s) {
+std::string Advice::said(double time_s) const {
+    const bool replayed = now.step && base.step && base.step->time_s > 0;
+    return time_text(replayed ? time_s / base.step->time_s * now.step->time_s : time_s);
+}
+
+void offer(const Advice& a, Problem& problem, const Candidate& candidate, double base_time_s) {
     problem.message += sentence(" With ", edits_text(candidate.edits), " a step takes ",
-                                time_text(candidate.time_s), " instead of ", time_text(base_time_s), ".");
+                                a.said(candidate.time_s), " instead of ", a.said(base_time_s), ".");
     problem.fix = candidate.edits;
 }
 

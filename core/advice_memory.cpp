@@ -138,8 +138,8 @@ void does_not_fit(Advice& a) {
     if (!fastest.any()) consider_all_out(fastest);
     if (const Candidate* c = fastest.any()) {
         p.message += sentence(" The fastest small change that fits: ", edits_text(c->edits), ", ",
-                              memory_text(c->peak_bytes), " and ", time_text(c->time_s),
-                              " a step instead of ", time_text(a.base.step->time_s), ".");
+                              memory_text(c->peak_bytes), " and ", a.said(c->time_s), " a step instead of ",
+                              a.said(a.base.step->time_s), ".");
         p.fix = c->edits;
     } else {
         p.message += " No small change of the layout makes it fit; it takes more GPUs or a smaller model.";
@@ -161,7 +161,7 @@ void recomputes_without_need(Advice& a) {
     Problem& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
     p.message = sentence("Activations would fit with less recomputation: ", memory_text(c->peak_bytes),
                          " of ", memory_text(a.base.memory.hbm), " per GPU.");
-    offer(p, *c, a.base.step->time_s);
+    offer(a, p, *c, a.base.step->time_s);
 }
 
 void nearly_full(Advice& a) {

@@ -71,7 +71,7 @@ void tensor_parallel_over_slow_tier(Advice& a) {
                 less_tp(q.layout, tp, to_pipeline);
             });
     }
-    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(p, *c, a.base.step->time_s);
+    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c, a.base.step->time_s);
 }
 
 void experts_over_slow_tier(Advice& a) {
@@ -97,7 +97,7 @@ void experts_over_slow_tier(Advice& a) {
     Problem& p =
         a.add(c && large ? Severity::warning : Severity::info, Rule::advice, "ep-spans-nodes", "/layout/ep");
     p.message = crossing_text(a, s, "ep", s.degree);
-    if (c) offer(p, *c, a.base.step->time_s);
+    if (c) offer(a, p, *c, a.base.step->time_s);
 }
 
 // The axis whose exposed time falls most between two evaluations.
@@ -126,7 +126,7 @@ void order_puts_chatty_axis_outside(Advice& a) {
         time_text(traffic(a.trial, kind).exposed_s), " over ", tier_name(a.plan.cluster, after.slowest_tier),
         ".");
     const double base_s = a.base.step->time_s;
-    offer(p, a.candidate(), base_s);
+    offer(a, p, a.candidate(), base_s);
 }
 
 void tiers_that_do_not_nest(Advice& a) {

@@ -44,6 +44,9 @@ struct Advice {
         return trial.valid && trial.step.has_value();
     }
     [[nodiscard]] Candidate candidate() const;  // of the trial
+    // A step time of `base` or a trial as it is said: the plan's own is the replayed one that the window
+    // shows, and a change's is as much of that as it is of `base`.
+    [[nodiscard]] std::string said(double time_s) const;
     // Does the trial fit the memory, or at least take no more than the plan does?
     [[nodiscard]] bool memory_allows() const {
         return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
@@ -76,7 +79,7 @@ class Fastest {
 [[nodiscard]] std::string edits_text(const std::vector<Edit>& edits);
 // " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
 // message.
-void offer(Problem& problem, const Candidate& candidate, double base_time_s);
+void offer(const Advice& a, Problem& problem, const Candidate& candidate, double base_time_s);
 [[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
 
 // By file: where groups lie; what fits; how the step's time goes.

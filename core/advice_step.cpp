@@ -60,8 +60,8 @@ void large_bubble(Advice& a) {
             });
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    p.message += sentence(" With the same batch, ", edits_text(c->edits), " takes ", time_text(c->time_s),
-                          " a step instead of ", time_text(a.base.step->time_s), " (bubble ",
+    p.message += sentence(" With the same batch, ", edits_text(c->edits), " takes ", a.said(c->time_s),
+                          " a step instead of ", a.said(a.base.step->time_s), " (bubble ",
                           percent_text(c->bubble_s / c->time_s), ").");
     if (c->bubble_s < kLargeBubble * c->time_s) p.fix = c->edits;
 }
@@ -94,7 +94,7 @@ void overlap_left_off(Advice& a) {
         Problem& p =
             a.add(Severity::info, Rule::advice, "overlap-off", sentence("/training/overlap/", s.name));
         p.message = sentence("Communication on ", s.name, " is not hidden behind compute; hiding it saves ",
-                             time_text(saved), " of ", time_text(a.base.step->time_s), " a step.");
+                             a.said(saved), " of ", a.said(a.base.step->time_s), " a step.");
         p.fix = {{sentence("/training/overlap/", s.name), true}};
     }
 }
@@ -115,7 +115,7 @@ void expert_tensor_parallel(Advice& a) {
     p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
                          " cuts each expert of width ", a.plan.model.moe->expert_ffn, " to ",
                          a.plan.model.moe->expert_ffn / etp, " and gathers its tokens besides.");
-    offer(p, *c, a.base.step->time_s);
+    offer(a, p, *c, a.base.step->time_s);
 }
 
 }  // namespace

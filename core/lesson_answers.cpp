@@ -296,6 +296,15 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
     return out;
 }
 
+std::string hide_answer(const LessonStep& step) {
+    std::string words = step.words;
+    if (!step.question) return words;
+    const std::string asked = "{{" + step.question->query + "}}";
+    for (std::size_t at = words.find(asked); at != std::string::npos; at = words.find(asked, at))
+        words.replace(at, asked.size(), "**?**");
+    return words;
+}
+
 bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {
     if (!solution.solvable(question.kind)) return false;
     switch (question.kind) {

@@ -45,6 +45,9 @@ struct QueryHelp {
 [[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                  const Presets& presets);
 
+// A step's words before its question is answered: where they state what is asked, a question mark stands.
+[[nodiscard]] std::string hide_answer(const LessonStep& step);
+
 // A question put to a plan.
 struct Solution {
     Answer answer;                        // with lowest and highest: of the right option

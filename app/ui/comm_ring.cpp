@@ -282,7 +282,7 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
     const bool beside = room.w > room.h * 1.3f;
     Rect words = beside ? room.cut_right(std::min(270.0f, room.w * 0.45f)) : room.cut_bottom(124);
     if (beside) room.cut_right(16);
-    controls(ui, words.cut_top(26), state, steps);
+    if (!ui.state().still) controls(ui, words.cut_top(26), state, steps);
     words.cut_top(6);
     draw_words(ui, words, scene, op, state, now);
     const Members members = members_of(scene, op, phase);

@@ -1,5 +1,6 @@
 #include "app/ui/lesson_handout.h"
 
+#include "app/ui/format.h"
 #include "app/ui/picture.h"
 #include "core/evaluate.h"
 #include "core/lesson_answers.h"
@@ -41,8 +42,14 @@ std::string answer_of(const StepSheet& s) {
     return s.solution.answer.text;
 }
 
-std::string option_text(const StepSheet& s, std::size_t i) {
-    return s.step.question->options[i].label;
+// What there is to choose from: the options, or the cluster's tiers.
+std::vector<std::string> choices_of(const StepSheet& s) {
+    std::vector<std::string> out;
+    for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
+    if (s.step.question->kind == QuestionKind::tier)
+        for (const Tier& t : s.plan.cluster.tiers)
+            out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
+    return out;
 }
 
 std::string escaped(std::string_view text) {
@@ -171,8 +178,9 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
         out += "\n" + std::to_string(i + 1) + ". " + s.step.title + "\n\n" + s.words + "\n";
         if (!s.step.question) continue;
         out += "\nQuestion: " + s.prompt + "\n";
-        for (std::size_t k = 0; k < s.step.question->options.size(); ++k)
-            out += "  - " + option_text(s, k)
+        const std::vector<std::string> choices = choices_of(s);
+        for (std::size_t k = 0; k < choices.size(); ++k)
+            out += "  - " + choices[k]
                    + (k < s.solution.of_options.size() ? " [" + s.solution.of_options[k] + "]" : "") + "\n";
         out += "Answer: " + answer_of(s) + "\n  " + s.solution.answer.working + "\n";
         if (!s.why.empty()) out += "  " + s.why + "\n";
@@ -194,13 +202,12 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         if (!s.step.scene.view.empty())
             out += "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
                    + base64(picture_of(s, presets, fonts)) + "\">\n";
-        out += words_html(s.words);
+        out += words_html(expand(hide_answer(s.step), s.plan, s.evaluation, presets));
         if (!s.step.question) continue;
         out += "<div class=\"ask\">" + words_html(s.prompt);
-        if (!s.step.question->options.empty()) {
+        if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
             out += "<ol type=\"a\">";
-            for (std::size_t k = 0; k < s.step.question->options.size(); ++k)
-                out += "<li>" + inline_html(option_text(s, k)) + "</li>";
+            for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
             out += "</ol>";
         }
         out += "</div>\n";

@@ -107,11 +107,14 @@ Plan plan_of(const LessonSession& session, const Plan& base, const Presets& pres
 void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation, const Presets& presets,
                 std::uint64_t revision) {
     const LessonStep* step = s.current();
-    if (step == nullptr || (s.made_of == revision && s.made_step == s.step)) return;
+    if (step == nullptr) return;
+    const bool asked = step->question && !s.state().shown();
+    if (s.made_of == revision && s.made_step == s.step && s.made_asked == asked) return;
     s.made_of = revision;
     s.made_step = s.step;
+    s.made_asked = asked;
     const auto said = [&](const std::string& text) { return expand(text, plan, evaluation, presets); };
-    s.words = said(step->words);
+    s.words = said(asked ? hide_answer(*step) : step->words);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
     if (!step->question) return;

@@ -38,6 +38,7 @@ struct LessonSession {
     // Texts with their queries answered, and the question's solution: kept while plan and step stand.
     std::uint64_t made_of = 0;
     std::size_t made_step = 0;
+    bool made_asked = false;  // with the answer hidden
     std::string words, prompt, why, notes;
     Solution solution;
 

@@ -440,6 +440,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
             if (presenter_.on) {
                 present_keys();
             } else if (pressed({Key::escape}) && !zoom_.took_escape) {
+                state_.focus = 0;
+                state_.focus_visible = false;
                 if (timeline_.cursor_s >= 0)
                     timeline_.cursor_s = -1, timeline_.playing = false;
                 else if (selection_.topic != Selection::Topic::none)

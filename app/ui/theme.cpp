@@ -49,8 +49,8 @@ constexpr Theme kLight{
     .text = rgb(0x1a2029),
     .secondary = rgb(0x5d6776),
     .faint = rgb(0x98a1ae),
-    .good = rgb(0x0b7f5a),
-    .amber = rgb(0xa86b00),
+    .good = rgb(0x0a7a56),
+    .amber = rgb(0x965f00),
     .bad = rgb(0xc23a26),
     .link = rgb(0x0b66ad),
     .axis = {rgb(0xc98500), rgb(0x2f95d0), rgb(0xb65a90), rgb(0xc25200), rgb(0x0b66ad), rgb(0x008a65)},
@@ -146,7 +146,8 @@ std::array<Color, kShadeCount> shades(const Theme& theme, Color base) {
 }
 
 Color ink_on(Color ground) {
-    return contrast(ground, rgb(0x0e1116)) >= contrast(ground, rgb(0xffffff)) ? rgb(0x0e1116) : rgb(0xffffff);
+    // Pure black: the two then meet at 4.58 to 1, so that one of them always reads.
+    return contrast(ground, rgb(0x000000)) >= contrast(ground, rgb(0xffffff)) ? rgb(0x000000) : rgb(0xffffff);
 }
 
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {

@@ -321,12 +321,15 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const double cursor_before = state.cursor_s;
     update_shown(scene.plan, e, revision, state.choice, state.shown);
     const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
+    const bool still = ui.state().still;
     if (tall) {
-        Rect row = room.cut_top(28);
-        row.h = 24;
-        draw_controls(ui, row, scene, state, revision);
+        if (!still) {
+            Rect row = room.cut_top(28);
+            row.h = 24;
+            draw_controls(ui, row, scene, state, revision);
+        }
         draw_measures(ui, room.cut_top(22), scene, state);
-    } else if (head_row.w > 360) {
+    } else if (head_row.w > 360 && !still) {
         draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
         head_row.cut_right(4);
         draw_critical_switch(ui, head_row.cut_right(94), state);

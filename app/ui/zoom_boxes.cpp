@@ -11,7 +11,8 @@ namespace {
 
 // Children smaller than this are not drawn one by one but as lines, and those not either when still smaller.
 constexpr float kLeastBox = 10, kLeastGpu = 5, kLeastLine = 2.5f;
-constexpr float kGpuOpens = 56, kGpuOpen = 150;  // a GPU's fill fades while its layers come into sight
+constexpr float kGpuOpens = 56, kGpuOpen = 150;  // a GPU's fill fades while its layers come into sight,
+constexpr float kGpuLayers = 78;                 // which they do from here
 
 struct Drawing {
     Ui& ui;
@@ -28,6 +29,7 @@ struct Drawing {
     void lines(const NestChildren& c, Rect r);
     void fill(Rect r);
     void label(Rect r);
+    void tag(Rect r);
     [[nodiscard]] bool holds_selected() const {
         return !selected.empty() && path.size() <= selected.size()
                && std::equal(path.begin(), path.end(), selected.begin());
@@ -76,12 +78,33 @@ void Drawing::fill(Rect r) {
     if (r.w > 10) c.frame(shown, lit && depth > 0 ? t.text : axis, lit && depth > 0 ? 2.0f : 1.0f, radius);
 }
 
+// A box too low for a head row has its name in its corner, on a ground of its own.
+void Drawing::tag(Rect r) {
+    constexpr float kHeight = 14;
+    if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
+    const TextStyle s = ui.style(11);
+    std::string text = step_label(nest, path);
+    if (ui.canvas().text_width(text, s) + 10 > r.w) {
+        if (path.size() > nest.levels.size()) return;
+        text = std::to_string(path.back());
+    }
+    const float w = ui.canvas().text_width(text, s) + 6;
+    if (w + 4 > r.w) return;
+    const Rect ground{r.x + 2, r.y + 2, w, kHeight};
+    ui.canvas().rect(ground, ui.theme().window.alpha(0.8f), 2);
+    ui.canvas().text_in(ground, text, s, Align::center);
+}
+
 void Drawing::label(Rect r) {
     const auto h = static_cast<float>(nest_head(r.w, r.h, path.empty() && !is_gpu()));
     Canvas& c = ui.canvas();
     const bool cell = is_gpu() && !path.empty() && r.w < kGpuOpen;
     if (cell) {  // a GPU that is a cell is named in its middle
         if (r.w < 26 || r.h < 15) return;
+        if (r.w >= kGpuLayers) {
+            tag(r);
+            return;
+        }
         const Color axis = level_color(*this, path.size());
         const Color ground = shades(ui.theme(), axis)[static_cast<std::size_t>(path.back() % kShadeCount)];
         TextStyle s = ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f);
@@ -98,9 +121,10 @@ void Drawing::label(Rect r) {
         }
         return;
     }
-    if (h < 13 || r.w < 30 || r.y + h * 0.75f < room.y) return;
     // What one is inside of is said by the breadcrumbs.
     if (path.size() < state.path.size() && std::equal(path.begin(), path.end(), state.path.begin())) return;
+    if (h < 13) tag(r);
+    if (h < 13 || r.w < 30 || r.y + h * 0.75f < room.y) return;
     const float size = h >= 24 ? 14.0f : h >= 18 ? 13.0f : 11.0f;
     std::string text = path.empty() ? scene.plan.cluster.name : step_label(nest, path);
     const bool of_mesh = path.size() <= nest.levels.size();
@@ -171,7 +195,7 @@ void Drawing::grid(const NestChildren& c, const NestBox& box, Rect r) {
 }
 
 void Drawing::children(const NestBox& box, Rect r) {
-    if (is_gpu() && r.w < kGpuOpens * 1.4f) return;  // a cell until there is room in it
+    if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
     const NestChildren c = children_of(nest, path, box);
     if (c.count == 0) return;
     if (!c.sliced) {

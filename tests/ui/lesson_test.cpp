@@ -135,6 +135,21 @@ TEST_CASE("a guess that is no number is named, Tab leaves its field, and a lesso
     CHECK(d.shell.lesson().step == 0);
 }
 
+TEST_CASE("what a step asks for is not read off its words before it is answered") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(shipped("03-tensor-parallel"));
+    d.settle();
+    for (int i = 0; i < 3; ++i) d.press({Key::page_down});
+    LessonSession& l = d.shell.lesson();
+    REQUIRE(l.current()->question->query == "exposed tp");
+    const std::string answer = l.solution.answer.text;
+    CHECK(l.words.find(answer) == std::string::npos);
+    CHECK(l.words.find("**?**") != std::string::npos);
+    d.click("lesson.reveal");
+    d.frame();
+    CHECK(l.words.find(answer) != std::string::npos);
+}
+
 TEST_CASE("a lesson sets the open plan aside and gives it back with its history") {
     Driver d("llama-3.1-405b-16k");
     d.click("layout.tp.minus");
