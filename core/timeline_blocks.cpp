@@ -95,17 +95,28 @@ struct Row {
         return std::max({range.forward, range.backward, range.weight}) <= tolerance * quarter;
     }
 
-    // The op after the last that joins `first`, which is narrow. `guess`: how long the run before was, in and
-    // out; a run is at most twice that, which saves trying every length where the work changes often.
-    [[nodiscard]] std::size_t run_end(std::size_t first, double& guess) const {
-        for (double span = std::min(most, 2 * guess); span > 4 * least; span /= 2) {
-            const std::size_t next = ending_after(first, t.start[first] + span);
-            const bool narrow = static_cast<double>(next - first) * least >= span;
-            if (!narrow || !alike(first, span)) continue;
-            guess = span;
-            return next;
+    // What the runs so far tell of the next: how long it may be, in time, and how many are not worth trying.
+    struct Guess {
+        double span;
+        int pause = 0;
+    };
+    // The op after the last that joins `first`, which is narrow. A run is at most twice as long as the one
+    // before, and after one that the work ended early the next few are taken short: that saves trying every
+    // length where the work changes often.
+    [[nodiscard]] std::size_t run_end(std::size_t first, Guess& guess) const {
+        constexpr int kPause = 3;
+        if (guess.pause > 0) {
+            --guess.pause;
+        } else {
+            for (double span = std::min(most, 2 * guess.span); span > 4 * least; span /= 2) {
+                const std::size_t next = ending_after(first, t.start[first] + span);
+                const bool narrow = static_cast<double>(next - first) * least >= span;
+                if (!narrow || !alike(first, span)) continue;
+                guess.span = span;
+                return next;
+            }
+            guess = {4 * least, kPause};
         }
-        guess = 4 * least;
         return std::max(ending_after(first, t.start[first] + least), first + 1);
     }
 };
@@ -150,7 +161,7 @@ void visible_blocks(const Timeline& t, const WorkIndex& index, int device, doubl
     const double pixel = (to - from) / pixels;
     const Row row{
         t, index, d, t.order.begin[d + 1], limits.least_px * pixel, limits.most_px * pixel, limits.tolerance};
-    double guess = row.most;
+    Row::Guess guess{row.most};
     std::size_t i = row.ending_after(t.order.begin[d], from);
     while (i < row.end && t.start[i] < to) {
         const std::size_t next = row.wide(i) ? i + 1 : row.run_end(i, guess);

@@ -47,7 +47,7 @@ std::string bandwidth_text(double bytes_per_s) {
 }
 
 std::string percent(double fraction) {
-    return fraction > 0 && fraction < 0.0005 ? "< 0.1 %" : percent_text(fraction, Zeros::kept);
+    return fraction > 0 && fraction < 0.001 ? "< 0.1 %" : percent_text(fraction, Zeros::kept);
 }
 
 std::string count_text(double value) {

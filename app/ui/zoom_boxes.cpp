@@ -84,13 +84,13 @@ void Drawing::tag(Rect r) {
     if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
     const TextStyle s = ui.style(11);
     std::string text = step_label(nest, path);
-    if (ui.canvas().text_width(text, s) + 10 > r.w) {
-        if (path.size() > nest.levels.size()) return;
-        text = std::to_string(path.back());
-    }
+    const bool short_name = ui.canvas().text_width(text, s) + 10 > r.w;
+    if (short_name && path.size() > nest.levels.size()) return;
+    if (short_name) text = std::to_string(path.back());
     const float w = ui.canvas().text_width(text, s) + 6;
     if (w + 4 > r.w) return;
-    const Rect ground{r.x + 2, r.y + 2, w, kHeight};
+    // A number stands on the right, where its parent's name does not.
+    const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, r.y + 2, w, kHeight};
     ui.canvas().rect(ground, ui.theme().window.alpha(0.8f), 2);
     ui.canvas().text_in(ground, text, s, Align::center);
 }
