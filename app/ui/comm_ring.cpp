@@ -245,7 +245,7 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, cons
     std::replace(kind.begin(), kind.end(), '_', '-');
     line(std::string(op.what), ui.style(12, Tone::text, Face::semibold));
     line(kind + " over " + thousands(op.group_size) + ", " + traffic_text(op.message_bytes) + " a rank, "
-             + thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))) + " calls a step",
+             + plural(std::llround(op.count_per_step), "call", "calls") + " a step",
          ui.small());
     line(std::string(name_of(p.shape)) + " of " + thousands(p.ranks) + ": step "
              + thousands(std::min(now.step + 1, p.steps)) + " of " + thousands(p.steps),

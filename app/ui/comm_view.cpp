@@ -29,7 +29,7 @@ void figures(Ui& ui, Rect row, float width, const std::array<std::string, 4>& va
 }
 
 std::string axis_tooltip(const std::string& name, const AxisTraffic& t) {
-    return name + "\n" + thousands(static_cast<std::int64_t>(std::llround(t.count))) + " calls a step\n"
+    return name + "\n" + plural(std::llround(t.count), "call", "calls") + " a step\n"
            + traffic_text(t.payload_bytes) + " of buffers, " + traffic_text(t.sent_bytes_per_rank)
            + " leave the GPU\n" + time_text(t.time_s) + " on the wire, " + exposed_text(t.exposed_s)
            + " exposed (solid), the rest hidden behind work (hatched)";

@@ -22,17 +22,28 @@ void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
     s.of_style = s.style;
 }
 
-// Which page, and how the modifiers stand, in the head's row.
-void switches(Ui& ui, Rect row, MapViewState& state) {
-    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
+constexpr float kStyleWidth = 250;
+void style_switch(Ui& ui, Rect row, MapViewState& state) {
     static constexpr std::string_view kStyles[] = {"axes + modifiers", "FSDP, SP as rows"};
+    state.style = static_cast<MapStyle>(
+        ui.segments("map.style", row.cut_left(kStyleWidth), kStyles, static_cast<int>(state.style)));
+}
+
+// Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
+void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
+    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
     const int before = static_cast<int>(state.page);
     const int page = ui.segments("map.page", row.cut_left(std::min(row.w, 236.0f)), kPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = 0;
     row.cut_left(12);
-    if (state.page != MapPage::axes || row.w < 230) return;
-    state.style = static_cast<MapStyle>(
-        ui.segments("map.style", row.cut_left(250), kStyles, static_cast<int>(state.style)));
+    if (state.page != MapPage::axes) return;
+    if (row.w >= kStyleWidth) {
+        style_switch(ui, row, state);
+    } else if (room.h > 360) {
+        Rect own = room.cut_top(30);
+        own.h = 24;
+        style_switch(ui, own, state);
+    }
 }
 
 // What the layout is called, and why.
@@ -116,7 +127,7 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision) {
     keep(scene, state, revision);
-    switches(ui, head_row, state);
+    switches(ui, head_row, room, state);
     keep(scene, state, revision);
     walk_rows(ui, scene, state);
     if (room.h > 230) caption(ui, room.cut_top(20), scene);
