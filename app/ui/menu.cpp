@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -30,6 +31,10 @@ int fuzzy_score(std::string_view pattern, std::string_view text) {
         run = true;
         at = i + 1;
     }
+    // What was typed as it stands in the text comes before letters picked from all over it.
+    const auto whole = std::search(text.begin(), text.end(), pattern.begin(), pattern.end(),
+                                   [](char a, char b) { return lower(a) == lower(b); });
+    if (pattern.size() > 1 && whole != text.end()) score += 1000;
     return score * 100 - static_cast<int>(std::min<std::size_t>(text.size(), 99));
 }
 
@@ -75,11 +80,12 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
         room.cut_top(6);
         if (changed) state.cursor = 0, state.scroll = 0;
     }
-    state.fresh = false;
+    // The Enter that opened the menu chooses nothing in it.
+    const bool fresh = std::exchange(state.fresh, false);
     const int n = static_cast<int>(shown.size());
     if (pressed({Key::down}, true)) state.cursor = std::min(n - 1, state.cursor + 1);
     if (pressed({Key::up}, true)) state.cursor = std::max(0, state.cursor - 1);
-    if (!with_filter && pressed({Key::enter})) entered = true;
+    if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
     if (entered && n > 0) {
         const int i = shown[static_cast<std::size_t>(std::clamp(state.cursor, 0, n - 1))];
         if (items[static_cast<std::size_t>(i)].enabled) result.picked = i;

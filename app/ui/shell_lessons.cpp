@@ -145,7 +145,11 @@ void Shell::do_lesson(const LessonAction& action) {
     dirty_ = true;
     state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that nobody moved
     switch (action.kind) {
-    case Kind::next: go_to_step(lesson_, lesson_.step + 1); break;
+    case Kind::next:
+        if (lesson_.step + 1 >= lesson_.lesson.steps.size())
+            say("The last step" + (lesson_.next_title.empty() ? "" : ". Next lesson: " + lesson_.next_title));
+        go_to_step(lesson_, lesson_.step + 1);
+        break;
     case Kind::back:
         if (lesson_.step > 0) go_to_step(lesson_, lesson_.step - 1);
         break;
@@ -159,6 +163,12 @@ void Shell::do_lesson(const LessonAction& action) {
         break;
     case Kind::retry:
         if (lesson_.current() != nullptr) lesson_.state() = {};
+        if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question) {
+            const QuestionKind kind = lesson_.current()->question->kind;
+            state_.focus = id_of(kind == QuestionKind::choose ? "lesson.option"
+                                 : kind == QuestionKind::tier ? "lesson.tier"
+                                                              : "lesson.entry");
+        }
         break;
     case Kind::judged:
     case Kind::none: break;

@@ -280,3 +280,14 @@ TEST_CASE("an idle window asks for no frame") {
     CHECK_FALSE(d.shell.wants_frame());
     CHECK(d.shell.idle_s() > 1e6);
 }
+
+TEST_CASE("Enter on a menu's name opens it and chooses nothing in it") {
+    Driver d("mesh-8");
+    const Plan before = d.plan();
+    for (int i = 0; i < 200 && d.shell.ui_state().focus != id_of("menu.File"); ++i)
+        d.press({.key = Key::tab, .shift = true});
+    REQUIRE(d.shell.ui_state().focus == id_of("menu.File"));
+    d.press({Key::enter});
+    CHECK(d.plan() == before);
+    CHECK(d.drawn("bar"));
+}
