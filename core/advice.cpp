@@ -55,9 +55,9 @@ std::string Advice::said(double time_s) const {
     return time_text(replayed ? time_s / base.step->time_s * now.step->time_s : time_s);
 }
 
-void offer(const Advice& a, Problem& problem, const Candidate& candidate, double base_time_s) {
+void offer(const Advice& a, Problem& problem, const Candidate& candidate) {
     problem.message += sentence(" With ", edits_text(candidate.edits), " a step takes ",
-                                a.said(candidate.time_s), " instead of ", a.said(base_time_s), ".");
+                                a.said(candidate.time_s), " instead of ", a.said(a.base.step->time_s), ".");
     problem.fix = candidate.edits;
 }
 

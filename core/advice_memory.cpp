@@ -161,7 +161,7 @@ void recomputes_without_need(Advice& a) {
     Problem& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
     p.message = sentence("Activations would fit with less recomputation: ", memory_text(c->peak_bytes),
                          " of ", memory_text(a.base.memory.hbm), " per GPU.");
-    offer(a, p, *c, a.base.step->time_s);
+    offer(a, p, *c);
 }
 
 void nearly_full(Advice& a) {

@@ -71,7 +71,7 @@ void tensor_parallel_over_slow_tier(Advice& a) {
                 less_tp(q.layout, tp, to_pipeline);
             });
     }
-    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c, a.base.step->time_s);
+    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
 }
 
 void experts_over_slow_tier(Advice& a) {
@@ -97,7 +97,7 @@ void experts_over_slow_tier(Advice& a) {
     Problem& p =
         a.add(c && large ? Severity::warning : Severity::info, Rule::advice, "ep-spans-nodes", "/layout/ep");
     p.message = crossing_text(a, s, "ep", s.degree);
-    if (c) offer(a, p, *c, a.base.step->time_s);
+    if (c) offer(a, p, *c);
 }
 
 // The axis whose exposed time falls most between two evaluations.
@@ -125,8 +125,7 @@ void order_puts_chatty_axis_outside(Advice& a) {
         time_text(traffic(a.base, kind).exposed_s), " of it stays exposed per step, against ",
         time_text(traffic(a.trial, kind).exposed_s), " over ", tier_name(a.plan.cluster, after.slowest_tier),
         ".");
-    const double base_s = a.base.step->time_s;
-    offer(a, p, a.candidate(), base_s);
+    offer(a, p, a.candidate());
 }
 
 void tiers_that_do_not_nest(Advice& a) {

@@ -79,7 +79,7 @@ class Fastest {
 [[nodiscard]] std::string edits_text(const std::vector<Edit>& edits);
 // " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
 // message.
-void offer(const Advice& a, Problem& problem, const Candidate& candidate, double base_time_s);
+void offer(const Advice& a, Problem& problem, const Candidate& candidate);
 [[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
 
 // By file: where groups lie; what fits; how the step's time goes.

@@ -52,7 +52,7 @@ void shards_over_slow_tier(Advice& a) {
                  tier_name(a.plan.cluster, s.slowest_tier), ". Sharding inside and replicating across needs ",
                  bytes_text(data_parallel_bytes(*c)), ", most of it inside, and ", memory_text(c->peak_bytes),
                  " per GPU instead of ", memory_text(now.peak_bytes), ".");
-    offer(a, p, *c, a.base.step->time_s);
+    offer(a, p, *c);
 }
 
 void thousands_of_shards(Advice& a) {
@@ -74,7 +74,7 @@ void thousands_of_shards(Advice& a) {
                          time_text(messages * static_cast<double>(s.degree - 1) * latency), " a step.");
     Fastest fastest(a);
     consider_hsdp(a, fastest, std::min<std::int64_t>(a.plan.layout.dp_shard - 1, kMany / 2));
-    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c, a.base.step->time_s);
+    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
 }
 
 void pipeline_with_sharded_parameters(Advice& a) {

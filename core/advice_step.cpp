@@ -115,7 +115,7 @@ void expert_tensor_parallel(Advice& a) {
     p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
                          " cuts each expert of width ", a.plan.model.moe->expert_ffn, " to ",
                          a.plan.model.moe->expert_ffn / etp, " and gathers its tokens besides.");
-    offer(a, p, *c, a.base.step->time_s);
+    offer(a, p, *c);
 }
 
 }  // namespace
