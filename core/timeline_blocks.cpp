@@ -1,6 +1,7 @@
 #include "core/timeline_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh {
 namespace {
@@ -168,6 +169,34 @@ void visible_blocks(const Timeline& t, const WorkIndex& index, int device, doubl
         out.push_back(row.block(i, next - 1));
         i = next;
     }
+}
+
+void SeenBlocks::look(std::uint64_t version, double from, double to, double pixels,
+                      const BlockLimits& limits) {
+    const double span = to - from, pixel = span / pixels;
+    const bool same = version == version_ && limits == limits_ && std::abs(pixel - pixel_) < 1e-9 * pixel_;
+    from_ = from, to_ = to;
+    if (same && from >= known_from_ && to <= known_to_) return;
+    known_from_ = same ? from - span / 4 : from;
+    known_to_ = same ? to + span / 4 : to;
+    version_ = version, limits_ = limits;
+    if (!same) pixel_ = pixel;
+    for (Row& row : rows_) row.known = false;
+}
+
+std::span<const Block> SeenBlocks::row(const Timeline& t, const WorkIndex& index, int device) {
+    const auto d = static_cast<std::size_t>(device);
+    if (d >= rows_.size()) rows_.resize(d + 1);
+    Row& row = rows_[d];
+    if (!row.known)
+        visible_blocks(t, index, device, known_from_, known_to_, (known_to_ - known_from_) / pixel_,
+                       row.blocks, limits_);
+    row.known = true;
+    const auto begin = std::partition_point(row.blocks.begin(), row.blocks.end(),
+                                            [&](const Block& b) { return b.to <= from_; });
+    const auto end =
+        std::partition_point(begin, row.blocks.end(), [&](const Block& b) { return b.from < to_; });
+    return {begin, end};
 }
 
 }  // namespace pentamesh

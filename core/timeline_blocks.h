@@ -5,6 +5,7 @@
 #include "core/timeline.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace pentamesh {
@@ -40,6 +41,7 @@ struct BlockLimits {
     double least_px = 1.5;    // a wider op stands alone
     double most_px = 64;      // how wide a merged run may grow where nothing changes in it; 0: one column
     double tolerance = 0.04;  // how much the share of a kind may differ between the quarters of such a run
+    bool operator==(const BlockLimits&) const = default;
 };
 
 // Blocks of one device between two times, ascending, on a row `pixels` wide. Of ops narrower than least_px,
@@ -49,5 +51,29 @@ struct BlockLimits {
 // Reuses out's capacity.
 void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
                     double pixels, std::vector<Block>& out, const BlockLimits& limits = {});
+
+// The blocks of every row, kept from frame to frame while the zoom stands: along the time axis they stay what
+// they are, and a frame takes those that are in sight.
+class SeenBlocks {
+  public:
+    // What is seen from now on. `version` tells one timeline from another; a row is `pixels` wide. At another
+    // zoom the blocks of [from, to] are made anew; beyond what is known at the same one, those of half as
+    // much again.
+    void look(std::uint64_t version, double from, double to, double pixels, const BlockLimits& limits);
+    // Those of one device in sight; stays valid until the next call.
+    [[nodiscard]] std::span<const Block> row(const Timeline& t, const WorkIndex& index, int device);
+
+  private:
+    struct Row {
+        bool known = false;
+        std::vector<Block> blocks;
+    };
+    std::vector<Row> rows_;
+    std::uint64_t version_ = 0;
+    BlockLimits limits_;
+    double from_ = 0, to_ = 0;              // in sight
+    double known_from_ = 0, known_to_ = 0;  // what the rows hold
+    double pixel_ = 0;                      // time
+};
 
 }  // namespace pentamesh

@@ -31,7 +31,7 @@ void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r) {
 }
 
 RowPainter::RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown,
-                       const TimeScale& scale, std::vector<Block>& blocks)
+                       const TimeScale& scale, SeenBlocks& blocks)
     : ui_(ui), t_(shown.timeline(evaluation)), before_(shown.before(evaluation)), shown_(shown),
       scale_(scale), blocks_(blocks), chunks_(chunks_of(t_.shape)),
       widest_number_(ui.canvas().text_width(std::to_string(t_.shape.microbatches - 1), ui.style(11))) {}
@@ -51,8 +51,11 @@ bool RowPainter::mine(const Op& op) const {
 void RowPainter::expect_rows(int rows) {
     constexpr float kMostBlocks = 8000, kMostNumbers = 2000;
     const float pixels = static_cast<float>(rows) * scale_.plot.w;
-    least_px_ = std::clamp(pixels / kMostBlocks, 1.5f, 8.0f);
+    const float least_px = std::clamp(pixels / kMostBlocks, 1.5f, 16.0f);
     least_numbered_px_ = std::max(widest_number_ + 2, pixels / kMostNumbers);
+    const float scale = ui_.canvas().scale();
+    blocks_.look(shown_.version, scale_.from_s, scale_.to_s, static_cast<double>(scale_.plot.w * scale),
+                 {.least_px = static_cast<double>(least_px * scale)});
 }
 
 float RowPainter::lane_of(float row_height) const {
@@ -278,10 +281,7 @@ void RowPainter::lit_ops(Rect row, int device) {
 }
 
 void RowPainter::row(Rect r, int device) {
-    visible_blocks(t_, shown_.index, device, scale_.from_s, scale_.to_s,
-                   static_cast<double>(scale_.plot.w) * ui_.canvas().scale(), blocks_,
-                   {.least_px = static_cast<double>(least_px_ * ui_.canvas().scale())});
-    for (const Block& b : blocks_) {
+    for (const Block& b : blocks_.row(t_, shown_.index, device)) {
         const float x0 = x(b.from), x1 = x(b.to);
         waiting(r, device, b);
         if (b.merged() || x1 - x0 < 1)

@@ -18,7 +18,7 @@ void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 class RowPainter {
   public:
     RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
-               std::vector<Block>& blocks);
+               SeenBlocks& blocks);
 
     int lit_microbatch = -1;       // >= 0: the others fade
     std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
@@ -27,8 +27,8 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
-    // How many rows are drawn: of many low ones, wider ops are merged and only wide ones numbered, so that a
-    // frame's cost has a bound.
+    // How many rows are drawn; before the first. Of many low ones, wider ops are merged and only wide ones
+    // numbered, so that a frame's cost has a bound.
     void expect_rows(int rows);
     // Where ops end and sends run below them; nothing where rows are low or sends cost nothing.
     [[nodiscard]] float lane_of(float row_height) const;
@@ -45,11 +45,10 @@ class RowPainter {
     const Timeline* before_;
     const ShownTimeline& shown_;
     const TimeScale& scale_;
-    std::vector<Block>& blocks_;
+    SeenBlocks& blocks_;
     int chunks_;
-    float widest_number_;    // all blocks of a width are numbered or none
-    float least_px_ = 1.5f;  // narrower ops are merged
-    Rect low_;               // of runs in a low row, not drawn yet
+    float widest_number_;  // all blocks of a width are numbered or none
+    Rect low_;             // of runs in a low row, not drawn yet
     Color low_color_;
     float least_numbered_px_ = 1e9f;  // narrower ops go without their number
 

@@ -191,7 +191,7 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
     c.text_in({labels.x, room.y, labels.w - 8, 16}, std::string(name_of(t.shape.schedule)),
               ui.style(11, Tone::secondary));
     const TimeScale scale{from_s, to_s, room};
-    RowPainter painter(ui, e, state.second_shown, scale, state.blocks);
+    RowPainter painter(ui, e, state.second_shown, scale, state.second_blocks);
     c.push_clip(room);
     draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
     if (t.iterations > 1) draw_step_end(ui, t, rows, scale);

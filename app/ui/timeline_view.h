@@ -32,7 +32,7 @@ struct TimelineViewState {
     Plan second_plan;
     Evaluation second_evaluation;
     ShownTimeline second_shown;
-    std::vector<Block> blocks;  // of the row that is drawn
+    SeenBlocks blocks, second_blocks;
 
     // The timeline on the screen; null where it was made from another revision of the plan.
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {

@@ -105,3 +105,57 @@ TEST_CASE("nothing is visible in an empty span, on no pixels, or after the end")
     visible_blocks(r.t, r.index, 0, r.t.makespan + 1, r.t.makespan + 2, 100, blocks);
     CHECK(blocks.empty());
 }
+
+TEST_CASE("along the time axis the blocks stay what they are, cover what is in sight and no more") {
+    const Indexed r = run(shape_of(Schedule::interleaved, 4, 400, 4));
+    const double span = r.t.makespan / 9, step = span / 37;
+    SeenBlocks seen;
+    std::vector<Block> last;
+    std::size_t kept = 0, all = 0;
+    for (int k = 0; k < 300; ++k) {
+        const double from = k * step, to = from + span;
+        seen.look(1, from, to, 300, {});
+        const auto now = seen.row(r.t, r.index, 2);
+        REQUIRE(!now.empty());
+        bool whole = true;
+        for (std::size_t i = 1; i < now.size(); ++i) whole = whole && now[i].first == now[i - 1].last + 1;
+        CHECK(whole);
+        CHECK(now.front().to > from);
+        CHECK(now.back().from < to);
+        const std::size_t begin = r.t.order.begin[2], end = r.t.order.begin[3];
+        CHECK((now.front().first == begin || r.t.end[now.front().first - 1] <= from
+               || r.t.start[now.front().first] <= from));
+        CHECK((now.back().last + 1 == end || r.t.start[now.back().last + 1] >= to));
+        for (const Block& b : now)
+            for (const Block& before : last)
+                if (before.first <= b.first && b.first <= before.last && before.to > from) {
+                    ++all;
+                    kept += before.first == b.first && before.last == b.last ? 1 : 0;
+                }
+        last.assign(now.begin(), now.end());
+    }
+    CHECK(all > 1000);
+    CHECK(static_cast<double>(kept) > 0.95 * static_cast<double>(all));
+}
+
+TEST_CASE("another zoom, other limits or another timeline are blocks of their own") {
+    const Indexed a = run(shape_of(Schedule::gpipe, 2, 300)),
+                  b = run(shape_of(Schedule::one_f_one_b, 2, 200));
+    std::vector<Block> fresh;
+    SeenBlocks seen;
+    const auto same = [&](const Indexed& of, std::uint64_t version, double from, double to, double pixels,
+                          const BlockLimits& limits) {
+        seen.look(version, from, to, pixels, limits);
+        const auto row = seen.row(of.t, of.index, 1);
+        visible_blocks(of.t, of.index, 1, from, to, pixels, fresh, limits);
+        return std::equal(
+            row.begin(), row.end(), fresh.begin(), fresh.end(),
+            [](const Block& x, const Block& y) { return x.first == y.first && x.last == y.last; });
+    };
+    const double end = a.t.makespan;
+    CHECK(same(a, 1, 0, end, 200, {}));
+    CHECK(same(a, 1, end / 3, end / 2, 200, {}));
+    CHECK(same(a, 1, end / 3, end / 2, 200, {.least_px = 4}));
+    CHECK(same(b, 2, 0, end / 2, 200, {.least_px = 4}));
+    CHECK(same(a, 3, 0, end / 2, 200, {.least_px = 4}));
+}
