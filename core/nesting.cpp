@@ -15,40 +15,47 @@ constexpr double kLeastShare = 0.14;
 constexpr double kHead = 0.1, kClusterHead = 0.07, kPad = 0.02, kGap = 0.07;
 constexpr double kBestAspect = 1.5;
 
-NestKind kind_of(Axis axis, const Plan& plan, bool inner_dp) {
+NestKind kind_of(Axis axis, const Plan& plan, bool inner_dp, Fold fold) {
+    if (fold == Fold::experts) {
+        if (axis == Axis::dp_replicate) return NestKind::expert_replica;
+        if (axis == Axis::dp_shard) return inner_dp ? NestKind::edp : NestKind::expert_replica;
+    }
     switch (axis) {
     case Axis::dp_replicate: return NestKind::replica;
     case Axis::dp_shard: return plan.layout.zero == 3 || inner_dp ? NestKind::shard : NestKind::replica;
     case Axis::pp: return NestKind::stage;
     case Axis::cp: return NestKind::cp;
-    case Axis::tp:
-    case Axis::ep: break;
+    case Axis::ep: return NestKind::ep;
+    case Axis::tp: break;
     }
-    return NestKind::tp;
+    return fold == Fold::experts ? NestKind::etp : NestKind::tp;
 }
 
-GroupKind group_of(Axis axis) {
+GroupKind group_of(Axis axis, Fold fold) {
+    if (fold == Fold::experts && (axis == Axis::dp_replicate || axis == Axis::dp_shard))
+        return GroupKind::edp;
     switch (axis) {
     case Axis::dp_replicate: return GroupKind::dp_replicate;
     case Axis::dp_shard: return GroupKind::dp_shard;
     case Axis::pp: return GroupKind::pp;
     case Axis::cp: return GroupKind::cp;
-    case Axis::tp:
-    case Axis::ep: break;
+    case Axis::ep: return GroupKind::ep;
+    case Axis::tp: break;
     }
-    return GroupKind::tp;
+    return fold == Fold::experts ? GroupKind::etp : GroupKind::tp;
 }
 
 void lay_levels(Nest& nest) {
     std::int64_t gpus = nest.mesh.world;
     double w = nest.aspect, h = 1;
     bool inner = false;
-    for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::cp, Axis::tp}) {
-        const Factor f = nest.mesh.dense[static_cast<std::size_t>(axis)];
+    const auto& factors = nest.fold == Fold::experts ? nest.mesh.expert : nest.mesh.dense;
+    for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::ep, Axis::cp, Axis::tp}) {
+        const Factor f = factors[static_cast<std::size_t>(axis)];
         if (f.size <= 1) continue;
         gpus /= f.size;
-        nest.levels.push_back(
-            {kind_of(axis, nest.plan, inner), axis, group_of(axis), f.size, gpus, f.stride});
+        nest.levels.push_back({kind_of(axis, nest.plan, inner, nest.fold), axis, group_of(axis, nest.fold),
+                               f.size, gpus, f.stride});
         inner = axis == Axis::dp_replicate;
         nest.grids.push_back(nest_grid(w, h, f.size, nest.grids.empty()));
         w = nest.grids.back().w;
@@ -98,10 +105,6 @@ std::vector<NestItem> layers_in(const Nest& nest, std::int64_t rank) {
 
 std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
     std::vector<NestItem> items;
-    if (layer.layer < 0) {
-        items.push_back({layer.label, 1, -1, layer.place, layer.tensors});
-        return items;
-    }
     static constexpr std::array<std::pair<TensorKind, const char*>, 4> kBlocks{
         {{TensorKind::attention, "attention"},
          {TensorKind::mlp, "MLP"},
@@ -147,7 +150,7 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path, co
     out.kind = NestKind::layer;
     for (std::size_t k = 0; k < depth; ++k) {
         const auto i = static_cast<std::size_t>(path[nest.levels.size() + k]);
-        if (i >= out.items.size()) return {};
+        if (i >= out.items.size() || is_matrix(out, path[nest.levels.size() + k])) return {};
         const NestItem parent = out.items[i];
         out.items = k == 0 ? blocks_in(nest, parent) : tensors_in(nest, parent);
         out.kind = k == 0 ? NestKind::block : NestKind::tensor;
@@ -161,8 +164,9 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path, co
 }  // namespace
 
 std::string_view name_of(NestKind kind) {
-    constexpr std::array<std::string_view, 9> names{"replica", "shard", "stage",  "cp",  "tp",
-                                                    "layer",   "block", "tensor", "none"};
+    constexpr std::array<std::string_view, 13> names{"replica",        "shard",  "stage", "cp",  "tp",
+                                                     "expert replica", "edp",    "ep",    "etp", "layer",
+                                                     "block",          "tensor", "none"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -199,8 +203,8 @@ NestGrid nest_grid(double w, double h, std::int64_t count, bool cluster) {
     return g;
 }
 
-Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect) {
-    Nest nest{plan, mesh, {}, {}, {}, std::clamp(aspect, 0.25, 8.0)};
+Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect, Fold fold) {
+    Nest nest{plan, mesh, mesh.has_experts ? fold : Fold::dense, {}, {}, {}, std::clamp(aspect, 0.25, 8.0)};
     lay_levels(nest);
     if (mesh.world > 0) list_placements(plan, mesh, TensorState::parameters, Moment::computing, nest.tensors);
     return nest;
@@ -280,19 +284,26 @@ std::string step_label(const Nest& nest, std::span<const std::int64_t> path) {
 std::string product_text(const Nest& nest) {
     std::string text;
     for (const NestLevel& l : nest.levels) {
-        const bool counted =
-            l.kind == NestKind::replica || l.kind == NestKind::shard || l.kind == NestKind::stage;
+        const bool counted = l.kind == NestKind::replica || l.kind == NestKind::shard
+                             || l.kind == NestKind::stage || l.kind == NestKind::expert_replica;
         text += sentence(text.empty() ? "" : " × ", l.count, " ", name_of(l.kind), counted ? "s" : "");
     }
     return text.empty() ? count_text(nest.mesh.world, "GPU")
                         : sentence(text, " = ", count_text(nest.mesh.world, "GPU"));
 }
 
+bool is_matrix(const NestChildren& siblings, std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (at >= siblings.items.size()) return false;
+    return siblings.kind == NestKind::tensor
+           || (siblings.kind == NestKind::layer && siblings.items[at].layer < 0);
+}
+
 std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path) {
-    if (path.size() != nest.levels.size() + 3) return {};
-    const NestChildren siblings = children_of(nest, path.first(path.size() - 1), {});
-    const auto i = static_cast<std::size_t>(path.back());
-    return i < siblings.items.size() ? siblings.items[i].tensors : std::vector<int>{};
+    if (path.size() <= nest.levels.size()) return {};
+    NestChildren siblings = children_of(nest, path.first(path.size() - 1), {});
+    if (!is_matrix(siblings, path.back())) return {};
+    return std::move(siblings.items[static_cast<std::size_t>(path.back())].tensors);
 }
 
 }  // namespace pentamesh

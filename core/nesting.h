@@ -13,10 +13,26 @@
 namespace pentamesh {
 
 // What the children of a box are.
-enum class NestKind : std::uint8_t { replica, shard, stage, cp, tp, layer, block, tensor, none };
+enum class NestKind : std::uint8_t {
+    replica,
+    shard,
+    stage,
+    cp,
+    tp,
+    expert_replica,
+    edp,
+    ep,
+    etp,
+    layer,
+    block,
+    tensor,
+    none
+};
 [[nodiscard]] std::string_view name_of(NestKind kind);  // "replica", "stage", "tp"
+// Which of the two meshes over the same ranks is nested.
+enum class Fold : std::uint8_t { dense, experts };
 
-// A level of the dense mesh: only axes with more than one rank have one.
+// A level of that mesh: only axes with more than one rank have one.
 struct NestLevel {
     NestKind kind = NestKind::replica;
     Axis axis = Axis::dp_replicate;
@@ -59,14 +75,16 @@ using NestPath = std::vector<std::int64_t>;
 struct Nest {
     Plan plan;
     Mesh mesh;
+    Fold fold = Fold::dense;
     std::vector<NestLevel> levels;   // outermost first; counts multiply to the world
     std::vector<NestGrid> grids;     // of the same levels
     std::vector<Placement> tensors;  // parameters while the layer runs
     double aspect = 1;               // of the cluster's box: width over height
 };
 // dp_replicate, dp_shard, pp, cp, tp from the outside in, whatever the order of ranks: what is nested is
-// what each has of the model. `aspect` 0.25 to 8.
-[[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect);
+// what each has of the model. For the experts edp, pp, ep, etp, where the mesh has experts; else the dense
+// fold. `aspect` 0.25 to 8.
+[[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect, Fold fold = Fold::dense);
 
 struct NestChildren {
     NestKind kind = NestKind::none;
@@ -90,7 +108,10 @@ struct NestChildren {
 [[nodiscard]] std::string step_label(const Nest& nest, std::span<const std::int64_t> path);
 // "16 replicas × 8 stages × 8 tp = 1,024 GPUs".
 [[nodiscard]] std::string product_text(const Nest& nest);
-// The tensors that a path ends at; empty above a tensor.
+// Whether child `i` of a GPU or of what is in it is one matrix, with nothing in it: a tensor, and the
+// embedding and the head, which have no blocks.
+[[nodiscard]] bool is_matrix(const NestChildren& siblings, std::int64_t i);
+// The tensors that a path ends at; empty above one.
 [[nodiscard]] std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path);
 
 }  // namespace pentamesh

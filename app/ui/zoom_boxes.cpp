@@ -23,7 +23,7 @@ struct Drawing {
     NestPath selected;  // of the selected rank; empty: none
     NestPath path;
 
-    void draw(const NestBox& box);
+    void draw(const NestBox& box, bool matrix = false);
     void children(const NestBox& box, Rect r);
     void grid(const NestChildren& c, const NestBox& box, Rect r);
     void lines(const NestChildren& c, Rect r);
@@ -189,7 +189,7 @@ void Drawing::grid(const NestChildren& c, const NestBox& box, Rect r) {
             const std::int64_t i = row * c.grid.cols + col;
             if (i >= c.count) break;
             path.push_back(i);
-            draw(child_box(c, box, i));
+            draw(child_box(c, box, i), is_matrix(c, i));
             path.pop_back();
         }
 }
@@ -204,16 +204,16 @@ void Drawing::children(const NestBox& box, Rect r) {
     }
     for (std::int64_t i = 0; i < c.count; ++i) {
         path.push_back(i);
-        draw(child_box(c, box, i));
+        draw(child_box(c, box, i), is_matrix(c, i));
         path.pop_back();
     }
 }
 
-void Drawing::draw(const NestBox& box) {
+void Drawing::draw(const NestBox& box, bool matrix) {
     const Rect r = on_screen(state.camera, room, box);
     if (outside(r, room) || std::min(r.w, r.h) < 3) return;
     fill(r);
-    if (path.size() == nest.levels.size() + 3) {
+    if (matrix) {
         if (r.w > 8 && r.h > 8)
             draw_tensor(ui, r, nest, tensors_at(nest, path), first_rank_of(nest, path),
                         step_label(nest, path));

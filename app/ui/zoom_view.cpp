@@ -20,9 +20,28 @@ bool flying(const ZoomViewState& s) {
     return s.begun_s >= 0;
 }
 
+Fold fold_of(const Scene& scene) {
+    return scene.selection.expert && scene.evaluation.mesh.has_experts ? Fold::experts : Fold::dense;
+}
+
+// The other fold is entered where this one was left: at the same GPU, or at the cluster.
+void refold(const Scene& scene, ZoomViewState& s) {
+    const std::size_t levels = s.nest.levels.size();
+    if (s.path.size() < levels) {
+        s.path.clear();
+        return;
+    }
+    NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene)),
+                                 first_rank_of(s.nest, s.path));
+    path.insert(path.end(), s.path.begin() + static_cast<std::ptrdiff_t>(levels), s.path.end());
+    s.path = std::move(path);
+}
+
 void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revision) {
-    if (s.of_revision == revision && s.room == Vec2{room.w, room.h}) return;
-    s.nest = nest_of(scene.plan, scene.evaluation.mesh, room.w / std::max(1.0f, room.h));
+    const Fold fold = fold_of(scene);
+    if (s.of_revision == revision && s.nest.fold == fold && s.room == Vec2{room.w, room.h}) return;
+    if (s.of_revision == revision && s.nest.fold != fold) refold(scene, s);
+    s.nest = nest_of(scene.plan, scene.evaluation.mesh, room.w / std::max(1.0f, room.h), fold);
     s.of_revision = revision;
     s.room = {room.w, room.h};
     s.path = legal_path(s.nest, s.path);
@@ -117,10 +136,17 @@ void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     const std::size_t depth = std::min(path.size(), s.nest.levels.size());
     scene.selection.rank = first_rank_of(s.nest, path);
     scene.selection.topic = Selection::Topic::rank;
-    scene.selection.expert = false;
+    scene.selection.expert = s.nest.fold == Fold::experts;
     for (std::size_t i = 0; i < depth; ++i)
         if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
     if (depth > 0) scene.selection.axis = s.nest.levels[depth - 1].group;
+}
+
+// The first child that has something in it: a layer rather than the embedding before it.
+std::int64_t first_to_enter(const NestChildren& children) {
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(children.items.size()); ++i)
+        if (!is_matrix(children, i)) return i;
+    return 0;
 }
 
 void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
@@ -174,7 +200,7 @@ void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
         select(scene, s, path);
     }
     if (!leaf && pressed({Key::enter})) {
-        std::int64_t child = std::max<std::int64_t>(0, s.cursor);
+        std::int64_t child = s.cursor >= 0 ? s.cursor : first_to_enter(inside);
         if (s.cursor < 0 && scene.selection.rank >= 0) {  // towards the selected GPU, if it is in here
             const NestPath way = path_of_rank(s.nest, scene.selection.rank);
             if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
@@ -296,11 +322,12 @@ void ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s) {
                                24.0f, 44.0f);
     std::optional<NestPath> to;
     const NestPath way = scene.selection.rank >= 0 ? path_of_rank(s.nest, scene.selection.rank) : NestPath{};
+    const std::size_t place = tensors_at(s.nest, s.path).empty() ? s.path.size() : n - 1;
     for (std::size_t k = 0; k < n; ++k) {
         Rect row = room.cut_top(h);
         if (room.h < -1) break;
         const Hit hit = ui.area("zoom.level", row, k);
-        const bool here = k == s.path.size();
+        const bool here = k == place;
         if (here)
             c.rect(row.inset(0, 1), ui.theme().raised, 4);
         else if (hit.hovered)
@@ -313,9 +340,10 @@ void ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s) {
         std::string text = "cluster", more = plural(scene.evaluation.mesh.world, "GPU", "GPUs");
         if (mesh) {
             const NestLevel& l = s.nest.levels[k - 1];
+            const bool by_axis = l.kind == NestKind::cp || l.kind == NestKind::tp || l.kind == NestKind::edp
+                                 || l.kind == NestKind::ep || l.kind == NestKind::etp;
             text = thousands(l.count) + " "
-                   + (l.kind == NestKind::cp || l.kind == NestKind::tp ? axis_label(l.group)
-                                                                       : std::string(name_of(l.kind)) + "s");
+                   + (by_axis ? axis_label(l.group) : std::string(name_of(l.kind)) + "s");
             more = l.gpus > 1 ? "of " + plural(l.gpus, "GPU", "GPUs") : "one GPU each";
         } else if (k > levels) {
             text = kInside[k - levels - 1];
@@ -338,20 +366,23 @@ void ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s) {
         }
         if (!hit.clicked) continue;
         NestPath path = s.path;  // deeper: along the selected GPU, else the first of everything
+        path.resize(std::min({path.size(), k, k > place ? levels : k}));
         while (path.size() < k) {
             const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
-            path.push_back(on_way ? way[path.size()] : 0);
+            path.push_back(on_way                  ? way[path.size()]
+                           : path.size() == levels ? first_to_enter(children_of(s.nest, path, {}))
+                                                   : 0);
         }
-        path.resize(k);
         to = legal_path(s.nest, path);
     }
     if (scene.evaluation.mesh.has_experts && room.h >= 34) {
         const std::int64_t ep = scene.evaluation.groups[static_cast<std::size_t>(GroupKind::ep)].degree;
         ui.swatch({room.x + 8, room.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
-        c.paragraph({room.x + 28, room.y + 4, room.w - 32, room.h},
-                    "ep " + thousands(ep)
-                        + " folds the same GPUs anew for the experts: see a layer's experts",
-                    ui.small(), 17);
+        const std::string text =
+            s.nest.fold == Fold::experts
+                ? "The same GPUs, as the experts have them; attention has the dense fold."
+                : "ep " + thousands(ep) + " folds the same GPUs anew for the experts.";
+        c.paragraph({room.x + 28, room.y + 4, room.w - 32, room.h}, text, ui.small(), 17);
     }
     if (to) fly(ui, canvas, s, *to);
 }
@@ -381,6 +412,16 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         head_row.cut_right(8);
         if (ui.button("zoom.all", head_row.cut_right(72), "all", 0, !state.path.empty()))
             fly(ui, room, state, {});
+        head_row.cut_right(8);
+    }
+    if (scene.evaluation.mesh.has_experts && head_row.w > 200) {
+        static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
+        const auto now = static_cast<int>(state.nest.fold);
+        const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
+        if (wanted != now) {
+            scene.selection.expert = wanted == 1;
+            ui.state().animating = true;
+        }
     }
     const Hit hit = ui.area("zoom.canvas", room);
     move_camera(ui, room, state, hit);
@@ -404,6 +445,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
 
 void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank) {
     state.path = path_of_rank(nest_of(plan, mesh, 1), rank);
+    state.nest.fold = Fold::dense;
     state.of_revision = 0;
 }
 
@@ -417,7 +459,7 @@ DataTable zoom_data(const Scene& scene, const ZoomViewState& state) {
                  {"ranks apart", true},
                  {"here"},
                  {"what they say to each other"}};
-    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, 1);
+    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene));
     std::int64_t boxes = 1;
     for (std::size_t k = 0; k < nest.levels.size(); ++k) {
         const NestLevel& l = nest.levels[k];

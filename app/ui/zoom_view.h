@@ -25,7 +25,7 @@ struct ZoomViewState {
     ZoomCamera pan_start;
     bool took_escape = false;  // Escape went one level out in this frame: nobody else's
     // Kept while the plan and the room stand.
-    Nest nest;
+    Nest nest;  // of the fold that the selection asks for
     std::uint64_t of_revision = 0;
     Vec2 room;
 };

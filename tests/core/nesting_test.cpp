@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace pentamesh;
 
 namespace {
@@ -59,7 +61,7 @@ TEST_CASE("a rank's box lies in the boxes of all it belongs to, and siblings do 
         for (const double aspect : {0.6, 2.0, 4.0}) {
             const Nest n = nest_for(preset, aspect);
             NestPath path = path_of_rank(n, n.mesh.world - 1);
-            path.insert(path.end(), {0, 0, 0});
+            path.insert(path.end(), {1, 0, 0});  // 0 may be the embedding, which has nothing in it
             const NestPath legal = legal_path(n, path);
             CHECK(legal == path);
             for (std::size_t k = 1; k <= path.size(); ++k)
@@ -91,6 +93,56 @@ TEST_CASE("inside a GPU are its layers, their blocks and one projection for quer
     CHECK(step_label(n, path) == "wqkv");
     CHECK(tensors_at(n, path).size() == 3);
     CHECK(children_of(n, path, box_of(n, path)).count == 0);
+}
+
+TEST_CASE("the embedding and the head are one matrix each, with their cut, and have no blocks") {
+    const Nest n = nest_for("zoom-1024");
+    for (const bool last : {false, true}) {
+        NestPath path = path_of_rank(n, last ? n.mesh.world - 1 : 0);
+        const NestChildren layers = children_of(n, path, box_of(n, path));
+        path.push_back(last ? layers.count - 1 : 0);
+        CHECK(step_label(n, path) == (last ? "head" : "embedding"));
+        CHECK(is_matrix(layers, path.back()));
+        CHECK_FALSE(is_matrix(layers, 1));
+        REQUIRE(tensors_at(n, path).size() == 1);
+        CHECK(children_of(n, path, box_of(n, path)).count == 0);
+    }
+}
+
+TEST_CASE("folded for the experts, the same ranks nest as edp, stages, ep and etp, with each expert group in "
+          "a box") {
+    for (const char* preset : {"moe-nvl72", "mixtral-8x7b-ep", "deepseek-v3-2048"}) {
+        CAPTURE(preset);
+        const Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan(preset);
+        const Mesh mesh = build_mesh(plan);
+        const Nest n = nest_of(plan, mesh, 2, Fold::experts);
+        REQUIRE(n.fold == Fold::experts);
+        std::int64_t product = 1;
+        for (const NestLevel& l : n.levels) product *= l.count;
+        CHECK(product == mesh.world);
+        const auto ep = std::find_if(n.levels.begin(), n.levels.end(),
+                                     [](const NestLevel& l) { return l.kind == NestKind::ep; });
+        REQUIRE(ep != n.levels.end());
+        CHECK(ep->group == GroupKind::ep);
+        CHECK(ep->count == mesh.expert[static_cast<std::size_t>(Axis::ep)].size);
+        const auto depth = static_cast<std::size_t>(ep - n.levels.begin());
+        const std::int64_t step = std::max<std::int64_t>(1, mesh.world / 61);
+        for (std::int64_t r = 0; r < mesh.world; r += step) {
+            const NestPath path = path_of_rank(n, r);
+            CHECK(first_rank_of(n, path) == r);
+            // Those that differ at this level alone are the rank's expert group, as the mesh has it.
+            std::vector<std::int64_t> box;
+            for (std::int64_t i = 0; i < ep->count; ++i) {
+                NestPath other = path;
+                other[depth] = i;
+                box.push_back(first_rank_of(n, other));
+            }
+            CHECK(box == group_members(mesh, GroupKind::ep, r));
+        }
+    }
+    CHECK(nest_for("zoom-1024").fold == Fold::dense);
+    const Plan dense = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("zoom-1024");
+    CHECK(nest_of(dense, build_mesh(dense), 2, Fold::experts).fold == Fold::dense);
 }
 
 TEST_CASE("a layer with experts has them as a block, and larger than its attention") {

@@ -114,6 +114,8 @@ TEST_CASE("the zoom stands on what is left of its path when the plan changes, an
     CHECK(crumbs(d) >= 1);
     Driver one("single-gpu", kWindow);
     one.press({.key = Key::n2});
+    one.press({.key = Key::right});
+    one.press({.key = Key::right});  // past the embedding, which has nothing in it
     for (int i = 0; i < 4; ++i) {
         one.press({.key = Key::enter});
         arrive(one);
@@ -129,4 +131,29 @@ TEST_CASE("the mesh's largest cluster is drawn in the zoom at any depth") {
         arrive(d);
         CHECK(crumbs(d) == level + 1);
     }
+}
+
+TEST_CASE("the experts' fold of the zoom has a level for ep, and is entered at the same GPU") {
+    Driver d("deepseek-v3-2048", kWindow);
+    d.press({.key = Key::n2});
+    REQUIRE(d.drawn("zoom.fold", 1));
+    while (crumbs(d) == 1 || d.shell.selection().rank < 0) {
+        d.press({.key = Key::right});
+        d.press({.key = Key::right});
+        d.press({.key = Key::enter});
+        arrive(d);
+    }
+    for (int i = 0; i < 6; ++i) {
+        d.press({.key = Key::right});
+        d.press({.key = Key::enter});
+        arrive(d);
+    }
+    const std::int64_t rank = d.shell.selection().rank;
+    d.click("zoom.fold", 1);
+    d.settle();
+    CHECK(d.shell.selection().expert);
+    CHECK(d.shell.selection().rank == rank);
+    Driver dense("zoom-1024", kWindow);
+    dense.press({.key = Key::n2});
+    CHECK_FALSE(dense.drawn("zoom.fold", 0));
 }
