@@ -1,5 +1,6 @@
 #include "render/canvas.h"
 
+#include "render/clip.h"
 #include "render/fonts.h"
 #include "render/imgui_compat.h"
 #include "render/page_sink.h"
@@ -343,6 +344,13 @@ void Canvas::push_clip(Rect r) {
 void Canvas::pop_clip() {
     if (page_ != nullptr) sink(page_)->pop_clip();
     if (list_ != nullptr) list_->PopClipRect();
+}
+
+bool inside_clip(const Canvas& canvas, Vec2 at) {
+    if (canvas.list() == nullptr) return true;
+    const ImVec2 low = canvas.list()->GetClipRectMin(), high = canvas.list()->GetClipRectMax();
+    const Vec2 px = at * canvas.scale();
+    return px.x >= low.x && px.y >= low.y && px.x < high.x && px.y < high.y;
 }
 
 Canvas frame_canvas(const FrameInfo& info, Page* page, bool front) {

@@ -240,6 +240,20 @@ void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action)
     room.cut_top(6);
 }
 
+// What is marked stands on a panel that the window has no room for beside this one.
+void draw_way_to_plan(Pen& p, const LessonStep& step) {
+    static constexpr std::array<std::string_view, 4> kOfPlan{"layout.", "mod.", "order.", "plan."};
+    const auto of_plan = [](std::string_view name) {
+        return std::any_of(kOfPlan.begin(), kOfPlan.end(), [&](auto k) { return name.starts_with(k); });
+    };
+    const auto& marked = step.scene.highlight;
+    if (!p.session.plan_hidden || std::none_of(marked.begin(), marked.end(), of_plan)) return;
+    const Rect row = p.room.cut_top(p.line());
+    if (p.ui.link("lesson.show_plan", row.min(), "What is marked is in the plan: show it", 0, p.size))
+        p.action.kind = Kind::show_plan;
+    p.room.cut_top(std::round(p.size * 0.7f));
+}
+
 // A ring this small is drawn rounder as a rounded frame.
 void draw_circle(Ui& ui, Vec2 at, float radius) {
     ui.canvas().frame({at.x - radius, at.y - radius, 2 * radius, 2 * radius}, ui.theme().secondary, 1.5f,
@@ -295,6 +309,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         TextStyle s = ui.style(head, Tone::text, Face::semibold);
         p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(head * 1.35f)) + 8);
         p.words(session.words);
+        draw_way_to_plan(p, *step);
         if (step->question) draw_question(p, *step->question);
     }
     ui.canvas().pop_clip();

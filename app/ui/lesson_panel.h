@@ -19,7 +19,8 @@ struct LessonAction {
         next_lesson,
         judged,
         reveal,
-        retry
+        retry,
+        show_plan
     } kind = Kind::none;
     std::size_t step = 0;  // jump
 };

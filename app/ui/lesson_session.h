@@ -48,6 +48,7 @@ struct LessonSession {
     bool follow = false;     // the answer just came: bring it into view
     std::string next_title;  // of the lesson that follows this one; empty: none
     double begun_s = 0;
+    bool plan_hidden = false;  // the window has no room for the plan beside the lesson
 
     [[nodiscard]] const LessonStep* current() const {
         return step < lesson.steps.size() ? &lesson.steps[step] : nullptr;

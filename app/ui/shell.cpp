@@ -20,22 +20,7 @@ bool is_page(std::string_view text) {  // PDF or SVG
     return text.starts_with("%PDF") || text.substr(0, 512).find("<svg") != std::string_view::npos;
 }
 
-constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
 constexpr double kToast_s = 6;
-
-// A draggable line between two panes. `along` is the coordinate it moves; returns the pixels moved in this
-// frame.
-float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
-    const Hit hit = ui.area(name, r, 0, true, false);
-    const Color color = hit.hovered || hit.held ? ui.theme().link : ui.theme().hairline;
-    const Vec2 c = r.center();
-    if (vertical)
-        ui.canvas().line({c.x, r.y}, {c.x, r.bottom()}, color);
-    else
-        ui.canvas().line({r.x, c.y}, {r.right(), c.y}, color);
-    if (!hit.held) return 0;
-    return vertical ? ui.frame().mouse.x - c.x : ui.frame().mouse.y - c.y;
-}
 
 }  // namespace
 
@@ -321,93 +306,11 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
     ui.canvas().pop_clip();
 }
 
-void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
-    static constexpr ViewId kMemory[] = {ViewId::memory};
-    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
-    ui.canvas().rect(middle, ui.theme().window);
-    if (full_) {
-        const auto holds = [&](std::span<const ViewId> views) {
-            return std::find(views.begin(), views.end(), *full_) != views.end();
-        };
-        const std::span<const ViewId> siblings = holds(kTop)      ? std::span<const ViewId>(kTop)
-                                                 : holds(kMemory) ? std::span<const ViewId>(kMemory)
-                                                                  : std::span<const ViewId>(kBottom);
-        draw_view(ui, middle, scene, *full_, siblings, nullptr);
-        return;
-    }
-    const float h = middle.h;
-    float memory_h = std::clamp(h * settings_.memory, 96.0f, std::max(96.0f, h * 0.5f));
-    float timeline_h = std::clamp(h * settings_.timeline, 120.0f, std::max(120.0f, h * 0.6f));
-    if (h < 560) {  // a low window keeps the mesh and one pane below it
-        memory_h = std::min(memory_h, h * 0.27f);
-        timeline_h = std::min(timeline_h, h * 0.3f);
-    }
-    const Rect timeline = middle.cut_bottom(timeline_h);
-    const Rect memory = middle.cut_bottom(memory_h);
-    draw_view(ui, middle, scene, top_, kTop, &top_);
-    draw_view(ui, memory, scene, ViewId::memory, kMemory, nullptr);
-    draw_view(ui, timeline, scene, bottom_, kBottom, &bottom_);
-    if (const float d =
-            splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
-        d != 0)
-        settings_.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
-    if (const float d = splitter(ui, "split.timeline",
-                                 {timeline.x, timeline.y - kSplitter / 2, timeline.w, kSplitter}, false);
-        d != 0) {
-        settings_.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
-        settings_.memory = std::clamp(settings_.memory, 0.08f, 0.9f - settings_.timeline);
-    }
-}
-
-// Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
-std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
-    const Theme& theme = ui.theme();
-    const float width = room.w;
-    const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
-    std::optional<PlanEdit> edit;
-    // A narrow window keeps the lesson rather than the plan.
-    const bool show_left = (width >= 760 || !full_) && (!lesson_.open || width >= 1000);
-    const bool show_right = width >= 940 || lesson_.open;
-    if (show_left && width >= 560) {
-        const float w = std::clamp(settings_.left, 240.0f, width * 0.45f);
-        const Rect left = room.cut_left(w);
-        ui.canvas().rect(left, theme.panel);
-        edit = draw_plan_panel(ui, left, scene, panel_);
-        if (const float d =
-                splitter(ui, "split.left", {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
-            d != 0)
-            settings_.left = std::clamp(w + d, 240.0f, 560.0f);
-    }
-    if (show_right) {
-        const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
-        const float w = std::clamp(settings_.right, least, std::max(least, width * 0.4f));
-        const Rect right = room.cut_right(w);
-        ui.canvas().rect(right, theme.panel);
-        if (lesson_.open)
-            draw_lesson(ui, right, scene, 13, false);
-        else if (auto e = draw_inspector(ui, right, scene, inspector_))
-            edit = std::move(e);
-        if (const float d =
-                splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
-            d != 0)
-            settings_.right = std::clamp(w - d, 240.0f, 560.0f);
-    }
-    draw_middle(ui, room, scene);
-    draw_highlights(ui, lesson_);
-    ui.canvas().rect(bar, theme.panel);
-    ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
-    draw_menu_bar(ui, bar);
-    ui.canvas().rect(status, theme.panel);
-    ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-    draw_status(ui, status, scene, evaluate_s_);
-    return edit;
-}
-
 // ---- the frame ----------------------------------------------------------------------------------------
 
 void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
+    width_ = info.size.x;
     dirty_ = false;
     begin_lesson_frame();
     const Theme& theme = theme_of(settings_.theme);

@@ -39,6 +39,9 @@ struct Host {
     bool first_run = false;               // the welcome may be shown where it was not seen yet
 };
 
+// What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
+enum class SidePane : std::uint8_t { lesson, plan, view };
+
 class Shell {
   public:
     Shell(const Presets& presets, Plan plan, Host host);
@@ -122,6 +125,9 @@ class Shell {
         bool on = false, blank = false, spotlight = false, side = false;
         double begun_s = 0;
     } presenter_;
+    SidePane side_ = SidePane::lesson;
+    bool seek_marked_ = false;          // in the plan, once it is drawn
+    float width_ = 0;                   // of the window
     LessonAction lesson_action_;        // of this frame, done at its end
     std::filesystem::path open_later_;  // a lesson, once the frame has been drawn
     bool welcome_ = false;
@@ -146,9 +152,18 @@ class Shell {
     void draw_menu_bar(Ui& ui, Rect bar);
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
                    ViewId* place);
-    void draw_middle(Ui& ui, Rect middle, Scene& scene);
     void draw_layers(Ui& ui, Scene& scene);
+
+    // shell_panels.cpp
+    void draw_middle(Ui& ui, Rect middle, Scene& scene);
     std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
+    std::optional<PlanEdit> draw_side(Ui& ui, Rect right, Scene& scene);
+    void draw_side_switch(Ui& ui, Rect row);
+    void draw_side_strip(Ui& ui, Rect row);
+    void show_side(SidePane pane);
+    void seek_marked(Rect panel);
+    [[nodiscard]] SidePane side() const;
+    void make_side_commands();
 
     // shell_lessons.cpp
     void make_lesson_commands();

@@ -46,6 +46,7 @@ const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const 
 void Shell::open_lesson(const std::filesystem::path& file) {
     if (!set_aside_) set_aside_ = document_;
     begin_lesson(lesson_, file, now_s_);
+    side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
     dirty_ = true;
 }
@@ -143,6 +144,8 @@ void Shell::do_lesson(const LessonAction& action) {
     if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
     if (action.kind == Kind::none || !lesson_.open) return;
     dirty_ = true;
+    const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
+    if (turns && side_ == SidePane::plan) side_ = SidePane::lesson;  // another step's words are wanted
     state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that nobody moved
     switch (action.kind) {
     case Kind::next:
@@ -170,6 +173,7 @@ void Shell::do_lesson(const LessonAction& action) {
                                                               : "lesson.entry");
         }
         break;
+    case Kind::show_plan: show_side(SidePane::plan); break;
     case Kind::judged:
     case Kind::none: break;
     }
@@ -212,6 +216,7 @@ void Shell::make_lesson_commands() {
         step(LessonAction::Kind::back);
     }).enabled = open;
     add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
+    make_side_commands();
     make_presenter_commands();
 }
 

@@ -32,6 +32,7 @@ std::string clock_text(double seconds) {
 std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     std::optional<PlanEdit> edit;
+    lesson_.plan_hidden = false;  // the side is for whoever presents
     draw_presenter_foot(ui, room.cut_bottom(kFoot));
     if (presenter_.side) {
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));

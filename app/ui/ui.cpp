@@ -1,5 +1,6 @@
 #include "app/ui/ui.h"
 
+#include "render/clip.h"
 #include "render/text_edit.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
 
 bool Ui::hovers(Rect r) const {
     return layer_ == state_.top_layer && layer_ == state_.layers_open && r.contains(frame_.mouse)
-           && (state_.active == 0 || !frame_.down[0]);
+           && inside_clip(canvas_, frame_.mouse) && (state_.active == 0 || !frame_.down[0]);
 }
 
 Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, bool focusable) {
@@ -64,7 +65,7 @@ Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, b
     state_.areas.push_back({id, r, layer_, focusable && enabled});
     if (!enabled) return hit;
     const bool reachable = layer_ == state_.top_layer;
-    const bool over = reachable && r.contains(frame_.mouse);
+    const bool over = reachable && r.contains(frame_.mouse) && inside_clip(canvas_, frame_.mouse);
     hit.hovered = over && (state_.active == 0 || state_.active == id);
     if (hit.hovered) hovered_now_ = id;
     if (over && frame_.clicked[0] && state_.active == 0) {

@@ -393,3 +393,44 @@ TEST_CASE("pictures of every step are written where they are asked for") {
         }
     }
 }
+
+TEST_CASE("where a window is too narrow for lesson and plan, one takes the other's place") {
+    Driver d("mesh-8", {640, 360}, 2);
+    d.shell.open_lesson(shipped("07-modifiers"));  // marks a control of the plan
+    d.settle();
+    CHECK(d.drawn("lesson.leave"));
+    CHECK_FALSE(d.drawn("plan.model"));
+    for (int i = 0; i < 40 && d.shell.ui_state().rect_of("lesson.show_plan")->bottom() > d.foot_y(); ++i)
+        d.wheel({480, 200}, -1);
+    REQUIRE(d.click("lesson.show_plan"));
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    REQUIRE(d.drawn("mod.zero", 1));
+    const auto marked = d.shell.ui_state().rect_of("mod.zero", 1);  // and it is in view
+    CHECK(marked->y > 74);
+    CHECK(marked->bottom() < 330);
+    REQUIRE(d.click("mod.zero", 0));
+    CHECK(d.plan().layout.zero == 0);
+
+    d.press({Key::page_down});  // another step: its words
+    CHECK(d.shell.lesson().step == 1);
+    CHECK(d.drawn("lesson.leave"));
+    REQUIRE(d.click("side.tab", 2));  // the view alone, and the steps go on
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    d.press({Key::page_down});
+    CHECK(d.shell.lesson().step == 2);
+    REQUIRE(d.click("lesson.back"));
+    CHECK(d.shell.lesson().step == 1);
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    REQUIRE(d.click("side.tab", 0));
+    CHECK(d.drawn("lesson.leave"));
+
+    d.surface.resize({800, 600}, 1);  // room for a view beside, not for both panels
+    d.settle();
+    CHECK(d.drawn("side.tab", 1));
+    CHECK_FALSE(d.drawn("side.tab", 2));
+    d.surface.resize({1100, 700}, 1);
+    d.settle();
+    CHECK_FALSE(d.drawn("side.tab", 0));
+    CHECK(d.drawn("plan.model"));
+    CHECK(d.drawn("lesson.leave"));
+}

@@ -1,0 +1,11 @@
+// What of a place is seen: controls that are scrolled out of their panel take no mouse.
+#pragma once
+
+#include "render/canvas.h"
+
+namespace pentamesh {
+
+// Whether something drawn at this point now would be seen. Always true where nothing is drawn but a page.
+[[nodiscard]] bool inside_clip(const Canvas& canvas, Vec2 at);
+
+}  // namespace pentamesh
