@@ -32,6 +32,41 @@ Volumes volumes_of(const Plan& plan) {
     return v;
 }
 
+// How often the device that `comm` counts for makes a call in a step of so many runs of each of its chunks.
+void count(const Comm& comm, double runs, Operation& o) {
+    const ChunkLayers& b = comm.busiest;
+    switch (o.unit) {
+    case Unit::every_layer: o.count_per_step = o.calls * b.layers() * runs; break;
+    case Unit::dense_layer: o.count_per_step = o.calls * b.dense * runs; break;
+    case Unit::moe_layer: o.count_per_step = o.calls * b.moe * runs; break;
+    case Unit::embedding:
+    case Unit::head: o.count_per_step = o.calls * runs; break;
+    case Unit::boundary:
+    case Unit::step: o.count_per_step = o.calls; break;
+    }
+    o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
+    o.sent_bytes_per_rank = o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes);
+}
+
+// What a device runs, all of its chunks together.
+ChunkLayers layers_of(const Stages& stages, int device) {
+    ChunkLayers sum;
+    for (int c = 0; c < stages.chunks; ++c) {
+        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        sum.dense += k.dense, sum.moe += k.moe;
+        sum.first |= k.first, sum.last |= k.last;
+    }
+    return sum;
+}
+
+void add(AxisTraffic& to, const Operation& o) {
+    to.count += o.count_per_step;
+    to.sent_bytes_per_rank += o.sent_bytes_per_rank;
+    to.payload_bytes += o.count_per_step * o.message_bytes;
+    to.time_s += o.time_s;
+    to.exposed_s += o.exposed_s;
+}
+
 // Appends rows; those over a single rank or without bytes are nothing and left out.
 class Rows {
   public:
@@ -65,24 +100,12 @@ class Rows {
         o.group_size = ranks;
         o.tier = group(axis).slowest_tier;
         o.message_bytes = bytes;
-        count(o);
-        o.sent_bytes_per_rank = o.count_per_step * sent_bytes(c, ranks, bytes);
+        describe(o);
+        count(out_, v_.runs, o);
         return &o;
     }
 
-    void count(Operation& o) const {
-        const ChunkLayers& b = out_.busiest;
-        const double m = v_.runs;
-        switch (o.unit) {
-        case Unit::every_layer: o.count_per_step = o.calls * b.layers() * m; break;
-        case Unit::dense_layer: o.count_per_step = o.calls * b.dense * m; break;
-        case Unit::moe_layer: o.count_per_step = o.calls * b.moe * m; break;
-        case Unit::embedding:
-        case Unit::head: o.count_per_step = o.calls * m; break;
-        case Unit::boundary:
-        case Unit::step: o.count_per_step = o.calls; break;
-        }
-        o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
+    static void describe(Operation& o) {
         o.scope = o.unit == Unit::embedding ? Scope::embedding
                   : o.unit == Unit::head    ? Scope::head
                   : o.unit == Unit::step    ? Scope::step
@@ -380,12 +403,7 @@ void find_busiest(const Plan& plan, Comm& out) {
         const HeldWeights held = held_by(plan, w, out.stages, d);
         out.most_held.dense = std::max(out.most_held.dense, held.dense);
         out.most_held.experts = std::max(out.most_held.experts, held.experts);
-        ChunkLayers sum;
-        for (int c = 0; c < out.stages.chunks; ++c) {
-            const ChunkLayers& k = out.stages.chunk[static_cast<std::size_t>(d * out.stages.chunks + c)];
-            sum.dense += k.dense, sum.moe += k.moe;
-            sum.first |= k.first, sum.last |= k.last;
-        }
+        const ChunkLayers sum = layers_of(out.stages, d);
         const double work = sum.dense * dense + sum.moe * moe;
         if (work <= most) continue;
         most = work;
@@ -463,26 +481,28 @@ void list_operations(const Plan& plan, const Mesh& mesh,
     find_busiest(plan, out);
     Rows(plan, summary, out).list();
     out.sync_points_per_microbatch = sync_points(plan, out);
-    for (const Operation& o : out.operations) {
-        if (o.elsewhere) continue;
-        AxisTraffic& a = out.by_axis[static_cast<std::size_t>(o.axis)];
-        a.count += o.count_per_step;
-        a.sent_bytes_per_rank += o.sent_bytes_per_rank;
-        a.payload_bytes += o.count_per_step * o.message_bytes;
-    }
+    sum_axes(out);
+}
+
+void count_calls(const Plan& plan, int device, Comm& comm) {
+    comm.busiest_device = device;
+    comm.busiest = layers_of(comm.stages, device);
+    const double runs = volumes_of(plan).runs;
+    for (Operation& o : comm.operations)
+        if (o.unit != Unit::boundary && o.unit != Unit::step) count(comm, runs, o);
+    sum_axes(comm);
+}
+
+void sum_axes(Comm& comm) {
+    comm.by_axis.fill({});
+    for (const Operation& o : comm.operations)
+        if (!o.elsewhere) add(comm.by_axis[static_cast<std::size_t>(o.axis)], o);
 }
 
 std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
     std::array<AxisTraffic, kMaxTiers> out{};
-    for (const Operation& o : comm.operations) {
-        if (o.elsewhere) continue;
-        AxisTraffic& t = out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))];
-        t.count += o.count_per_step;
-        t.sent_bytes_per_rank += o.sent_bytes_per_rank;
-        t.payload_bytes += o.count_per_step * o.message_bytes;
-        t.time_s += o.time_s;
-        t.exposed_s += o.exposed_s;
-    }
+    for (const Operation& o : comm.operations)
+        if (!o.elsewhere) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
     return out;
 }
 

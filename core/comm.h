@@ -63,9 +63,9 @@ struct Comm {
     double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
                                             // peers: "80 layers x 4 = 320"
 
-    // Which device the layer rows are counted for, and its layers: the one with most work in its layers. Rows
-    // of scope embedding and head are those of the first and last stage, and `elsewhere` where that is
-    // another device; gradients those of the device that holds most.
+    // Which device the rows are counted for, and its layers: the one with most work in its layers, until
+    // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
+    // and `elsewhere` where that is another device; gradients those of the device that holds most.
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
@@ -77,6 +77,11 @@ struct Comm {
 void list_operations(const Plan& plan, const Mesh& mesh,
                      const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
 
+// Counts every row for this device instead: counts, bytes and `elsewhere`, and the sums by axis. The times of
+// rows are the caller's.
+void count_calls(const Plan& plan, int device, Comm& comm);
+// by_axis from the rows, times included.
+void sum_axes(Comm& comm);
 // by_axis again, by the slowest tier that each operation crosses.
 [[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
 

@@ -90,6 +90,7 @@ void add_exposed(StepWork& work, const Operation& o, double per_call) {
 struct Shared {
     double need = 0, hidden = 0;
     std::string_view behind;
+    [[nodiscard]] double exposed() const { return need > 0 ? (need - hidden) / need : 0; }  // share
 };
 
 constexpr std::size_t kUnits = 7;
@@ -147,23 +148,49 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
 }
 
 void time_operations(const Plan& plan, const Mesh& mesh,
-                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work) {
+                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
+                     SharedTable& shared) {
     Routes routes(plan, mesh, summary);
-    SharedTable shared;
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
-        o.time_s = o.call_s * o.count_per_step;
         shared.of(o).need += o.call_s * o.calls;
         if (o.axis == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
-        const Shared& s = shared.of(o);
-        const double share = s.need > 0 ? (s.need - s.hidden) / s.need : 0;
-        o.exposed_s = o.time_s * share;
-        o.hidden_behind = s.behind;
-        if (unit_axis(o.axis) >= 0) add_exposed(work, o, o.call_s * share);
+        o.hidden_behind = shared.of(o).behind;
+        if (unit_axis(o.axis) >= 0) add_exposed(work, o, o.call_s * shared.of(o).exposed());
+    }
+}
+
+double device_busy(const TimelineCosts& costs, int device, int chunks) {
+    double busy = 0;
+    for (int c = 0; c < chunks; ++c) {
+        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        busy += k.forward + k.input_grad + k.weight_grad;
+    }
+    return busy * (costs.slow.empty() ? 1 : costs.slow[static_cast<std::size_t>(device)]);
+}
+
+// The device with most to do for a micro-batch; the first of equals.
+int longest_device(const TimelineCosts& costs, const Stages& stages) {
+    int longest = 0;
+    double most = 0;
+    for (int d = 0; d < stages.devices; ++d) {
+        const double busy = device_busy(costs, d, stages.chunks);
+        if (busy > most) most = busy, longest = d;
+    }
+    return longest;
+}
+
+// The rows of a step, for the device that works longest.
+void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& shared, Comm& comm) {
+    const int device = longest_device(costs, comm.stages);
+    if (device != comm.busiest_device) count_calls(plan, device, comm);
+    for (Operation& o : comm.operations) {
+        o.time_s = o.call_s * o.count_per_step;
+        o.exposed_s = o.time_s * shared.of(o).exposed();
     }
 }
 
@@ -230,15 +257,6 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     return c;
 }
 
-double device_busy(const TimelineCosts& costs, int device, int chunks) {
-    double busy = 0;
-    for (int c = 0; c < chunks; ++c) {
-        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
-        busy += k.forward + k.input_grad + k.weight_grad;
-    }
-    return busy;
-}
-
 }  // namespace
 
 void compute_costs(const Plan& plan, const Mesh& mesh,
@@ -247,7 +265,8 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     work = {};
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
-    time_operations(plan, mesh, summary, comm, work);
+    SharedTable shared;
+    time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);
     wait_for_host(plan, work);
     work.most_held = comm.most_held;
@@ -276,6 +295,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
             c.compute.input_grad + c.again + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
         out.chunk[i].weight_grad = c.compute.weight_grad;
     }
+    count_longest(plan, out, shared, comm);
 }
 
 namespace {
@@ -290,14 +310,9 @@ struct Parts {
 Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork& work,
                     const TimelineCosts& costs, const Stages& stages, int& device) {
     Parts p;
-    device = 0;
-    for (int d = 0; d < stages.devices; ++d) {
-        const double slow = costs.slow.empty() ? 1 : costs.slow[static_cast<std::size_t>(d)];
-        const double busy = device_busy(costs, d, stages.chunks) * slow;
-        if (busy > p.busy) p.busy = busy, device = d;
-    }
+    device = longest_device(costs, stages);
     const double runs = runs_of(shape.schedule, work.microbatches);
-    p.busy *= runs;
+    p.busy = device_busy(costs, device, stages.chunks) * runs;
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         const ChunkWork w = work_of(plan, work, k);
@@ -339,16 +354,6 @@ void expose_gradients(const Plan& plan, const Parts& parts, double microbatches,
         o.exposed_s = o.time_s - hidden;
         o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
         out.exposed_comm_s[at(o.axis)] += o.exposed_s;
-    }
-}
-
-void sum_axes(Comm& comm) {
-    for (AxisTraffic& a : comm.by_axis) a.time_s = a.exposed_s = 0;
-    for (const Operation& o : comm.operations) {
-        if (o.elsewhere) continue;
-        AxisTraffic& a = comm.by_axis[at(o.axis)];
-        a.time_s += o.time_s;
-        a.exposed_s += o.exposed_s;
     }
 }
 

@@ -265,18 +265,18 @@ TEST_CASE("a stage's layers call as often and its neighbours send as much under 
 }
 
 TEST_CASE("what the calls of the busiest stage expose is what the step loses") {
-    int met = 0;
     for (const int pp : {1, 2, 4}) {
         for (const Schedule s : {Schedule::one_f_one_b, Schedule::dualpipe}) {
+            if (pp == 1 && s == Schedule::dualpipe) continue;
             Plan p = small_plan(64);
             p.layout.tp = 8, p.layout.pp = pp, p.layout.dp_shard = 8 / pp;
             p.layout.sequence_parallel = true, p.layout.schedule = s;
             const Evaluation e = evaluate(p);
-            if (!e.step || e.step->busiest_device != e.comm.busiest_device) continue;
-            ++met;
+            REQUIRE(e.step);
+            CHECK(e.step->busiest_device == e.comm.busiest_device);
             const auto tp = static_cast<std::size_t>(GroupKind::tp);
             CHECK(e.comm.by_axis[tp].exposed_s == doctest::Approx(e.step->exposed_comm_s[tp]));
+            CHECK(e.comm.by_axis[tp].exposed_s <= e.comm.by_axis[tp].time_s * (1 + 1e-12));
         }
     }
-    CHECK(met > 0);
 }
