@@ -87,12 +87,14 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         break;
     case StepPart::bubble: {
         e.title = "bubble";
-        e.formula = "makespan - m (F + B)";
+        e.formula = "makespan - m (F + B) of the busiest stage - its wait for sends";
         const auto& t = evaluation.timeline;
         if (!t.empty()) {
             const double busy = t.device[static_cast<std::size_t>(s.busiest_device)].busy;
             e.substituted = three_digits(t.makespan) + " s - " + three_digits(busy) + " s on stage "
-                            + std::to_string(s.busiest_device);
+                            + std::to_string(s.busiest_device) + " - "
+                            + three_digits(t.makespan - busy - s.bubble_s)
+                            + " s, which is exposed pp; the timeline's own share is of the average stage";
         }
         result(s.bubble_s);
         e.source = "replay of the schedule, docs/schedules.md";

@@ -135,7 +135,7 @@ Answer calls_per_layer(const QueryInput& in) {
             continue;
         (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
         what += sentence(what.empty() ? "" : "; ", three_digits(o.calls), " ", spoken(o.collective), " ",
-                         name_of(o.phase));
+                         name_of(o.phase), " (", o.what, ")");
     }
     if (what.empty()) return none(sentence(name_of(in.arg.axis), " says nothing in a layer"));
     return measure(every + std::max(dense, moe), "", what);
@@ -156,8 +156,14 @@ Answer exposed(const QueryInput& in) {
                             " is spent waiting for ", name_of(in.arg.axis)));
 }
 Answer sync_microbatch(const QueryInput& in) {
-    return count(static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch),
-                 sentence(in.plan.model.layers, " layers, each stops for tensor or expert peers"));
+    const auto points = static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch);
+    const std::int64_t layers = std::max<std::int64_t>(1, in.plan.model.layers);
+    const char* const peers = in.plan.model.moe ? "tensor or expert peers" : "tensor peers";
+    if (points % layers != 0)
+        return count(points,
+                     sentence(layers, " layers, which stop for ", peers, " as often as their kind needs"));
+    return count(points, sentence(layers, " layers · ", points / layers, " stops for ", peers,
+                                  ": a reduce-scatter and its all-gather are one"));
 }
 Answer sync_step(const QueryInput& in) {
     return count(static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch) * in.e.microbatches,
@@ -167,8 +173,9 @@ Answer sync_step(const QueryInput& in) {
 
 Answer bubble_fraction(const QueryInput& in) {
     if (in.e.timeline.empty()) return none("no timeline");
-    return percent(in.e.timeline.bubble_fraction(),
-                   sentence("idle share of the timeline, mean over ", in.plan.layout.pp, " stages"));
+    return percent(
+        in.e.timeline.bubble_fraction(),
+        sentence("idle share of the pipeline's makespan, mean over ", in.plan.layout.pp, " stages"));
 }
 Answer bubble_formula(const QueryInput& in) {
     const double p = static_cast<double>(in.plan.layout.pp),
@@ -186,10 +193,14 @@ Answer bubble_overhead(const QueryInput& in) {
 }
 Answer step_time(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
-    Answer a = measure(in.e.step->time_s, "s",
-                       sentence("compute ", time_text(in.e.step->compute_s), ", bubble ",
-                                time_text(in.e.step->bubble_s), ", and what is waited for"));
-    a.text = time_text(in.e.step->time_s);
+    const Step& s = *in.e.step;
+    double waits = 0;
+    for (const double t : s.exposed_comm_s) waits += t;
+    Answer a = measure(s.time_s, "s",
+                       sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
+                                time_text(s.bubble_s), ", waiting for peers ", time_text(waits),
+                                ", the rest ", time_text(s.optimizer_s + s.straggler_s)));
+    a.text = time_text(s.time_s);
     return a;
 }
 Answer mfu(const QueryInput& in) {
@@ -210,7 +221,8 @@ Answer tokens_per_second(const QueryInput& in) {
 }
 Answer bubble_share(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
-    return percent(in.e.step->bubble_s / in.e.step->time_s, "the bubble's part of the whole step");
+    return percent(in.e.step->bubble_s / in.e.step->time_s,
+                   "idle time of the busiest stage, as a part of the whole step");
 }
 Answer straggler_loss(const QueryInput& in) {
     const double cv = in.plan.training.straggler_cv;

@@ -125,8 +125,8 @@ void judge(const Builder& b, MapRow& row) {
     row.verdict = Verdict::fine;
     if (row.id == MapRowId::sp) {
         const double saved = row.without - b.e.memory.peak();
-        row.reason = row.without > 0 && saved > 0 ? "saves " + memory_text(saved) + ", same bytes"
-                                                  : "the same bytes, no copies between tp's regions";
+        row.reason = row.without > 0 && saved > 0 ? "saves " + memory_text(saved) + " for a gather more"
+                                                  : "no copies between tp's regions, for a gather more";
         return;
     }
     if (leaves_fast_domain(row)) row.verdict = Verdict::costly;

@@ -60,7 +60,7 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .name = "sequence parallelism",
      .cuts = "activations between tp's cuts",
      .says = "all-gather and reduce-scatter in place of all-reduce",
-     .often = "where tp speaks, the same bytes",
+     .often = "where tp speaks",
      .sits = "with tp",
      .reach = "whenever tp is on",
      .saves = "activations of norms, dropout and residuals",
@@ -69,8 +69,9 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .drawback = "the gathered input is kept or gathered again",
      .why = "Norms and dropout treat each token alone, so tp's ranks can share them out instead of each "
             "doing all of them.",
-     .cost = "No more bytes: an all-reduce is a reduce-scatter and an all-gather, and work is done between "
-             "the halves."},
+     .cost =
+         "The forward sends the same bytes: an all-reduce is a reduce-scatter and an all-gather, and work "
+         "is done between the halves. The backward gathers its inputs once more, since a rank kept a share."},
     {.id = MapRowId::etp,
      .key = "etp",
      .name = "tensor parallelism inside experts",

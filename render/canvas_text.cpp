@@ -2,10 +2,12 @@
 // belongs.
 #include "render/canvas.h"
 #include "render/imgui_compat.h"
+#include "render/line_break.h"
 #include "render/page_sink.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <imgui.h>
 #include <string>
@@ -60,7 +62,11 @@ void wrap(const TypeFaces& faces, const TextStyle& style, std::string_view text,
         while (!rest.empty()) {
             std::string_view part = fitting(faces, style, rest, room + 0.01f);
             if (part.size() < rest.size()) {
-                const std::size_t space = rest[part.size()] == ' ' ? part.size() : part.rfind(' ');
+                std::size_t space = rest[part.size()] == ' ' ? part.size() : part.rfind(' ');
+                if (space != std::string_view::npos && space > 0 && before_unit(rest, space)) {
+                    const std::size_t earlier = rest.substr(0, space).rfind(' ');
+                    if (earlier != std::string_view::npos) space = earlier;
+                }
                 if (space != std::string_view::npos && space > 0) part = rest.substr(0, space);
                 if (part.empty()) {
                     std::string_view after = rest;
@@ -151,6 +157,18 @@ void page_run(PageSink& page, Vec2 pen, std::string_view text, const TextStyle& 
 }
 
 }  // namespace
+
+bool before_unit(std::string_view text, std::size_t blank) {
+    static constexpr std::array<std::string_view, 24> kUnits{
+        "%",   "s",   "ms",  "µs",  "ns",   "B",    "KB",    "kB",      "MB",      "GB", "TB", "PB",
+        "KiB", "MiB", "GiB", "TiB", "GB/s", "TB/s", "TFLOP", "TFLOP/s", "PFLOP/s", "K",  "M",  "T"};
+    if (blank == 0 || blank + 1 >= text.size()) return false;
+    const char before = text[blank - 1];
+    if (before < '0' || before > '9') return false;
+    const std::string_view after = text.substr(blank + 1);
+    const std::string_view word = after.substr(0, after.find_first_of(" \n,.;:)*`?!"));
+    return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+}
 
 float Canvas::text_width(std::string_view utf8, const TextStyle& style) const {
     return width_of(faces_of(page_), style, utf8);

@@ -30,9 +30,13 @@ void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, flo
 std::string here_text(const Scene& scene, const MapRow& r) {
     if (r.verdict == Verdict::off) return "off: " + r.reason;
     std::string t = r.reason;
-    if (r.without > 0)
-        t += "; without it, on as many GPUs fewer, " + memory_text(r.without) + " on the fullest, not "
+    if (r.bubble_s > 0) t += " (idle time of the busiest stage; the Timeline's is the average stage's)";
+    if (r.without > 0) {
+        const bool fewer = r.id == MapRowId::tp || r.id == MapRowId::cp || r.id == MapRowId::pp;
+        t += "; switched off" + (fewer ? ", on 1/" + thousands(r.degree) + " of the GPUs," : std::string())
+             + " the fullest would hold " + memory_text(r.without) + ", not "
              + memory_text(scene.evaluation.memory.peak());
+    }
     return t;
 }
 

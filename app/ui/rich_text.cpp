@@ -1,5 +1,7 @@
 #include "app/ui/rich_text.h"
 
+#include "render/line_break.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -34,7 +36,7 @@ void add_words(std::string_view line, Face& face, Paragraph& out) {
             continue;
         }
         std::size_t end = 1;
-        while (end < line.size() && line[end] != ' ' && line[end] != '`'
+        while (end < line.size() && (line[end] != ' ' || before_unit(line, end)) && line[end] != '`'
                && !line.substr(end).starts_with("**"))
             ++end;
         if (!glued || out.words.empty()) out.words.emplace_back();

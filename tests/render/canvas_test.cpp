@@ -1,3 +1,4 @@
+#include "render/line_break.h"
 #include "surface_fixture.h"
 
 #include <cmath>
@@ -134,6 +135,16 @@ TEST_CASE("A text that is too long is cut and ends in an ellipsis inside its box
     CHECK_FALSE(whole);
     for (int y = 0; y < 40; ++y)
         for (int x = 101; x < 118; ++x) CHECK(pixel(image, x, y).r == 0);
+}
+
+TEST_CASE("A line does not end between a number and its unit") {
+    const std::string text = "takes 7.25 s, or 38 % of 5 steps";
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == ' ' && before_unit(text, i)) kept.push_back(text.substr(i + 1, 1));
+    CHECK(kept == std::vector<std::string>{"s", "%"});
+    CHECK_FALSE(before_unit("7 ", 1));
+    CHECK_FALSE(before_unit(" s", 0));
 }
 
 TEST_CASE("A paragraph is as high as it says, and a word wider than the room is broken") {
