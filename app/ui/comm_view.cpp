@@ -2,6 +2,7 @@
 // collective of a step as a table.
 #include "app/ui/comm_view.h"
 #include "app/ui/format.h"
+#include "app/ui/view_head.h"
 
 #include <algorithm>
 #include <cmath>
@@ -216,16 +217,14 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     const bool tall = room.h >= kTall && room.w >= kMiddle, wide = tall && room.w >= kWide;
     static constexpr std::string_view kParts[] = {"calls", "who to whom", "one call"};
     if (!tall) {
-        state.part =
-            ui.segments("comm.part", head_row.cut_left(std::min(250.0f, head_row.w)), kParts, state.part);
-        head_row.cut_left(16);
+        const Rect place = head_place(head_row, room, std::max(250.0f, segments_width(ui, kParts)));
+        state.part = ui.segments("comm.part", place, kParts, state.part);
     } else if (!wide) {
         const int shown = std::max(state.part, static_cast<int>(CommViewState::kHeat));
-        const int picked = ui.segments("comm.part", head_row.cut_left(std::min(180.0f, head_row.w)),
-                                       std::span(kParts).subspan(1), shown - 1)
-                           + 1;
+        const auto parts = std::span(kParts).subspan(1);
+        const Rect place = head_place(head_row, room, std::max(180.0f, segments_width(ui, parts)));
+        const int picked = ui.segments("comm.part", place, parts, shown - 1) + 1;
         if (picked != shown) state.part = picked;
-        head_row.cut_left(16);
     }
     const std::string words = caption(scene);
     if (c.text_width(words, ui.style(13)) <= head_row.w)

@@ -2,6 +2,7 @@
 
 #include "app/ui/format.h"
 #include "app/ui/map_parts.h"
+#include "app/ui/view_head.h"
 #include "core/layout_name.h"
 
 #include <algorithm>
@@ -33,9 +34,9 @@ void style_switch(Ui& ui, Rect row, MapViewState& state) {
 void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
     static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
     const int before = static_cast<int>(state.page);
-    const int page = ui.segments("map.page", row.cut_left(std::min(row.w, 236.0f)), kPages, before);
+    const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
+    const int page = ui.segments("map.page", place, kPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = 0;
-    row.cut_left(12);
     if (state.page != MapPage::axes) return;
     if (row.w >= kStyleWidth) {
         style_switch(ui, row, state);

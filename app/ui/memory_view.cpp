@@ -1,6 +1,7 @@
 // Memory: bars by pipeline stage against the HBM line.
 #include "app/ui/memory_view.h"
 #include "app/ui/format.h"
+#include "app/ui/view_head.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,29 +39,40 @@ void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
         ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
 }
 
-// The categories as switches, right aligned; a click hides one. False: there is no room for all.
-bool legend(Ui& ui, Rect row, MemoryViewState& state) {
-    Canvas& c = ui.canvas();
-    const TextStyle style = ui.small();
+constexpr float kLegendGap = 12;
+float legend_width(Ui& ui, std::size_t category) {
+    return ui.canvas().text_width(kCategories[category], ui.small()) + 18;
+}
+
+// A category's switch; a click hides it.
+void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
+    const Hit hit = ui.area("memory.legend", item, i);
+    const bool off = ((state.hidden >> i) & 1U) != 0;
+    swatch(ui, {item.x, item.center().y - 5, 10, 10}, i, off ? 0.4f : 1.0f);
+    TextStyle s = ui.small();
+    if (hit.hovered) s.color = ui.theme().text;
+    if (off) s.color = s.color.alpha(0.45f);
+    ui.canvas().text_in({item.x + 15, item.y, item.w - 15, item.h}, kCategories[i], s);
+    if (hit.focused) ui.focus_ring(item, 3);
+    if (hit.clicked) state.hidden ^= 1U << i;
+}
+
+// The categories, right aligned in the head's row; where that is short, in rows of their own, from the left.
+void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
     float all = 0;
-    for (const auto name : kCategories) all += c.text_width(name, style) + 30;
-    if (row.w < all) return false;
-    for (std::size_t i = kCategories.size(); i-- > 0;) {
-        const float w = c.text_width(kCategories[i], style) + 18;
-        Rect item = row.cut_right(w);
-        const Hit hit = ui.area("memory.legend", item, i);
-        const bool off = ((state.hidden >> i) & 1U) != 0;
-        swatch(ui, {item.x, item.center().y - 5, 10, 10}, i, off ? 0.4f : 1.0f);
-        TextStyle s = style;
-        if (hit.hovered) s.color = ui.theme().text;
-        if (off) s.color = s.color.alpha(0.45f);
-        item.cut_left(15);
-        c.text_in(item, kCategories[i], s);
-        if (hit.focused) ui.focus_ring(item, 3);
-        if (hit.clicked) state.hidden ^= 1U << i;
-        row.cut_right(12);
+    for (std::size_t i = 0; i < kCategories.size(); ++i) all += legend_width(ui, i) + kLegendGap;
+    if (row.w >= all) {
+        row.cut_left(std::max(0.0f, std::floor(row.w - all + kLegendGap)));
+    } else {
+        if (room.h < 110) return;  // a low pane's colours are on hover
+        row = room.cut_top(20);
     }
-    return true;
+    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+        const float w = legend_width(ui, i);
+        if (row.w + 1 < w) row = room.cut_top(20);
+        legend_item(ui, row.cut_left(std::min(w, row.w)), i, state);
+        row.cut_left(std::min(row.w, kLegendGap));
+    }
 }
 
 std::string stage_tooltip(const Memory& m, const StageMemory& s) {
@@ -144,11 +156,14 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const Me
     for (const StageMemory& s : m.stage) in_flight.push_back(s.in_flight);
     const std::vector<SavingStep> steps = savings(scene.plan, in_flight);
     if (steps.empty()) return;
-    c.text_in(head_row,
-              "the fullest GPU, from the whole model on one to this plan: "
-                  + memory_text(steps.front().fullest.total()) + " to "
-                  + memory_text(steps.back().fullest.total()) + " (logarithmic)",
-              ui.style(13, Tone::secondary));
+    const std::string words = "the fullest GPU, from the whole model on one to this plan: "
+                              + memory_text(steps.front().fullest.total()) + " to "
+                              + memory_text(steps.back().fullest.total()) + " (logarithmic)";
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    if (c.text_width(words, plain) > head_row.w && room.h > 150)
+        room.cut_top(c.paragraph(room, words, plain, 18) + 4);
+    else if (c.text_in(head_row, words, plain) && ui.hovers(head_row))
+        ui.tooltip(words);
     double most = m.hbm, least = m.hbm;
     for (const SavingStep& s : steps) {
         most = std::max(most, s.fullest.total());
@@ -206,8 +221,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     {
         static constexpr std::string_view kModes[] = {"stages", "saved"};
-        state.saved = ui.segments("memory.mode", head_row.cut_left(128), kModes, state.saved ? 1 : 0) == 1;
-        head_row.cut_left(16);
+        const Rect place = head_place(head_row, room, std::max(128.0f, segments_width(ui, kModes)));
+        state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {
         draw_savings(ui, head_row, room, scene, state);
@@ -215,16 +230,19 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     {
-        Rect text = head_row;
         const std::string a =
             m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
-        text.cut_left(c.text(text.min() + Vec2{0, (text.h - 16) / 2}, a, ui.style(13, Tone::secondary)));
+        const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         TextStyle b = ui.title();
         if (!m.fits()) b.color = ui.theme().bad;
-        const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
-        c.text_in(text, figure, b);
-        text.cut_left(std::min(text.w, c.text_width(figure, b) + 24));
-        if (!legend(ui, text, state) && room.h > 140) (void)legend(ui, room.cut_top(20), state);
+        const float words = c.text_width(a, ui.style(13)), figures = c.text_width(figure, b) + 2;
+        Rect text = head_words(head_row, room, words + figures);
+        if (text.w >= words + figures) {  // else the figure alone
+            c.text_in(text.cut_left(words), a, ui.style(13, Tone::secondary));
+        }
+        c.text_in(text.cut_left(std::min(text.w, figures)), figure, b);
+        text.cut_left(std::min(text.w, 24.0f));
+        legend(ui, text, room, state);
     }
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));

@@ -367,9 +367,13 @@ void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState
         return;
     }
     refresh(scene, state, revision);
-    const Rect sentence = room.cut_top(20);
     const TextStyle bold = ui.title();
-    c.text_in(sentence, state.bold, bold);
+    const bool wraps = c.text_width(state.bold, bold) > room.w && room.h > 120;
+    const Rect sentence = room.cut_top(wraps ? c.paragraph_height(room.w, state.bold, bold, 18) + 2 : 20.0f);
+    if (wraps)
+        c.paragraph(sentence, state.bold, bold, 18);
+    else
+        c.text_in(sentence, state.bold, bold);
     Rect rest = sentence;
     rest.cut_left(std::min(rest.w, c.text_width(state.bold, bold) + 6));
     if (room.h > 360) {  // a second line where the view fills the window

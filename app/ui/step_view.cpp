@@ -1,6 +1,7 @@
 #include "app/ui/step_view.h"
 
 #include "app/ui/format.h"
+#include "app/ui/view_head.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/straggler.h"
@@ -190,6 +191,14 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
+    if (room.w < 420) {  // one under the other; in a low room the waterfall alone
+        const float slices = static_cast<float>(waterfall(*scene.evaluation.step).size() + 1);
+        const bool both = room.h > slices * 14 + 160;
+        draw_waterfall(ui, both ? room.cut_top(room.h - 152) : room, scene);
+        room.cut_top(12);
+        if (both) draw_figures(ui, room, scene, state);
+        return;
+    }
     // In a narrow room the ranges give way to the waterfall; hovering a figure still says them.
     const Rect right = room.cut_right(room.w < 640 ? kFiguresBare : std::min(kFigures, room.w * 0.42f));
     room.cut_right(24);
@@ -323,16 +332,18 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         if (picked != below) state.part = picked;
     };
     if (!tall) {
-        state.part =
-            ui.segments("step.view", head_row.cut_left(std::min(300.0f, head_row.w)), kAll, state.part);
-        head_row.cut_left(16);
+        const Rect place = head_place(head_row, room, std::max(288.0f, segments_width(ui, kAll)));
+        state.part = ui.segments("step.view", place, kAll, state.part);
     }
-    if (scene.evaluation.step && head_row.w > 150) {
+    if (scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
-        c.text_in(head_row,
-                  time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
-                      + " of it is the work itself at the peak, the rest is lost",
-                  ui.style(13, Tone::secondary));
+        const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
+                                  + " of it is the work itself at the peak, the rest is lost";
+        const TextStyle plain = ui.style(13, Tone::secondary);
+        if (c.text_width(words, plain) > head_row.w && room.h > 200)
+            room.cut_top(c.paragraph(room, words, plain, 18) + 6);
+        else if (head_row.w > 150 && c.text_in(head_row, words, plain) && ui.hovers(head_row))
+            ui.tooltip(words);
     }
     if (!scene.evaluation.step && (tall || state.part == StepViewState::kTime)) {
         const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;

@@ -5,6 +5,7 @@
 #include "core/names.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pentamesh::ui {
 
@@ -152,16 +153,36 @@ std::string measures_explained(const Bubble& b) {
     return s;
 }
 
-void legend_item(Ui& ui, Rect& row, std::string_view name, Color color, OpKind kind, Pattern pattern) {
-    const float w = ui.canvas().text_width(name, ui.style(11));
-    if (row.w < w + 20) return;
-    const Rect box{row.x, row.center().y - 5, 10, 10};
-    ui.canvas().rect(box, color);
-    texture(ui.canvas(), ui.theme(), kind, box);
-    if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
-    ui.canvas().text({box.right() + 5, row.center().y - 7}, name, ui.style(11, Tone::secondary));
-    row.cut_left(w + 31);
-}
+// Entries one after another, in as many lines as they need; `draw` false: counted only.
+struct Legend {
+    Ui& ui;
+    Rect all, row;
+    bool draw;
+    int lines = 1;
+
+    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendLine; }
+    // Where the next entry of this width goes; nullopt: nothing is to be drawn.
+    std::optional<Rect> next(float w) {
+        if (row.w < w && row.x > all.x) {
+            ++lines;
+            row = {all.x, row.y + kLegendLine, all.w, kLegendLine};
+        }
+        const Rect at = row.cut_left(std::min(w, row.w));
+        row.cut_left(std::min(16.0f, row.w));
+        if (!draw || at.bottom() > all.bottom() + 1) return std::nullopt;
+        return at;
+    }
+    std::optional<Rect> item(std::string_view name, Color color, OpKind kind, Pattern pattern) {
+        const auto at = next(ui.canvas().text_width(name, ui.style(11)) + 16);
+        if (!at) return std::nullopt;
+        const Rect box{at->x, at->center().y - 5, 10, 10};
+        ui.canvas().rect(box, color);
+        texture(ui.canvas(), ui.theme(), kind, box);
+        if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
+        ui.canvas().text_in({box.right() + 5, at->y, at->w - 15, at->h}, name, ui.style(11, Tone::secondary));
+        return box;
+    }
+};
 
 }  // namespace
 
@@ -289,33 +310,41 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
 }
 
+float measures_height(Ui& ui, float width, const TimelineViewState& state) {
+    if (state.shown.bubble.work <= 0) return 0;
+    return ui.canvas().paragraph_height(width, measures_text(state.shown.bubble), ui.small(), 18) + 4;
+}
+
 void draw_measures(Ui& ui, Rect row, const Scene&, const TimelineViewState& state) {
     if (state.shown.bubble.work <= 0) return;
-    ui.canvas().text_in(row, measures_text(state.shown.bubble), ui.small());
+    ui.canvas().paragraph(row, measures_text(state.shown.bubble), ui.small(), 18);
     if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown.bubble));
 }
 
-void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state,
-                          const RowPainter& painter, float row_height) {
+int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
+                    bool draw) {
     const ShownTimeline& shown = state.shown;
     const Timeline& t = shown.timeline(scene.evaluation);
     const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
     const Theme& theme = ui.theme();
     const bool pairs = has(OpKind::FB);
-    if (has(OpKind::F) || pairs) legend_item(ui, row, "forward", theme.forward, OpKind::F, Pattern::solid);
-    if (has(OpKind::B) || pairs) legend_item(ui, row, "backward", theme.backward, OpKind::B, Pattern::solid);
-    if (has(OpKind::I)) legend_item(ui, row, "input gradient", theme.backward, OpKind::I, Pattern::solid);
-    if (has(OpKind::W)) legend_item(ui, row, "weight gradient", theme.weight_grad, OpKind::W, Pattern::solid);
+    Legend legend(ui, room, draw);
+    const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
+        return legend.item(name, color, kind, pattern);
+    };
+    if (has(OpKind::F) || pairs) item("forward", theme.forward, OpKind::F);
+    if (has(OpKind::B) || pairs) item("backward", theme.backward, OpKind::B);
+    if (has(OpKind::I)) item("input gradient", theme.backward, OpKind::I);
+    if (has(OpKind::W)) item("weight gradient", theme.weight_grad, OpKind::W);
     if (pairs) {
-        const Rect box{row.x, row.center().y - 5, 10, 10};
-        legend_item(ui, row, "pair: both at once", theme.forward, OpKind::F, Pattern::solid);
-        ui.canvas().rect({box.x, box.y + 5, 10, 5}, theme.backward);
-        ui.canvas().frame(box, theme.text, 1);
+        if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
+            ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);
+            ui.canvas().frame(*box, theme.text, 1);
+        }
     }
     const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
                                    [](const auto& x) { return x.recompute > 0; });
-    if (again && row_height >= kLowRow_px)
-        legend_item(ui, row, "forward again", recompute_color(theme), OpKind::F, Pattern::solid);
+    if (again && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
     static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                                   GroupKind::etp};
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
@@ -323,17 +352,19 @@ void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineVi
             return x.comm.forward[a] + x.comm.backward[a] > 0;
         });
         if (speaks && row_height >= kLowRow_px)
-            legend_item(ui, row, "exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
-                        Pattern::cross_hatched);
+            item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
+                 Pattern::cross_hatched);
     }
-    if (painter.lane_of(row_height) > 0)
-        legend_item(ui, row, "sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F,
-                    Pattern::solid);
+    if (lane_height(shown, static_cast<int>(t.device.size()), row_height) > 0)
+        item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F);
     if (shown.choice.slow.any())
-        legend_item(ui, row, "waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F,
-                    Pattern::hatched);
-    if (chunks_of(t.shape) > 1 && row.w > 120)
-        ui.canvas().text({row.x, row.center().y - 7}, "fainter: later chunk", ui.style(11, Tone::secondary));
+        item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
+    if (chunks_of(t.shape) > 1) {
+        const std::string_view words = "fainter: later chunk";
+        if (const auto at = legend.next(ui.canvas().text_width(words, ui.style(11)) + 2))
+            ui.canvas().text_in(*at, words, ui.style(11, Tone::secondary));
+    }
+    return legend.lines;
 }
 
 }  // namespace pentamesh::ui

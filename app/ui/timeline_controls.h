@@ -14,10 +14,13 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 // "bubble 5.08 % of the pipeline's time ...", or what the injected slow stage costs, with its removal.
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
 // Every measure of idle time by its name, and the closed form beside the one it speaks of.
+[[nodiscard]] float measures_height(Ui& ui, float width, const TimelineViewState& state);
 void draw_measures(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state);
-// Of what rows of this height show.
-void draw_timeline_legend(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state,
-                          const RowPainter& painter, float row_height);
+// What colours and textures mean, of what rows of this height show, in as many lines as the entries need;
+// what is below `room` is left out. Returns the lines; `draw` false: they are counted only.
+inline constexpr float kLegendLine = 18;
+int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
+                    bool draw);
 
 // "zb-h1 under 1f1b's costs: 43 % less idle ...".
 [[nodiscard]] std::string comparison_text(const Timeline& own, const Timeline& other);

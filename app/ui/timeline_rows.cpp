@@ -58,9 +58,13 @@ void RowPainter::expect_rows(int rows) {
                  {.least_px = static_cast<double>(least_px * scale)});
 }
 
-float RowPainter::lane_of(float row_height) const {
-    if (shown_.costs.send <= 0 || t_.device.size() < 2 || row_height < 19) return 0;
+float lane_height(const ShownTimeline& shown, int devices, float row_height) {
+    if (shown.costs.send <= 0 || devices < 2 || row_height < 19) return 0;
     return std::clamp(std::round(row_height * 0.14f), 4.0f, 6.0f);
+}
+
+float RowPainter::lane_of(float row_height) const {
+    return lane_height(shown_, static_cast<int>(t_.device.size()), row_height);
 }
 
 RowPainter::Shares RowPainter::shares(int device, const Op& op) const {

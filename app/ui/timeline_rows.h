@@ -15,6 +15,9 @@ inline constexpr float kLowRow_px = 13;
 // The texture over it: I hatched, W dotted.
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 
+// Where ops end and sends run below them; 0 where rows are low or sends cost nothing.
+[[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
+
 class RowPainter {
   public:
     RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
@@ -30,7 +33,6 @@ class RowPainter {
     // How many rows are drawn; before the first. Of many low ones, wider ops are merged and only wide ones
     // numbered, so that a frame's cost has a bound.
     void expect_rows(int rows);
-    // Where ops end and sends run below them; nothing where rows are low or sends cost nothing.
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:

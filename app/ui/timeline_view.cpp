@@ -6,6 +6,7 @@
 #include "app/ui/timeline_memory.h"
 #include "app/ui/timeline_overlay.h"
 #include "app/ui/timeline_rows.h"
+#include "app/ui/view_head.h"
 #include "core/names.h"
 #include "core/timeline_walk.h"
 
@@ -16,7 +17,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMostRow = 128;
+constexpr float kMostRow = 128, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
 std::string op_name(OpKind k) {
@@ -279,9 +280,9 @@ struct Rooms {
 };
 
 // The memory curve takes what few stages leave free.
-Rooms divide(Rect room, float labels, bool tall, bool second, int devices) {
+Rooms divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
     Rooms r;
-    r.legend = room.cut_bottom(18);
+    r.legend = room.cut_bottom(legend);
     const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
     if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 240.0f));
     if (room.h > 96) r.ruler = room.cut_bottom(20);
@@ -328,14 +329,20 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
             row.h = 24;
             draw_controls(ui, row, scene, state, revision);
         }
-        draw_measures(ui, room.cut_top(22), scene, state);
+        draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
+    } else if (!still && head_row.w <= 360 && room.h > 200) {  // a row of its own
+        Rect row = room.cut_top(28);
+        row.h = 24;
+        draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
+        row.cut_left(8);
+        draw_critical_switch(ui, row.cut_left(94), state);
     } else if (head_row.w > 360 && !still) {
         draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
         head_row.cut_right(4);
         draw_critical_switch(ui, head_row.cut_right(94), state);
         head_row.cut_right(8);
     }
-    draw_sentence(ui, head_row, scene, state);
+    draw_sentence(ui, head_words(head_row, room, kSentence), scene, state);
     update_shown(scene.plan, e, revision, state.choice, state.shown);  // a control may have chosen anew
     const Timeline& t = state.shown.timeline(e);
     double whole = state.shown.whole_s(e);
@@ -348,8 +355,17 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     if (state.cursor_s > whole) state.cursor_s = -1;
 
     const auto devices = static_cast<int>(t.device.size());
-    Rooms rooms = divide(room, labels_width(ui, room, tall, state.shown), tall, compared, devices);
-    RowPlace rows{rooms.plot, std::clamp(rooms.plot.h / static_cast<float>(devices), 3.0f, kMostRow), 0};
+    const float labels = labels_width(ui, room, tall, state.shown);
+    const auto rooms_with = [&](float legend) {
+        return divide(room, labels, legend, tall, compared, devices);
+    };
+    const auto row_in = [&](const Rooms& r) {
+        return std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
+    };
+    Rooms rooms = rooms_with(kLegendLine);
+    const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, row_in(rooms), false);
+    if (lines > 1 && room.h > 150) rooms = rooms_with(kLegendLine * static_cast<float>(std::min(lines, 4)));
+    RowPlace rows{rooms.plot, row_in(rooms), 0};
     const float content = rows.row_h * static_cast<float>(devices);
     if (ui.hovers(rooms.labels) && ui.frame().wheel != 0)
         state.scroll -= ui.frame().wheel * std::max(16.0f, rows.row_h * 3);
@@ -389,7 +405,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     }
     draw_labels(ui, rooms.labels, rows, scene, state);
     rooms.legend.cut_left(rooms.labels.w);
-    draw_timeline_legend(ui, rooms.legend, scene, state, painter, rows.row(0).h);
+    timeline_legend(ui, rooms.legend, scene, state, rows.row_h, true);
     if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
 }
 

@@ -1,5 +1,8 @@
 #include "app/ui/view_head.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace pentamesh::ui {
 
 std::string_view title_of(ViewId view) {
@@ -67,6 +70,30 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, std::span<const ViewId> s
     head.as_data = as_data;
     head.row = row;
     return head;
+}
+
+Rect head_place(Rect& head_row, Rect& room, float width) {
+    if (head_row.w < width && room.h > 90) {
+        head_row = room.cut_top(24);
+        room.cut_top(6);
+    }
+    const Rect place = head_row.cut_left(std::min(head_row.w, width));
+    head_row.cut_left(std::min(head_row.w, 16.0f));
+    return place;
+}
+
+float segments_width(Ui& ui, std::span<const std::string_view> labels) {
+    float w = 0;
+    for (const auto label : labels)
+        w += ui.canvas().text_width(label, ui.style(12, Tone::text, Face::semibold)) + 20;
+    return std::ceil(w);
+}
+
+Rect head_words(Rect head_row, Rect& room, float width) {
+    if (head_row.w >= width || room.h <= 110) return head_row;
+    const Rect row = room.cut_top(20);
+    room.cut_top(4);
+    return row;
 }
 
 }  // namespace pentamesh::ui
