@@ -2,6 +2,7 @@
 #include "app/ui/mesh_view.h"
 #include "app/ui/format.h"
 #include "app/ui/mesh_activity.h"
+#include "app/ui/mesh_boxes.h"
 #include "app/ui/mesh_marks.h"
 #include "core/order_presets.h"
 
@@ -145,87 +146,46 @@ std::optional<std::int64_t> parse_rank(std::string text) {
     return rank;
 }
 
-void caption(Ui& ui, Rect row, const Scene& scene, const MeshViewState& state) {
+MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
+    if (!state.failure) return mesh_caption(scene);
+    return state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
+                                : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
+}
+
+// One line where it has room, else two or three: what the mesh says is not cut for a control beside it.
+// `kept`: free at the right end of the first line.
+void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewState& state) {
+    Canvas& c = ui.canvas();
+    constexpr float kLine = 18, kGap = 6;
+    Rect line{room.x, room.y, room.w - kept, 20};
     if (!state.failure && shows_activity(scene)) {
-        activity_caption(ui, row, scene);
+        activity_caption(ui, line, scene);
+        room.cut_top(20);
         return;
     }
-    MeshCaption text = mesh_caption(scene);
-    if (state.failure)
-        text = state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
-                                    : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
-    TextStyle bold = ui.title();
-    const float w = ui.canvas().text_width(text.bold, bold);
-    ui.canvas().text_in(row, text.bold, bold);
-    row.cut_left(std::min(row.w, w + 6));
-    if (row.w > 40 && ui.canvas().text_in(row, text.plain, ui.style(13, Tone::secondary)) && ui.hovers(row))
+    const MeshCaption text = caption_of(scene, state);
+    const TextStyle bold = ui.title(), plain = ui.style(13, Tone::secondary);
+    const float w = c.text_width(text.bold, bold), more = c.text_width(text.plain, plain);
+    if (w + kGap + more <= line.w || room.h < 180) {
+        room.cut_top(20);
+        c.text_in(line, text.bold, bold);
+        line.cut_left(std::min(line.w, w + kGap));
+        if (line.w > 40 && c.text_in(line, text.plain, plain) && ui.hovers(line))
+            ui.tooltip(text.bold + "\n" + text.plain);
+        return;
+    }
+    line.h = std::max(20.0f, c.paragraph_height(line.w, text.bold, bold, kLine));
+    room.cut_top(line.h);
+    if (line.h > 20)
+        c.paragraph(line, text.bold, bold, kLine);
+    else
+        c.text_in(line, text.bold, bold);
+    const float h = c.paragraph_height(room.w, text.plain, plain, kLine);
+    const Rect below = room.cut_top(h <= 2 * kLine + 1 && room.h > 200 ? h : kLine);
+    if (h <= below.h + 1)
+        c.paragraph(below, text.plain, plain, kLine);
+    else if (c.text_in(below, text.plain, plain) && ui.hovers(below))
         ui.tooltip(text.bold + "\n" + text.plain);
-}
-
-void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& cam, const CellGrid& grid,
-                const Scene& scene) {
-    Canvas& c = ui.canvas();
-    const auto& cluster = scene.plan.cluster;
-    const float node_w = layout.node.full.x * cam.zoom;
-    if (layout.has_pods)
-        for (std::int64_t i = 0; i < layout.pod.count; ++i) {
-            Rect r = box_rect(layout, layout.pod, i, grid, cam.zoom);
-            const std::int64_t held = std::min(layout.pod.size, cluster.gpus - i * layout.pod.size);
-            if (held < layout.pod.size) {  // as high as it is filled
-                const std::int64_t cols = layout.grid.level[1].cols;
-                const std::int64_t rows =
-                    ((held + layout.node.size - 1) / layout.node.size + cols - 1) / cols;
-                r.h = static_cast<float>(rows) * layout.node.full.y * cam.zoom;
-            }
-            c.frame(r, ui.theme().hairline, 1);
-            std::string label = "pod " + std::to_string(i);
-            if (held < layout.pod.size) label += " (" + thousands(held) + ")";
-            if (r.w >= 44) c.text({r.x, r.y - 17}, label, ui.style(11, Tone::secondary));
-        }
-    // Node boxes when there is room to see them; only those on the screen.
-    if (node_w < 14 || layout.node.count > 200000) return;
-    const bool labels = node_w >= 44;
-    int drawn = 0;
-    for (std::int64_t i = 0; i < layout.node.count && drawn < 4000; ++i) {
-        const Rect r = box_rect(layout, layout.node, i, grid, cam.zoom);
-        if (r.right() < area.x || r.x > area.right() || r.bottom() < area.y || r.y > area.bottom()) continue;
-        const float gap = std::min(3.0f, r.w * 0.04f);
-        c.frame(r.inset(gap), ui.theme().hairline, 1, node_w > 60 ? 4.0f : 0.0f);
-        ++drawn;
-        if (labels && layout.node.size > 1) {
-            const std::string text =
-                (node_w >= 80 ? std::string(domain_name(cluster)) + " " : "") + std::to_string(i);
-            const float h = layout.node.padding.y * cam.zoom;
-            if (h >= 12)
-                c.text_in({r.x + gap + 4, r.y + gap, r.w - 8, h - gap}, text, ui.style(11, Tone::secondary));
-        }
-    }
-}
-
-void draw_labels(Ui& ui, Rect area, const MeshLayout& layout, const CellGrid& grid) {
-    if (grid.cell.x < 24 || grid.cell.y < 13) return;
-    // Cells on the screen: walk boxes, not ranks, so that the cost is what is seen.
-    int drawn = 0;
-    for (std::int64_t r = 0; r < grid.count && drawn < 3000; ++r) {
-        const Vec2 at = cell_position(grid, r);
-        if (at.x + grid.cell.x < area.x || at.x > area.right() || at.y + grid.cell.y < area.y
-            || at.y > area.bottom()) {
-            // Skip the rest of a box that is wholly outside.
-            if (r % layout.node.size == 0) {
-                const Vec2 last =
-                    cell_position(grid, std::min<std::int64_t>(r + layout.node.size, grid.count) - 1);
-                const bool outside = (at.y > area.bottom() && last.y > area.bottom())
-                                     || (last.y + grid.cell.y < area.y && at.y + grid.cell.y < area.y);
-                if (outside) r += layout.node.size - 1;
-            }
-            continue;
-        }
-        const Color ground = grid.palette[static_cast<std::size_t>(cell_id(grid, r) % grid.palette_size)];
-        TextStyle s = ui.style(grid.cell.x >= 44 ? 13.0f : 11.0f);
-        s.color = ink_on(ground);
-        ui.canvas().text_in({at.x, at.y, grid.cell.x, grid.cell.y}, std::to_string(r), s, Align::center);
-        ++drawn;
-    }
 }
 
 void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
@@ -272,7 +232,8 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     };
     for (const std::int64_t rank : state.outlined) frame(rank, ui.theme().text, 1);
     frame(state.asked, ui.theme().link, 1);
-    frame(state.asked, ui.theme().link, 4);
+    // The second inside the cell where it has room: outside it would cross the node's name.
+    frame(state.asked, ui.theme().link, grid.cell.x >= 24 ? -3.0f : 4.0f);
 }
 
 // Cells, boxes, labels and marks of one order in one area.
@@ -316,13 +277,15 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     if (state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
     draw_boxes(ui, room, layout, state.camera, grid, scene);
-    draw_labels(ui, room, layout, grid);
+    draw_rank_numbers(ui, room, layout, grid);
     if (!state.plain) draw_marks(ui, room, scene, grid, state.show_links);
     draw_outlined(ui, state, grid);
     c.pop_clip();
-    if (hit.hovered && under >= 0 && !hit.held && !state.plain) {
+    if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
+        ui.tooltip(state.plain  // where it stands, not whom it talks to
+                       ? "rank " + thousands(under) + "\n" + place_of(cluster, under)
+                       : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }
 }
 
@@ -358,12 +321,33 @@ void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
     }
 }
 
+constexpr float kField = 96, kFieldGap = 16;
+
+// "go to rank": beside the words where both fit, else in the row above, else nowhere (a cell is clicked, and
+// the arrows walk). Returns what it keeps of the words' first line.
+float place_field(Ui& ui, Rect room, Rect spare, Scene& scene, MeshViewState& state) {
+    if (ui.state().still) return 0;
+    const MeshCaption text = caption_of(scene, state);
+    const float words = ui.canvas().text_width(text.bold, ui.title()),
+                all = words + 6 + ui.canvas().text_width(text.plain, ui.style(13)),
+                beside = room.w - kField - kFieldGap;
+    const bool above = spare.w >= kField + kFieldGap && all > beside;
+    if (!above && words > beside) return 0;
+    const Rect field = above ? Rect{spare.right() - kField, spare.y + 1, kField, 22}
+                             : Rect{room.right() - kField, room.y - 2, kField, 22};
+    go_to_rank(ui, field, scene, state);
+    return above ? 0 : kField + kFieldGap;
+}
+
 }  // namespace
 
 void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision) {
     constexpr float kSecond = 222;
     const bool second = !ui.state().still && room.w > 640 && room.h > 200;
-    if (switch_width(ui, scene) + (second ? kSecond : 0) > head_row.w && room.h > 120) {
+    const float switches = switch_width(ui, scene);
+    Rect spare;  // where the field may stand, so that the words below have their line for themselves
+    if (switches + (second ? kSecond : 0) > head_row.w && room.h > 120) {
+        spare = head_row;
         head_row = room.cut_top(24);  // a row of its own where the head has no place
         room.cut_top(4);
     }
@@ -371,34 +355,33 @@ void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& st
         second_switch(ui, head_row.cut_right(kSecond - 12), scene, state, revision);
         head_row.cut_right(12);
     }
+    if (head_row.w - switches >= kField + kFieldGap) {
+        spare = head_row;
+        spare.cut_left(switches);
+    }
     axis_switch(ui, head_row, scene);
     next_axis(scene);
-    Rect line = room.cut_top(20);
-    room.cut_top(4);
-    if (!ui.state().still) {
-        const Rect field = line.cut_right(96);
-        go_to_rank(ui, {field.x, field.y - 2, field.w, 22}, scene, state);
-        line.cut_right(16);
-    }
+    const float kept = place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
         return;
     }
     const bool both = state.second >= 0 && room.w > 640 && state.second_evaluation.mesh.world > 0;
     if (!both) {
-        caption(ui, line, scene, state);
+        caption(ui, room, kept, scene, state);
+        room.cut_top(4);
         draw_cells(ui, room, scene, state, "mesh.cells");
         return;
     }
+    if (kept > 0) room.cut_top(24);
     Rect left = room, right = left.cut_right(room.w / 2 - 12);
     left.cut_right(24);
     Scene other{state.second_plan, state.second_evaluation, scene.presets,       scene.selection,
                 scene.hover,       scene.next_hover,        scene.time_cursor_s, scene.shown_timeline};
     const auto half = [&](Rect area, Scene& s, std::string_view title, std::string_view name) {
-        Rect row = area.cut_top(20);
-        const std::string head = std::string(title) + ":";
-        row.cut_left(ui.canvas().text({row.x, row.y + 2}, head, ui.style(12, Tone::secondary)) + 8);
-        caption(ui, row, s, state);
+        ui.canvas().text_in(area.cut_top(18), std::string(title) + ":", ui.style(12, Tone::secondary));
+        caption(ui, area, 0, s, state);
+        area.cut_top(4);
         draw_cells(ui, area, s, state, name);
     };
     half(left, scene, order_name(scene.plan.layout.order), "mesh.cells");
