@@ -133,22 +133,35 @@ std::string what_and_where(const Operation& op) {
     return s;
 }
 
-// `narrow`: without what a squeezed table could not show.
-DataTable call_rows(const Scene& scene, bool narrow) {
+// How much of a call's row is shown beside its figures. In a narrow one what is sent and by which collective
+// share a cell, one above the other; in a slender one the axis does too.
+enum class CallColumns : std::uint8_t { all, narrow, slender };
+
+DataTable call_rows(const Scene& scene, CallColumns columns) {
     DataTable t;
-    t.columns = {{"axis"},        {"what"},         {"collective"}, {"over", true}, {"link"},
-                 {"calls", true}, {"buffer", true}, {"sent", true}, {"time", true}, {"exposed", true}};
-    for (const Operation& op : scene.evaluation.comm.operations)
-        t.rows.push_back({axis_label(op.axis), what_and_where(op), spaced(name_of(op.collective)),
-                          std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
-                          thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
-                          traffic_text(op.message_bytes), traffic_text(op.sent_bytes_per_rank),
-                          time_text(op.time_s), exposed_text(op.exposed_s)});
-    if (!narrow) return t;
-    static constexpr std::array<std::ptrdiff_t, 3> kLeftOut{6, 4, 3};  // from the last
-    for (const std::ptrdiff_t i : kLeftOut) {
-        t.columns.erase(t.columns.begin() + i);
-        for (auto& row : t.rows) row.erase(row.begin() + i);
+    if (columns == CallColumns::all)
+        t.columns = {{"axis"},        {"what"},         {"collective"}, {"over", true}, {"link"},
+                     {"calls", true}, {"buffer", true}, {"sent", true}, {"time", true}, {"exposed", true}};
+    else if (columns == CallColumns::narrow)
+        t.columns = {{"axis"},        {"what, by which collective"},
+                     {"calls", true}, {"sent", true},
+                     {"time", true},  {"exposed", true}};
+    else
+        t.columns = {{"axis, what"}, {"sent", true}, {"time", true}};
+    for (const Operation& op : scene.evaluation.comm.operations) {
+        const std::string axis = axis_label(op.axis), what = what_and_where(op),
+                          collective = spaced(name_of(op.collective)),
+                          calls = thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
+                          sent = traffic_text(op.sent_bytes_per_rank), time = time_text(op.time_s),
+                          exposed = exposed_text(op.exposed_s);
+        if (columns == CallColumns::all)
+            t.rows.push_back({axis, what, collective, std::to_string(op.group_size),
+                              tier_label(scene.plan.cluster, op.tier), calls, traffic_text(op.message_bytes),
+                              sent, time, exposed});
+        else if (columns == CallColumns::narrow)
+            t.rows.push_back({axis, what + "\n" + collective, calls, sent, time, exposed});
+        else
+            t.rows.push_back({what + "\n" + axis + ", " + collective, sent, time});
     }
     return t;
 }
@@ -173,10 +186,13 @@ std::string caption(const Scene& scene) {
 }
 
 void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
-    const bool narrow = room.w < 800;
-    if (state.rows_of != revision || state.rows_narrow != narrow) state.rows = call_rows(scene, narrow);
+    const CallColumns columns = room.w >= 800   ? CallColumns::all
+                                : room.w >= 430 ? CallColumns::narrow
+                                                : CallColumns::slender;
+    const int shown = static_cast<int>(columns);
+    if (state.rows_of != revision || state.rows_columns != shown) state.rows = call_rows(scene, columns);
     state.rows_of = revision;
-    state.rows_narrow = narrow;
+    state.rows_columns = shown;
     const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
     if (row < 0) return;
     scene.selection.operation = row;

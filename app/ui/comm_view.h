@@ -17,7 +17,7 @@ struct CommViewState {
     CommRingState ring;
     // Made from the evaluation and kept while it stands.
     std::uint64_t rows_of = 0;
-    bool rows_narrow = false;
+    int rows_columns = 0;  // which of them
     DataTable rows;
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);

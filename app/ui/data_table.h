@@ -23,10 +23,13 @@ enum class TableFormat : std::uint8_t { text, csv, markdown, json };
 [[nodiscard]] std::string write_table(const DataTable& table, TableFormat format);
 
 struct TableState {
-    float scroll = 0;
+    float scroll = 0;  // rows
+    float across = 0;  // pixels, where the columns are wider than the room
     int hovered_row = -1;
 };
-// Draws what fits and scrolls. Returns the row clicked, -1: none.
+// Draws what fits and scrolls. Where room is short, words wrap to up to three lines; figures and their titles
+// are never cut: columns that still do not fit are reached sideways (Shift and the wheel, or the bar below).
+// Returns the row clicked, -1: none.
 int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table, TableState& state,
                int selected = -1);
 

@@ -7,6 +7,8 @@ namespace pentamesh::ui {
 
 // The table's height at the least, and as high as it makes use of.
 [[nodiscard]] float map_table_height(const MapViewState& state, float row);
+// How high a row is at the least in a table of this width, where words are to be read whole.
+[[nodiscard]] float map_least_row(float width);
 inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
 
 // The row that is selected: what was clicked last where it stands for the selected axis.

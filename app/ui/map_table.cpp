@@ -45,12 +45,12 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
     return width;
 }
 
-// Up to two lines of small text in a cell, cut where even that is too little.
+// As many lines of small text as a cell has room for, cut where even that is too little.
 void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style) {
     constexpr float kLine = 16;
     Canvas& c = ui.canvas();
     const float h = c.paragraph_height(cell.w, text, style, kLine);
-    if (h <= 2 * kLine + 1 && h <= cell.h) {
+    if (h <= 4 * kLine + 1 && h <= cell.h) {
         c.paragraph({cell.x, cell.y + (cell.h - h) / 2, cell.w, h}, text, style, kLine);
         return;
     }
@@ -81,7 +81,11 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     const bool on = r.verdict != Verdict::off;
     const Color color = color_of_row(ui.theme(), r.id);
     if (r.modifier) cell.cut_left(16);
-    const Vec2 at{cell.x, cell.center().y - (with_cuts ? 14.0f : 6.0f)};
+    // What it cuts: under its name, on as many lines as the row has.
+    const std::string_view what = with_cuts ? words_of(r.id).cuts : std::string_view();
+    const float wrapped = with_cuts ? c.paragraph_height(cell.w - 20, what, ui.small(), 16) : 0;
+    const float more = wrapped > 16 && wrapped + 16 <= cell.h ? (wrapped - 16) / 2 : 0;
+    const Vec2 at{cell.x, cell.center().y - (with_cuts ? 14.0f + more : 6.0f)};
     if (r.modifier)
         c.frame({at.x + 1, at.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
     else
@@ -89,14 +93,19 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     cell.cut_left(20);
     const std::string name = name_of_row(r, state.style);
     const TextStyle bold = on ? ui.title() : ui.style(13, Tone::secondary);
-    Rect line = with_cuts ? Rect{cell.x, cell.center().y - 16, cell.w, 16} : cell;
+    Rect line = with_cuts ? Rect{cell.x, cell.center().y - 16 - more, cell.w, 16} : cell;
     const float w = c.text_width(name, bold);
     c.text_in(line, name, bold);
     line.cut_left(std::min(line.w, w + 8));
     std::string setting = on ? r.setting : "";
     if (setting.starts_with("ZeRO-") && name == "ZeRO") setting = setting.substr(5);
-    c.text_in(line, setting, ui.style(13, on ? Tone::text : Tone::secondary));
-    if (with_cuts) c.text_in({cell.x, cell.center().y, cell.w, 16}, words_of(r.id).cuts, ui.small());
+    const TextStyle plain = ui.style(13, on ? Tone::text : Tone::secondary);
+    if (c.text_width(setting, plain) > line.w) setting = setting.substr(0, setting.find(' '));
+    c.text_in(line, setting, plain);
+    if (more > 0)
+        c.paragraph({cell.x, cell.center().y - more, cell.w, wrapped}, what, ui.small(), 16);
+    else if (with_cuts)
+        c.text_in({cell.x, cell.center().y, cell.w, 16}, what, ui.small());
 }
 
 void step_cell(Ui& ui, Rect cell, const MapRow& r) {
@@ -133,6 +142,20 @@ void verdict_cell(Ui& ui, Rect cell, const MapRow& r) {
     two_lines(ui, cell, text, ui.small(Tone::text));
 }
 
+// A slender row: name, bytes and link on one line, the verdict under them over the whole width.
+constexpr float kSlender = 430, kSlenderRow = 64;
+void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, const Cluster& cluster) {
+    row = row.inset(8, 4);
+    Rect line = row.cut_top(22);
+    if (r.tier >= 0) crosses_cell(ui, line.cut_right(88), r, cluster);
+    line.cut_right(8);
+    if (r.calls > 0)
+        ui.canvas().text_in(line.cut_right(62), traffic_text(r.sent_bytes), ui.style(13), Align::right);
+    axis_cell(ui, line, r, state, false);
+    if (r.modifier) row.cut_left(16);
+    verdict_cell(ui, row, r);
+}
+
 std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     const MapWords& w = words_of(r.id);
     std::string t = name_of_row(r, state.style) + ", " + std::string(w.name) + "\n" + std::string(w.why)
@@ -144,6 +167,10 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
 }
 
 }  // namespace
+
+float map_least_row(float width) {
+    return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh : kMapRowLow;
+}
 
 float map_table_height(const MapViewState& state, float row) {
     return kHead + row * static_cast<float>(state.rows.size());
@@ -204,8 +231,11 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     const auto n = static_cast<float>(state.rows.size());
     // Two lines a row; where that does not fit, one; where that does not fit either, they scroll.
-    const bool one_line = room.h - kHead < n * kMapRowLow;
-    const float h = std::clamp((room.h - kHead) / n, one_line ? 22.0f : kMapRowLow, kMapRowHigh);
+    const bool slender = room.w < kSlender;
+    const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
+    const float h = slender ? kSlenderRow
+                            : std::clamp((room.h - kHead) / n, one_line ? 22.0f : kMapRowLow,
+                                         room.w < 640 ? kMapRowHigh + 12 : kMapRowHigh);
     const std::array<float, kColumns> width = columns_for(room.w - 16, one_line);
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);
@@ -216,12 +246,15 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             row.cut_left(kGap);
         }
     };
-    cells(room.cut_top(kHead), [&](Column k, Rect cell) {
-        ui.section({cell.x, cell.y, cell.w, 16}, k == axis && width[cuts] <= 0 && !one_line
-                                                     ? "AXIS, WHAT IT CUTS"
-                                                 : k == step && one_line ? "SENDS"
-                                                                         : kHeads[k]);
-    });
+    if (slender)
+        ui.section(room.cut_top(kHead).inset(8, 0), "AXIS AND VERDICT", "SENDS, CROSSES");
+    else
+        cells(room.cut_top(kHead), [&](Column k, Rect cell) {
+            ui.section({cell.x, cell.y, cell.w, 16}, k == axis && width[cuts] <= 0 && !one_line
+                                                         ? "AXIS, WHAT IT CUTS"
+                                                     : k == step && one_line ? "SENDS"
+                                                                             : kHeads[k]);
+        });
     if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, h * n - room.h));
     const int selected = selected_row(scene, state);
@@ -249,6 +282,10 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                 focus_to = id_of("map.row", static_cast<std::uint64_t>(state.rows[to].id));
         }
         const bool on = r.verdict != Verdict::off;
+        if (slender) {
+            slender_row(ui, row, r, state, scene.plan.cluster);
+            continue;
+        }
         cells(row, [&](Column k, Rect cell) {
             switch (k) {
             case axis: axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line); break;

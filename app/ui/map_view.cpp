@@ -67,7 +67,9 @@ void walk_rows(Ui& ui, Scene& scene, MapViewState& state) {
 
 // The whole as one sheet: the table, under it what there is room for.
 void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
-    const float least = map_table_height(state, kMapRowLow), most = map_table_height(state, kMapRowHigh);
+    const float low = map_least_row(room.w);
+    const float least = map_table_height(state, low),
+                most = map_table_height(state, std::max(low, kMapRowHigh));
     constexpr float kCard = 190, kGap = 16;
     if (room.h < least + kCard) {
         draw_map_table(ui, room, scene, state);

@@ -54,11 +54,14 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
     if (state.rows_of != revision) state.rows = tensors_data(scene);
     state.rows_of = revision;
     const DataTable& t = state.rows;
-    ui.canvas().text_in(
-        head_row,
+    const std::string words =
         std::to_string(t.rows.size())
-            + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most",
-        ui.style(13, Tone::secondary));
+        + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    if (ui.canvas().text_width(words, plain) > head_row.w && room.h > 150)
+        room.cut_top(ui.canvas().paragraph(room, words, plain, 18) + 4);
+    else if (ui.canvas().text_in(head_row, words, plain) && ui.hovers(head_row))
+        ui.tooltip(words);
     const bool activation = scene.selection.activation >= 0;
     const int row =
         draw_table(ui, "tensors.table", room, t, state.table, activation ? -1 : scene.selection.tensor);

@@ -1,6 +1,6 @@
-#include "tests/ui/driver.h"
-
 #include "core/plan_json.h"
+#include "render/png.h"
+#include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -290,4 +290,33 @@ TEST_CASE("Enter on a menu's name opens it and chooses nothing in it") {
     d.press({Key::enter});
     CHECK(d.plan() == before);
     CHECK(d.drawn("bar"));
+}
+
+TEST_CASE("a narrow view keeps its switches and colours, and its tables are reached sideways") {
+    Driver d("llama-3.1-405b-16k", {640, 360}, 2);
+    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "08-mesh.md");
+    d.settle();
+    d.shell.show_full(ViewId::memory);
+    d.settle();
+    for (std::uint64_t part = 0; part < 5; ++part) {
+        REQUIRE(d.drawn("memory.legend", part));
+        CHECK(d.shell.ui_state().rect_of("memory.legend", part)->right() <= 320);
+    }
+    d.shell.show_full(ViewId::step);
+    d.settle();
+    const auto tab = d.shell.ui_state().rect_of("view.Step"),
+               time = d.shell.ui_state().rect_of("step.view", 0);
+    REQUIRE(tab);
+    REQUIRE(time);
+    CHECK(time->y >= tab->bottom());  // a row of its own
+    d.shell.show_full(ViewId::tensors);
+    d.settle();
+    const auto bar = d.shell.ui_state().rect_of("tensors.table.across");
+    REQUIRE(bar);
+    const std::string before = encode_png(d.surface.read(), {});
+    d.drag({bar->x + 4, bar->center().y}, {bar->right() - 4, bar->center().y});
+    CHECK(encode_png(d.surface.read(), {}) != before);
+    d.surface.resize({1600, 900}, 1);
+    d.settle();
+    CHECK_FALSE(d.drawn("tensors.table.across"));
 }
