@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -22,6 +23,7 @@ struct Drawing {
     const Nest& nest;
     NestPath selected;  // of the selected rank; empty: none
     NestPath path;
+    bool under_tag = false;  // the box around has its name over its first children
 
     void draw(const NestBox& box, bool matrix = false);
     void children(const NestBox& box, Rect r);
@@ -89,8 +91,10 @@ void Drawing::tag(Rect r) {
     if (short_name) text = std::to_string(path.back());
     const float w = ui.canvas().text_width(text, s) + 6;
     if (w + 4 > r.w) return;
-    // A number stands on the right, where its parent's name does not.
-    const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, r.y + 2, w, kHeight};
+    // Where its parent's name does not stand: below, and a number on the right besides.
+    const bool below = under_tag && path.size() <= nest.levels.size() && r.h >= kHeight + 8;
+    const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w,
+                      kHeight};
     ui.canvas().rect(ground, ui.theme().window.alpha(0.8f), 2);
     ui.canvas().text_in(ground, text, s, Align::center);
 }
@@ -219,7 +223,9 @@ void Drawing::draw(const NestBox& box, bool matrix) {
                         step_label(nest, path));
         return;
     }
+    const bool around = std::exchange(under_tag, !path.empty() && nest_head(r.w, r.h, false) < 13);
     children(box, r);
+    under_tag = around;
     label(r);
 }
 
@@ -242,7 +248,7 @@ ZoomCamera fitting(Rect room, const NestBox& box) {
 }
 
 void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& state) {
-    Drawing d{ui, room, scene, state, state.nest, {}, {}};
+    Drawing d{ui, room, scene, state, state.nest, {}, {}, false};
     if (scene.selection.rank >= 0) d.selected = path_of_rank(state.nest, scene.selection.rank);
     d.draw({0, 0, state.nest.aspect, 1});
 }
