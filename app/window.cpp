@@ -62,8 +62,8 @@ void run_window(const Presets& presets, const WindowArgs& args) {
         double wait = settle > 0 ? 0 : shell.idle_s();
         if (shell.document().modified()) wait = std::min(wait, kAutosaveEvery_s);
         settle = settle > 0 && wait == 0 ? settle - 1 : kSettle;
-        const WindowEvents events =
-            window.frame(wait, shell.settings().scale, [&](const FrameInfo& info) { shell.frame(info); });
+        const WindowEvents events = window.frame(wait, std::as_const(shell).settings().scale,
+                                                 [&](const FrameInfo& info) { shell.frame(info); });
         // What arrives while the last event's frames are still drawn has frames of its own to come.
         if (events.stirred) settle = kSettle;
         for (const auto& file : events.dropped) {

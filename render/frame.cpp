@@ -39,6 +39,7 @@ FrameContext::FrameContext(FontFiles fonts, float scale)
 FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
+    destroy_layer(state_.layer);
     state_.glyphs.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
@@ -53,12 +54,15 @@ void FrameContext::set_scale(float scale) {
     make_current();
     build_fonts(fonts_, scale);
     refresh_font_texture();
+    state_.layer.width = 0;  // what was drawn for another scale is of no use
 }
 
 FrameInfo FrameContext::begin(double time_s) {
     make_current();
     state_.grids.clear();
     state_.glyphs.start_frame();
+    const ImVec2 pixels = ImGui::GetIO().DisplaySize;
+    fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     const ImGuiIO& io = ImGui::GetIO();
@@ -78,6 +82,8 @@ FrameInfo FrameContext::begin(double time_s) {
     info.ctrl = io.KeyCtrl;
     info.shift = io.KeyShift;
     info.alt = io.KeyAlt;
+    info.typed = io.KeyCtrl || io.KeyShift || io.KeyAlt || !state_.strokes.empty()
+                 || !io.InputQueueCharacters.empty() || any_key_down();
     begin_frame_window(info);
     return info;
 }
@@ -89,8 +95,9 @@ void FrameContext::end() {
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
 }
 
-void FrameContext::submit(int width, int height) const {
+void FrameContext::submit(int width, int height) {
     make_current();
+    draw_layer(state_.layer);
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
     glClearColor(0, 0, 0, 1);

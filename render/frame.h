@@ -28,7 +28,9 @@ class FrameContext {
     // Ends the frame: what it draws is known.
     void end();
     // Draws it on the framebuffer that is bound, that many pixels large. Before the next begin.
-    void submit(int width, int height) const;
+    void submit(int width, int height);
+    // Whether parts of the window may be kept from frame to frame: every frame is submitted.
+    void keep_parts(bool keep) { state_.layer.used = keep; }
     [[nodiscard]] int vertices() const { return vertices_; }
 
   private:

@@ -10,6 +10,7 @@
 #include <imgui_freetype.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>
+#include <vector>
 
 // Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
 // ImGuiKey.
@@ -67,7 +68,20 @@ bool was_struck(Chord chord) {
     });
 }
 
+bool some_key_down() {
+    const auto& down = ImGui::GetIO().KeysDown;
+    return std::any_of(std::begin(down), std::end(down), [](bool d) { return d; });
+}
+
 #else
+
+bool some_key_down() {
+    for (int k = ImGuiKey_NamedKey_BEGIN; k < ImGuiKey_NamedKey_END; ++k) {
+        const auto key = static_cast<ImGuiKey>(k);
+        if (!(key >= ImGuiKey_MouseLeft && key <= ImGuiKey_MouseWheelY) && ImGui::IsKeyDown(key)) return true;
+    }
+    return false;
+}
 
 ImGuiKey native(Key key) {
     const auto from = [](ImGuiKey first, Key base, Key k) {
@@ -145,6 +159,10 @@ bool pressed(Chord chord, bool repeat) {
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
     return struck || is_pressed(chord.key, repeat);
+}
+
+bool any_key_down() {
+    return some_key_down();
 }
 
 bool input_kept_back() {
@@ -338,6 +356,33 @@ void push_font(ImFont& font) {
 }
 
 #endif
+
+void start_list(ImDrawList& list, float x0, float y0, float x1, float y1) {
+    list._ResetForNewFrame();
+#if IMGUI_VERSION_NUM < 19200
+    list.PushTextureID(ImGui::GetIO().Fonts->TexID);
+#else
+    list.PushTexture(ImGui::GetIO().Fonts->TexRef);
+#endif
+    list.PushClipRect({x0, y0}, {x1, y1}, false);
+}
+
+void draw_lists(std::span<ImDrawList* const> lists) {
+    const ImGuiIO& io = ImGui::GetIO();
+    ImDrawData data;
+    for (ImDrawList* list : lists) list->_PopUnusedDrawCmd();
+#if IMGUI_VERSION_NUM < 18980
+    std::vector<ImDrawList*> own(lists.begin(), lists.end());
+    data.CmdLists = own.data();
+#else
+    for (ImDrawList* list : lists) data.CmdLists.push_back(list);
+#endif
+    data.Valid = true;
+    data.CmdListsCount = static_cast<int>(lists.size());
+    data.DisplaySize = io.DisplaySize;
+    data.FramebufferScale = {1, 1};
+    ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
 
 void push_texture(ImDrawList& list, unsigned name) {
     // The backend keeps an OpenGL name in what is a pointer until 1.91.

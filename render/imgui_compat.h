@@ -4,6 +4,7 @@
 #include "render/input.h"
 
 #include <cstdint>
+#include <span>
 
 struct ImDrawList;
 struct ImFont;
@@ -17,6 +18,7 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 // started.
 void prepare_synthetic_keys();
 
+[[nodiscard]] bool any_key_down();
 // Whether the current context keeps input back for the next frames: since 1.87 it takes a press and its
 // release one frame after the other.
 [[nodiscard]] bool input_kept_back();
@@ -36,6 +38,11 @@ struct AtlasRegion {
 [[nodiscard]] AtlasRegion atlas_region();
 // Puts `alpha` (rows top down) at (x, y) of our region. Needs a current OpenGL context.
 void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha);
+
+// Empties a list of our own for drawing in this frame within these pixels.
+void start_list(ImDrawList& list, float x0, float y0, float x1, float y1);
+// Draws such lists on the framebuffer that is bound, as large as the window.
+void draw_lists(std::span<ImDrawList* const> lists);
 
 // Draws with an OpenGL texture of our own until pop_texture.
 void push_texture(ImDrawList& list, unsigned name);

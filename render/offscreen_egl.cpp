@@ -144,6 +144,7 @@ struct Offscreen::Impl {
         glGenTextures(1, &color);
         allocate();
         frame = std::make_unique<FrameContext>(fonts, scale);
+        frame->keep_parts(true);
         prepare_synthetic_keys();
     }
     ~Impl() {
@@ -212,6 +213,7 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
 
 void Offscreen::draw_when_read(bool lazy) {
     impl_->lazy = lazy;
+    impl_->frame->keep_parts(!lazy);
 }
 
 Image Offscreen::read() const {
@@ -239,14 +241,9 @@ Offscreen::Cost Offscreen::last_cost() const {
     return impl_->cost;
 }
 
-Offscreen::Cost measure_demo(Offscreen& surface, int frames) {
-    Offscreen::Cost least;
-    for (int i = 0; i < std::max(2, frames); ++i) {
-        surface.frame({}, i / 60.0, [](const FrameInfo&) { ImGui::ShowDemoWindow(); });
-        const Offscreen::Cost now = surface.last_cost();
-        if (i == 1 || (i > 1 && now.build_s + now.submit_s < least.build_s + least.submit_s)) least = now;
-    }
-    return least;
+Offscreen::Cost draw_demo(Offscreen& surface, double time_s) {
+    surface.frame({}, time_s, [](const FrameInfo&) { ImGui::ShowDemoWindow(); });
+    return surface.last_cost();
 }
 
 }  // namespace pentamesh

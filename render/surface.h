@@ -31,6 +31,7 @@ struct FrameInfo {
     float wheel = 0;
     bool ctrl = false, shift = false, alt = false;
     bool focused = true;
+    bool typed = false;  // a key is down, or a character came
 };
 
 struct FontFiles {
@@ -67,9 +68,9 @@ class Offscreen {
     std::unique_ptr<Impl> impl_;
 };
 
-// The same cost of Dear ImGui's own demo window in that surface: the yardstick for ours. The cheapest of
-// `frames` frames after the first, which lays out.
-[[nodiscard]] Offscreen::Cost measure_demo(Offscreen& surface, int frames = 20);
+// One frame of Dear ImGui's own demo window in that surface, and its cost: the yardstick for ours. The first
+// lays out.
+Offscreen::Cost draw_demo(Offscreen& surface, double time_s);
 
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files

@@ -7,9 +7,8 @@
 #include "render/type_faces.h"
 
 #include <deque>
-
-struct ImDrawList;
-struct ImFont;
+#include <imgui.h>
+#include <memory>
 
 namespace pentamesh {
 
@@ -27,6 +26,21 @@ struct KeyStroke {
     bool ctrl = false, shift = false, alt = false;
 };
 
+// kept_layer.h
+struct KeptLayer {
+    bool used = false;  // by a surface that draws each of its frames
+    unsigned framebuffer = 0, texture = 0;
+    int width = 0, height = 0;
+    bool allocated = false;
+    std::uint64_t generation = 1;
+    std::vector<std::unique_ptr<ImDrawList>> lists;  // the first `open` of them: of this frame
+    std::size_t open = 0;
+};
+void fit_layer(KeptLayer& layer, int width, int height);  // before a frame is built
+// Need a current OpenGL context. Before the frame's own lists are submitted; with the surface.
+void draw_layer(KeptLayer& layer);
+void destroy_layer(KeptLayer& layer);
+
 struct SurfaceState {
     explicit SurfaceState(const FontFiles& files) : faces(files), glyphs(faces) {}
     float scale = 1;
@@ -36,6 +50,7 @@ struct SurfaceState {
     std::vector<KeyStroke> strokes;
     int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
+    KeptLayer layer;
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,

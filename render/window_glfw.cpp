@@ -112,6 +112,7 @@ struct Window::Impl {
         if (gladLoadGL(glfwGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
         frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
+        frame->keep_parts(true);
         ImGui_ImplGlfw_InitForOpenGL(window, true);
     }
     ~Impl() {

@@ -11,8 +11,10 @@ namespace pentamesh::ui {
 
 struct FrameCost {
     std::int64_t gpus = 0;
-    double cpu_ms = 0, demo_cpu_ms = 0;  // built and submitted; medians
-    int vertices = 0;
+    // Built and submitted; medians. The mouse moves over the mesh; the demo is drawn in turn with it; and all
+    // parts of the window drawn anew, as after an edit.
+    double cpu_ms = 0, demo_cpu_ms = 0, anew_cpu_ms = 0;
+    int vertices = 0;  // most of a frame of the first
 };
 // The timeline filling the window, panned and zoomed through all of its depths.
 struct TimelineFrameCost {

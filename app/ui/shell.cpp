@@ -272,7 +272,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
                       ViewId* place) {
     const auto i = static_cast<std::size_t>(view);
     if (room.w < 120 || room.h < 60) return;  // nothing could be read
-    ui.canvas().push_clip(room);
+    if (!ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window)) return;
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
     const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);
     if (head.full) toggle_full(view);
@@ -303,7 +303,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         default: break;
         }
     }
-    ui.canvas().pop_clip();
+    ui.end_part();
 }
 
 // ---- the frame ----------------------------------------------------------------------------------------
@@ -311,6 +311,8 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
 void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     width_ = info.size.x;
+    // A lesson and a presentation change by the clock and from their file; what else does, says so.
+    if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.disturbed = true;
     dirty_ = false;
     begin_lesson_frame();
     const Theme& theme = theme_of(settings_.theme);
@@ -335,7 +337,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         do_lesson(std::exchange(lesson_action_, {}));
         if (!next.message.empty()) say(next.message);
         next.message.clear();
-        if (!(next == hover_)) dirty_ = true;
+        hover_moved_ = !(next == hover_);
         hover_ = next;
         if (!info.down[0]) document_.end_merge();
         if (state_.layers_open == 0 || state_.top_layer == 0) {

@@ -49,7 +49,9 @@ class Shell {
     // One frame. Edits of the plan made in it are evaluated before it returns, and drawn in the next, which
     // `wants_frame` asks for.
     void frame(const FrameInfo& info, Page* page = nullptr);
-    [[nodiscard]] bool wants_frame() const { return state_.animating || dirty_; }
+    [[nodiscard]] bool wants_frame() const {
+        return state_.animating || state_.waiting || dirty_ || hover_moved_;
+    }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;
 
@@ -67,14 +69,24 @@ class Shell {
     [[nodiscard]] const Evaluation& evaluation() const { return evaluation_; }
     [[nodiscard]] const Glossary& glossary() const { return glossary_; }
     [[nodiscard]] UiState& ui_state() { return state_; }
-    [[nodiscard]] Selection& selection() { return selection_; }
+    [[nodiscard]] Selection& selection() {
+        state_.disturbed = true;
+        return selection_;
+    }
     [[nodiscard]] const TimelineViewState& timeline() const { return timeline_; }
-    [[nodiscard]] Settings& settings() { return settings_; }
+    [[nodiscard]] const Settings& settings() const { return settings_; }
+    [[nodiscard]] Settings& settings() {
+        state_.disturbed = true;
+        return settings_;
+    }
     [[nodiscard]] const std::vector<Command>& commands() const { return commands_; }
     [[nodiscard]] bool quit() const { return quit_; }
     [[nodiscard]] std::string title() const;
     // The view that fills the window; nullopt: the dashboard.
-    void show_full(std::optional<ViewId> view) { full_ = view; }
+    void show_full(std::optional<ViewId> view) {
+        state_.disturbed = true;
+        full_ = view;
+    }
     [[nodiscard]] std::string message() const { return toast_; }
     // A lesson sets the open plan aside and gives it back when it is left.
     void open_lesson(const std::filesystem::path& file);
@@ -144,6 +156,7 @@ class Shell {
     double now_s_ = 0, evaluate_s_ = 0;
     std::uint64_t evaluated_ = 0;
     std::uint64_t autosaved_ = 0;
+    bool hover_moved_ = false;
     bool dirty_ = true, quit_ = false, fullscreen_ = false, dialog_fresh_ = false;
 
     void evaluate_now();
@@ -156,6 +169,8 @@ class Shell {
 
     // shell_panels.cpp
     void draw_middle(Ui& ui, Rect middle, Scene& scene);
+    // What a view shows of what the mouse is over elsewhere, and of which plan.
+    [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
     std::optional<PlanEdit> draw_side(Ui& ui, Rect right, Scene& scene);
     void draw_side_switch(Ui& ui, Rect row);

@@ -31,6 +31,15 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 
 }  // namespace
 
+std::uint64_t Shell::shown_key(ViewId view) const {
+    const bool rank = view == ViewId::mesh;
+    const bool stage = rank || view == ViewId::memory || view == ViewId::timeline;
+    std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
+    if (stage) key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
+    if (rank) key ^= static_cast<std::uint64_t>(hover_.rank + 1);
+    return key;
+}
+
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
@@ -174,8 +183,11 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (show_left && width >= 560) {
         const float w = std::clamp(settings_.left, 240.0f, width * 0.45f);
         const Rect left = room.cut_left(w);
-        ui.canvas().rect(left, theme.panel);
-        edit = draw_plan_panel(ui, left, scene, panel_);
+        if (ui.begin_part("part.plan", 0, left, evaluated_, theme.panel)) {
+            ui.canvas().rect(left, theme.panel);
+            edit = draw_plan_panel(ui, left, scene, panel_);
+            ui.end_part();
+        }
         if (const float d =
                 splitter(ui, "split.left", {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
             d != 0)
@@ -185,10 +197,13 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
         const float w = std::clamp(settings_.right, least, std::max(least, width * 0.4f));
         const Rect right = room.cut_right(w);
-        ui.canvas().rect(right, theme.panel);
-        if (auto e =
-                lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
-            edit = std::move(e);
+        if (ui.begin_part("part.right", 0, right, evaluated_, theme.panel)) {
+            ui.canvas().rect(right, theme.panel);
+            if (auto e =
+                    lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
+                edit = std::move(e);
+            ui.end_part();
+        }
         if (const float d =
                 splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
             d != 0)
@@ -196,12 +211,18 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     draw_middle(ui, room, scene);
     draw_highlights(ui, lesson_);
-    ui.canvas().rect(bar, theme.panel);
-    ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
-    draw_menu_bar(ui, bar);
-    ui.canvas().rect(status, theme.panel);
-    ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-    draw_status(ui, status, scene, evaluate_s_);
+    if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
+        ui.canvas().rect(bar, theme.panel);
+        ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
+        draw_menu_bar(ui, bar);
+        ui.end_part();
+    }
+    if (ui.begin_part("part.status", 0, status, evaluated_, theme.panel)) {
+        ui.canvas().rect(status, theme.panel);
+        ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
+        draw_status(ui, status, scene, evaluate_s_);
+        ui.end_part();
+    }
     return edit;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -25,9 +26,21 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.last_areas.swap(state_.areas);
     state_.areas.clear();
     state_.layers_open = 0;
-    state_.animating = false;
+    // Two quiet frames in a row: the first still shows what the last event set off.
+    const bool pressed_or_held =
+        frame_.typed || frame_.wheel != 0 || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
+        || frame_.clicked != std::array<bool, 3>{} || frame_.released != std::array<bool, 3>{};
+    const bool quiet = !state_.disturbed && !state_.animating && !pressed_or_held && state_.active == 0
+                       && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
+                       && frame_.size == state_.size && frame_.scale == state_.scale;
+    state_.quiet = quiet ? state_.quiet + 1 : 0;
+    state_.disturbed = false;
+    state_.had_keyboard = frame_.focused;
+    state_.size = frame_.size;
+    state_.scale = frame_.scale;
+    state_.animating = state_.waiting = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
-    state_.mouse = frame_.mouse;
+    state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
 }
 
 Ui::~Ui() {
@@ -102,7 +115,7 @@ void Ui::draw_tooltip() {
     if (tooltip_.empty() || state_.tooltips_rest_at == frame_.mouse) return;
     const double rested = frame_.time_s - state_.hovered_since;
     if (hovered_now_ != 0 && hovered_now_ == state_.hovered_last && rested < kTooltipDelay_s) {
-        state_.animating = true;
+        state_.waiting = true;
         return;
     }
     Canvas front = frame_canvas(frame_, canvas_.page(), true);
@@ -275,6 +288,7 @@ void Ui::swatch(Vec2 at, Color color, float size) {
 bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::string_view hint, bool focus_now,
                     bool* changed) {
     const Id id = id_of(name);
+    if (part_ != nullptr) part_->has_field = true;
     state_.areas.push_back({id, r, layer_, true});
     canvas_.rect(r, theme_.raised, kRadius);
     TextFieldStyle s;
@@ -295,6 +309,66 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     }
     if (changed != nullptr) *changed = result.changed;
     return result.entered;
+}
+
+// ---- parts that stay ----------------------------------------------------------------------------------
+
+bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground) {
+    const Id id = id_of(name, index);
+    auto at = std::find_if(state_.parts.begin(), state_.parts.end(),
+                           [&](const UiState::Part& p) { return p.id == id; });
+    if (at == state_.parts.end()) {
+        state_.parts.emplace_back();
+        at = state_.parts.end() - 1;
+        at->id = id;
+    }
+    part_ = &*at;
+    const bool same = part_->rect == r && part_->key == key;
+    const bool still = state_.quiet >= 2 && same && !part_->has_field && !r.contains(frame_.mouse)
+                       && !r.contains(state_.last_mouse);
+    part_->rect = r;
+    part_->key = key;
+    part_areas_ = state_.areas.size();
+    part_checked_ = still && state_.check_parts && canvas_.page() == nullptr;
+    part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
+    const std::uint64_t layer = canvas_.page() == nullptr ? layer_generation() : 0;
+    if (!still) part_->drawn = 0, part_->has_field = false;
+    if (!still || layer == 0 || part_checked_) {
+        part_->layer = 0;
+        canvas_.push_clip(r);
+        return true;
+    }
+    if (part_->layer == layer) {
+        show_layer(canvas_, r);
+        state_.areas.insert(state_.areas.end(), part_->areas.begin(), part_->areas.end());
+        part_ = nullptr;
+        return false;
+    }
+    part_->layer = layer;
+    part_under_ = std::exchange(canvas_, layer_canvas(frame_, r, ground));
+    return true;
+}
+
+void Ui::end_part() {
+    UiState::Part& part = *std::exchange(part_, nullptr);
+    const auto first = state_.areas.begin() + static_cast<std::ptrdiff_t>(part_areas_);
+    if (part_checked_) {
+        const std::uint64_t drawn = drawn_since(canvas_, part_mark_);
+        const bool changed =
+            part.drawn != 0
+            && (drawn != part.drawn
+                || !std::equal(first, state_.areas.end(), part.areas.begin(), part.areas.end()));
+        if (changed) ++state_.stale_parts;
+        part.drawn = drawn;
+    }
+    part.areas.assign(first, state_.areas.end());
+    if (!part_under_) {
+        canvas_.pop_clip();
+        return;
+    }
+    canvas_ = *part_under_;
+    part_under_.reset();
+    show_layer(canvas_, part.rect);
 }
 
 // ---- layers -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "app/ui/theme.h"
 #include "render/canvas.h"
 #include "render/input.h"
+#include "render/kept_layer.h"
 #include "render/surface.h"
 
 #include <cstdint>
@@ -34,19 +35,39 @@ struct UiState {
         Rect rect;
         int layer = 0;
         bool focusable = false;
+        bool operator==(const Area&) const = default;
     };
+    // A part of the window as it was drawn when nothing but the mouse moved, and that elsewhere.
+    struct Part {
+        Id id = 0;
+        Rect rect;
+        std::uint64_t key = 0;    // of what it shows
+        std::uint64_t layer = 0;  // generation that it is on; 0: not on the layer
+        std::uint64_t drawn = 0;  // hash of what it drew, where parts are checked
+        bool has_field = false;   // a text field draws by itself
+        std::vector<Area> areas;
+    };
+    std::vector<Part> parts;
+    int quiet = 0;             // frames in a row in which nothing happened but that the mouse moved
+    bool disturbed = true;     // something else did since the last frame began: nothing is kept
+    bool check_parts = false;  // draws what is kept nevertheless, to see whether it is still the same
+    int stale_parts = 0;       // how often it was not
     std::vector<Area> areas, last_areas;  // of this frame, of the last one
     Id active = 0;                        // pressed and not yet released
     Vec2 press;                           // where
     Id focus = 0;                         // keyboard
     bool focus_visible = false;           // the keyboard was used last
-    Vec2 mouse;                           // of the last frame
-    Vec2 tooltips_rest_at{-1, -1};        // while the mouse stands there, what is under it is not explained
-    int top_layer = 0;                    // of the last frame: what is below takes no mouse
-    int layers_open = 0;                  // of this frame, so far
+    Vec2 mouse, last_mouse;               // of this frame and of the one before
+    bool had_keyboard = true;             // the window, in the last frame
+    Vec2 size;                            // of the window then
+    float scale = 0;
+    Vec2 tooltips_rest_at{-1, -1};  // while the mouse stands there, what is under it is not explained
+    int top_layer = 0;              // of the last frame: what is below takes no mouse
+    int layers_open = 0;            // of this frame, so far
     Id hovered_last = 0;
     double hovered_since = 0;
     bool animating = false;  // something moves: another frame is wanted at once
+    bool waiting = false;    // so it is, but what is drawn stays: a tooltip is about to appear
     std::string edit_text;   // of the text field that has the keyboard
     Id edit = 0;
     std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
@@ -120,6 +141,13 @@ class Ui {
               float size = 12);
     void swatch(Vec2 at, Color color, float size = 10);
 
+    // ---- parts that stay ----
+    // True: draw the part, then end_part. False: it has been shown as it was drawn before, with its areas.
+    // That is so while nothing happens but that the mouse moves outside of it, and `key`, which stands for
+    // what it shows of other parts (what is hovered there), stays the same. Not nested.
+    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground);
+    void end_part();
+
     // ---- layers: menus, dialogs, the palette ----
     // Draws over everything before it; what is below takes no mouse while the layer is open. Returns false,
     // and closes, when the user pressed Escape or (unless `modal`) clicked outside of `r`.
@@ -139,6 +167,11 @@ class Ui {
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
+    UiState::Part* part_ = nullptr;     // that is being drawn
+    std::size_t part_areas_ = 0;        // where its areas begin
+    std::optional<Canvas> part_under_;  // where it is drawn on the layer: the window's
+    DrawMark part_mark_;
+    bool part_checked_ = false;
 
     void draw_tooltip();
 };

@@ -5,6 +5,8 @@
 #include "core/presets.h"
 #include "render/surface.h"
 
+#include <doctest/doctest.h>
+
 #include <string>
 #include <string_view>
 
@@ -18,7 +20,12 @@ struct Driver {
           shell(presets, presets.plan(plan_preset), host(std::move(config_folder))) {
         settle();
         surface.draw_when_read(true);
+        shell.ui_state().check_parts = true;
     }
+    // What would have been kept from frame to frame was drawn all the same, and was what it had been.
+    ~Driver() { CHECK(shell.ui_state().stale_parts == 0); }
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
 
     Presets presets;
     Offscreen surface;

@@ -320,3 +320,58 @@ TEST_CASE("a narrow view keeps its switches and colours, and its tables are reac
     d.settle();
     CHECK_FALSE(d.drawn("tensors.table.across"));
 }
+
+TEST_CASE("while only the mouse moves, the other parts are shown as they were, to the pixel") {
+    for (const float scale : {1.0f, 1.5f}) {
+        Driver d("llama-3.1-405b-16k", {1600, 900}, scale);
+        d.surface.draw_when_read(false);
+        d.shell.ui_state().check_parts = false;
+        for (const Vec2 from : {Vec2{700, 220}, Vec2{140, 420}, Vec2{700, 800}}) {
+            for (int i = 0; i < 8; ++i) {
+                d.input.mouse = {from.x + static_cast<float>(i), from.y};
+                d.frame();
+            }
+            d.time_s += 1;  // a tooltip that was about to appear has
+            for (int i = 0; i < 3; ++i) d.frame();
+            const int kept_vertices = d.surface.last_cost().vertices;
+            const std::size_t areas = d.shell.ui_state().areas.size();
+            const Image kept = d.surface.read();
+            d.shell.ui_state().disturbed = true;
+            d.frame();
+            CHECK(d.shell.ui_state().areas.size() == areas);
+            CHECK(kept_vertices < d.surface.last_cost().vertices * 3 / 4);
+            CHECK(d.surface.read().pixels == kept.pixels);
+        }
+    }
+}
+
+TEST_CASE("what is shown as it was comes anew with an edit, a key, another theme and another plan") {
+    Driver d("zoom-1024");
+    d.surface.draw_when_read(false);
+    d.shell.ui_state().check_parts = false;
+    const auto rest = [&] {
+        d.input.mouse = {700, 230};
+        for (int i = 0; i < 90; ++i) d.frame();
+        return d.surface.read().pixels;
+    };
+    const auto as_drawn_anew = [&] {
+        const auto shown = rest();
+        d.shell.ui_state().disturbed = true;
+        d.frame();
+        return d.surface.read().pixels == shown;
+    };
+    const auto before = rest();
+    d.click("layout.tp.minus");
+    CHECK(rest() != before);
+    CHECK(as_drawn_anew());
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(as_drawn_anew());
+    d.shell.settings().theme = ThemeId::light;
+    CHECK(as_drawn_anew());
+    d.shell.open_plan(d.presets.plan("mesh-8"));
+    CHECK(as_drawn_anew());
+    d.surface.resize({1280, 720}, 1);
+    CHECK(as_drawn_anew());
+    d.surface.resize({1280, 720}, 2);
+    CHECK(as_drawn_anew());
+}

@@ -2,6 +2,7 @@
 // size.
 #include "core/files.h"
 #include "core/plan_json.h"
+#define DOCTEST_CONFIG_DISABLE  // the driver checks itself in tests alone
 #include "tests/ui/driver.h"
 
 #include <cstdio>
