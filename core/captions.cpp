@@ -30,16 +30,16 @@ std::string spoken(Collective c) {
 
 // What an axis says in every layer; where it says nothing there, what it says at all. What is not counted by
 // the layer (messages between stages, the shards of a layer that a step gathers) is not of it here.
-void collect_calls(const Evaluation& e, AxisCaption& out) {
+void collect_calls(const Evaluation& e, GroupKind spoken, AxisCaption& out) {
     const auto of_layer = [](const Operation& o) {
         return o.unit == Unit::every_layer || o.unit == Unit::dense_layer || o.unit == Unit::moe_layer;
     };
-    const auto in_layer = [&](const Operation& o) { return o.axis == out.kind && of_layer(o); };
+    const auto in_layer = [&](const Operation& o) { return o.axis == spoken && of_layer(o); };
     const auto& all = e.comm.operations;
     const bool layers = std::any_of(all.begin(), all.end(), in_layer);
     double every = 0, dense = 0, moe = 0;
     for (const Operation& o : all) {
-        if (o.axis != out.kind || (layers && !of_layer(o))) continue;
+        if (o.axis != spoken || (layers && !of_layer(o))) continue;
         if (std::find(out.collectives.begin(), out.collectives.end(), o.collective) == out.collectives.end())
             out.collectives.push_back(o.collective);
         if (o.unit == Unit::boundary) out.calls_per_boundary = 2;  // of two stages each has one of them
@@ -68,6 +68,14 @@ std::int64_t member_at(const GroupFactors& f, std::int64_t first, std::int64_t p
 
 }  // namespace
 
+GroupKind speaking(const Evaluation& e, GroupKind kind) {
+    if (kind != GroupKind::dp_shard && kind != GroupKind::dp_replicate && kind != GroupKind::dp) return kind;
+    for (const GroupKind k : {kind, GroupKind::dp, GroupKind::fsdp, GroupKind::dp_cp, GroupKind::dp_shard,
+                              GroupKind::dp_replicate})
+        if (e.comm.by_axis[static_cast<std::size_t>(k)].count > 0) return k;
+    return kind;
+}
+
 AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
     const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
     AxisCaption out;
@@ -80,10 +88,13 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
         out.text = sentence(name_of(kind), " is 1: it cuts nothing");
         return out;
     }
-    collect_calls(e, out);
+    const GroupKind under = speaking(e, kind);
+    collect_calls(e, under, out);
     out.text = sentence(count_text(s.groups, "group"), " of ", s.degree, ", ", where_text(plan, s));
     for (std::size_t i = 0; i < out.collectives.size(); ++i)
         out.text += (i == 0 ? ": " : " + ") + spoken(out.collectives[i]);
+    if (!out.collectives.empty() && e.groups[static_cast<std::size_t>(under)].degree != s.degree)
+        out.text += sentence(" over ", name_of(under));
     if (out.calls_per_layer > 0)
         out.text += sentence(", ", three_digits(out.calls_per_layer), " per layer");
     else if (out.calls_per_boundary > 0)

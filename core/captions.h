@@ -21,7 +21,11 @@ struct AxisCaption {
     double calls_per_step = 0;            // of one rank
     std::string text;  // "128 groups of 8, all inside NVLink: reduce-scatter + all-gather, 8 per layer"
 };
-// `evaluation` of that plan. An axis of degree 1 says that it cuts nothing.
+// Under which kind the talk of an axis is listed: the gradients of dp_shard or dp_replicate may go over all
+// of data parallelism at once.
+[[nodiscard]] GroupKind speaking(const Evaluation& evaluation, GroupKind kind);
+// `evaluation` of that plan. An axis of degree 1 says that it cuts nothing. The calls are those of the kind
+// that the axis speaks under; where its groups are larger, the text names it.
 [[nodiscard]] AxisCaption caption_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind);
 
 struct RankGroup {

@@ -107,7 +107,8 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
     const auto& tiers = p.scene.plan.cluster.tiers;
     for (std::size_t i = 0; i < tiers.size(); ++i) {
         const Rect before = p.room;
-        const std::string label = tiers[i].name + " · " + bandwidth_text(tiers[i].bytes_per_s) + " to "
+        const std::string label = tier_label(p.scene.plan.cluster, static_cast<int>(i)) + " · "
+                                  + bandwidth_text(tiers[i].bytes_per_s) + " to "
                                   + thousands(tiers[i].domain);
         const int n = static_cast<int>(i);
         const bool pressed_row =

@@ -210,7 +210,6 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
             settings_.right = std::clamp(w - d, 240.0f, 560.0f);
     }
     draw_middle(ui, room, scene);
-    draw_highlights(ui, lesson_);
     if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
         ui.canvas().rect(bar, theme.panel);
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
@@ -223,6 +222,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         draw_status(ui, status, scene, evaluate_s_);
         ui.end_part();
     }
+    draw_highlights(ui, lesson_);
     return edit;
 }
 

@@ -277,14 +277,6 @@ void crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
     if (to) fly(ui, room, s, *to);
 }
 
-// Under which kind an axis' talk is listed: gradients may go over all of data parallelism at once.
-GroupKind speaking(const Scene& scene, GroupKind kind) {
-    if (kind != GroupKind::dp_shard && kind != GroupKind::dp_replicate) return kind;
-    for (const GroupKind k : {kind, GroupKind::dp, GroupKind::fsdp, GroupKind::dp_cp})
-        if (scene.evaluation.comm.by_axis[static_cast<std::size_t>(k)].count > 0) return k;
-    return kind;
-}
-
 // What is nested here, and what its parts say to each other.
 void caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) {
     Canvas& c = ui.canvas();
@@ -292,7 +284,7 @@ void caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) {
     const std::size_t depth = s.path.size();
     if (depth < s.nest.levels.size()) {
         const NestLevel& l = s.nest.levels[depth];
-        const GroupKind spoken = speaking(scene, l.group);
+        const GroupKind spoken = speaking(scene.evaluation, l.group);
         plain = axis_label(spoken) + ": " + caption_of(scene.plan, scene.evaluation, spoken).text;
     } else if (s.nest.mesh.world > 0) {
         const std::int64_t rank = first_rank_of(s.nest, s.path);
@@ -464,10 +456,11 @@ DataTable zoom_data(const Scene& scene, const ZoomViewState& state) {
     for (std::size_t k = 0; k < nest.levels.size(); ++k) {
         const NestLevel& l = nest.levels[k];
         boxes *= l.count;
-        t.rows.push_back({std::string(name_of(l.kind)), axis_label(l.group), std::to_string(l.count),
-                          std::to_string(boxes), std::to_string(l.gpus), std::to_string(l.stride),
-                          k < state.path.size() ? std::to_string(state.path[k]) : "",
-                          caption_of(scene.plan, scene.evaluation, speaking(scene, l.group)).text});
+        t.rows.push_back(
+            {std::string(name_of(l.kind)), axis_label(l.group), std::to_string(l.count),
+             std::to_string(boxes), std::to_string(l.gpus), std::to_string(l.stride),
+             k < state.path.size() ? std::to_string(state.path[k]) : "",
+             caption_of(scene.plan, scene.evaluation, speaking(scene.evaluation, l.group)).text});
     }
     const NestPath path = legal_path(nest, state.path);
     if (nest.mesh.world <= 0 || path.size() < nest.levels.size()) return t;
