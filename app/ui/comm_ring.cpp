@@ -280,10 +280,15 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
     const Instant now = instant_of(state);
     const CollectivePhase& phase = state.phases[now.phase];
     const bool beside = room.w > room.h * 1.3f;
+    const bool slender = beside && room.w < 420;  // the controls over both
+    if (slender && !ui.state().still) {
+        controls(ui, room.cut_top(26), state, steps);
+        room.cut_top(6);
+    }
     Rect words = beside ? room.cut_right(std::min(270.0f, room.w * 0.45f)) : room.cut_bottom(124);
     if (beside) room.cut_right(16);
-    if (!ui.state().still) controls(ui, words.cut_top(26), state, steps);
-    words.cut_top(6);
+    if (!ui.state().still && !slender) controls(ui, words.cut_top(26), state, steps);
+    if (!slender) words.cut_top(6);
     draw_words(ui, words, scene, op, state, now);
     const Members members = members_of(scene, op, phase);
     const Color color = color_of(ui.theme(), op.axis);

@@ -144,19 +144,22 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
-    ui.section(room.cut_top(18), "WIRES, AND WHO SITS ON THEM", "per GPU, one direction");
+    ui.section(room.cut_top(18), "WIRES, AND WHO SITS ON THEM", room.w < 430 ? "" : "per GPU, one direction");
     room.cut_top(6);
     const Rect foot = room.cut_bottom(18);
     const auto n = static_cast<float>(state.levels.size());
     const float h = std::min(64.0f, room.h / n);
-    const float label_w = std::clamp(room.w * 0.24f, 96.0f, 220.0f);
-    const float value_w = 76, sits_w = std::clamp(room.w * 0.3f, 84.0f, 420.0f);
+    const float label_w = std::clamp(room.w * 0.24f, 84.0f, 220.0f);
+    const float value_w = 76, sits_w = std::clamp(room.w * 0.3f, 80.0f, 420.0f);
     const Ruler ruler =
-        ruler_for(state.levels, room.x + label_w, std::max(40.0f, room.w - label_w - value_w - sits_w));
+        ruler_for(state.levels, room.x + label_w, std::max(32.0f, room.w - label_w - value_w - sits_w - 14));
     const float bottom = room.y + h * n;
+    float free_from = 0;
     for (double v = ruler.low; v <= ruler.high * 1.001; v *= 10) {
         const float x = ruler.at(v);
         c.line({x, room.y}, {x, bottom}, ui.theme().hairline);
+        if (x < free_from) continue;  // a decade's name where the one before leaves it room
+        free_from = x + 76;
         c.text_in({x - 40, bottom + 2, 80, foot.h - 2}, bandwidth_text(v), ui.style(11, Tone::secondary),
                   Align::center);
     }

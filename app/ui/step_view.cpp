@@ -253,7 +253,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
     if (state.expected.empty())
         for (int k = 0; k <= kMostDoublings; ++k)
             state.expected.push_back(expected_maximum(std::int64_t{1} << k));
-    Rect left = room.cut_left(std::min(300.0f, room.w * 0.5f));
+    Rect left = room.cut_left(room.w < 420 ? room.w : std::min(300.0f, room.w * 0.5f));
     room.cut_left(24);
     const auto row = [&](std::string_view name) {
         Rect r = left.cut_top(24);
