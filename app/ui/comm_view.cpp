@@ -245,8 +245,8 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     const std::string words = caption(scene);
     if (c.text_width(words, ui.style(13)) <= head_row.w)
         c.text_in(head_row, words, ui.style(13, Tone::secondary));
-    else if (tall)
-        c.text_in(room.cut_top(24), words, ui.style(13, Tone::secondary));
+    else if (tall || room.h > 340)
+        room.cut_top(c.paragraph(room, words, ui.style(13, Tone::secondary), 18) + 6);
     else if (head_row.w > 160 && c.text_in(head_row, words, ui.style(13, Tone::secondary))
              && ui.hovers(head_row))
         ui.tooltip(words);

@@ -48,12 +48,19 @@ void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
 }
 
 // What the layout is called, and why.
-void caption(Ui& ui, Rect row, const Scene& scene) {
+void caption(Ui& ui, Rect& room, const Scene& scene) {
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
     const std::string bold = name.name + ":";
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const float w = ui.canvas().text_width(bold, ui.title()) + 6;
+    Rect row = room.cut_top(20);
     ui.canvas().text_in(row, bold, ui.title());
-    row.cut_left(std::min(row.w, ui.canvas().text_width(bold, ui.title()) + 6));
-    if (row.w > 40 && ui.canvas().text_in(row, name.reason, ui.style(13, Tone::secondary)) && ui.hovers(row))
+    if (w + ui.canvas().text_width(name.reason, plain) > row.w && room.h > 420) {  // the why under the name
+        room.cut_top(ui.canvas().paragraph(room, name.reason, plain, 18) + 2);
+        return;
+    }
+    row.cut_left(std::min(row.w, w));
+    if (row.w > 40 && ui.canvas().text_in(row, name.reason, plain) && ui.hovers(row))
         ui.tooltip(bold + "\n" + name.reason);
 }
 
@@ -133,7 +140,7 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     switches(ui, head_row, room, state);
     keep(scene, state, revision);
     walk_rows(ui, scene, state);
-    if (room.h > 230) caption(ui, room.cut_top(20), scene);
+    if (room.h > 230) caption(ui, room, scene);
     room.cut_top(4);
     switch (state.page) {
     case MapPage::axes: draw_axes(ui, room, scene, state); break;
