@@ -15,10 +15,13 @@ constexpr double kLeastShare = 0.14;
 constexpr double kHead = 0.1, kClusterHead = 0.07, kPad = 0.02, kGap = 0.07;
 constexpr double kBestAspect = 1.5;
 
-NestKind kind_of(Axis axis, const Plan& plan, bool inner_dp, Fold fold) {
-    if (fold == Fold::experts) {
-        if (axis == Axis::dp_replicate) return NestKind::expert_replica;
-        if (axis == Axis::dp_shard) return inner_dp ? NestKind::edp : NestKind::expert_replica;
+NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
+    const Plan& plan = nest.plan;
+    const Fold fold = nest.fold;
+    if (fold == Fold::experts && axis == Axis::dp_shard) return NestKind::edp;
+    if (fold == Fold::experts && axis == Axis::dp_replicate) {  // alone, it is all of edp
+        const bool shards = nest.mesh.expert[static_cast<std::size_t>(Axis::dp_shard)].size > 1;
+        return shards ? NestKind::edp_replica : NestKind::edp;
     }
     switch (axis) {
     case Axis::dp_replicate: return NestKind::replica;
@@ -54,8 +57,8 @@ void lay_levels(Nest& nest) {
         const Factor f = factors[static_cast<std::size_t>(axis)];
         if (f.size <= 1) continue;
         gpus /= f.size;
-        nest.levels.push_back({kind_of(axis, nest.plan, inner, nest.fold), axis, group_of(axis, nest.fold),
-                               f.size, gpus, f.stride});
+        nest.levels.push_back(
+            {kind_of(axis, nest, inner), axis, group_of(axis, nest.fold), f.size, gpus, f.stride});
         inner = axis == Axis::dp_replicate;
         nest.grids.push_back(nest_grid(w, h, f.size, nest.grids.empty()));
         w = nest.grids.back().w;
@@ -164,9 +167,9 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path, co
 }  // namespace
 
 std::string_view name_of(NestKind kind) {
-    constexpr std::array<std::string_view, 13> names{"replica",        "shard",  "stage", "cp",  "tp",
-                                                     "expert replica", "edp",    "ep",    "etp", "layer",
-                                                     "block",          "tensor", "none"};
+    constexpr std::array<std::string_view, 13> names{"replica",     "shard",  "stage", "cp",  "tp",
+                                                     "edp replica", "edp",    "ep",    "etp", "layer",
+                                                     "block",       "tensor", "none"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -285,7 +288,7 @@ std::string product_text(const Nest& nest) {
     std::string text;
     for (const NestLevel& l : nest.levels) {
         const bool counted = l.kind == NestKind::replica || l.kind == NestKind::shard
-                             || l.kind == NestKind::stage || l.kind == NestKind::expert_replica;
+                             || l.kind == NestKind::stage || l.kind == NestKind::edp_replica;
         text += sentence(text.empty() ? "" : " × ", l.count, " ", name_of(l.kind), counted ? "s" : "");
     }
     return text.empty() ? count_text(nest.mesh.world, "GPU")

@@ -19,7 +19,7 @@ enum class NestKind : std::uint8_t {
     stage,
     cp,
     tp,
-    expert_replica,
+    edp_replica,
     edp,
     ep,
     etp,

@@ -50,15 +50,6 @@ void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revisio
     s.begun_s = -1;
 }
 
-void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor = -1) {
-    s.path = std::move(path);
-    s.cursor = cursor;
-    s.from = s.camera;
-    s.to = fitting(room, box_of(s.nest, s.path));
-    s.begun_s = ui.frame().time_s;
-    ui.state().animating = true;
-}
-
 // Along a flight the scale grows evenly in its logarithm, and the point that does not move stays where it is.
 void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
     if (!flying(s)) return;
@@ -140,13 +131,6 @@ void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     for (std::size_t i = 0; i < depth; ++i)
         if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
     if (depth > 0) scene.selection.axis = s.nest.levels[depth - 1].group;
-}
-
-// The first child that has something in it: a layer rather than the embedding before it.
-std::int64_t first_to_enter(const NestChildren& children) {
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(children.items.size()); ++i)
-        if (!is_matrix(children, i)) return i;
-    return 0;
 }
 
 void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
@@ -246,140 +230,22 @@ void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     ui.tooltip(text);
 }
 
-void crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
-    Canvas& c = ui.canvas();
-    const std::size_t n = s.path.size();
-    std::vector<std::string> labels;
-    float all = 0;
-    for (std::size_t k = 0; k <= n; ++k) {
-        labels.push_back(step_label(s.nest, std::span(s.path).first(k)));
-        all += c.text_width(labels.back(), ui.title()) + 18;
-    }
-    std::size_t from = 0;  // what does not fit goes from the left, behind the cluster
-    while (all > row.w && from + 2 < n) all -= c.text_width(labels[++from], ui.title()) + 18;
-    std::optional<NestPath> to;
-    for (std::size_t k = 0; k <= n; ++k) {
-        if (k > 0 && k <= from) continue;
-        const bool last = k == n;
-        TextStyle style = last ? ui.title() : ui.style(13, Tone::secondary);
-        const float w = c.text_width(labels[k], style) + 1;
-        const Rect box = row.cut_left(std::min(w, std::max(0.0f, row.w)));
-        const Hit hit = ui.area("zoom.crumb", box, k);
-        if (hit.hovered) style.color = ui.theme().text;
-        c.text_in(box, labels[k], style);
-        if (hit.focused) ui.focus_ring(box, 3);
-        if (hit.clicked && !last)
-            to = NestPath(s.path.begin(), s.path.begin() + static_cast<std::ptrdiff_t>(k));
-        if (!last && row.w > 16)
-            c.text_in(row.cut_left(17), k == 0 && from > 0 ? "…" : "›", ui.style(13, Tone::secondary),
-                      Align::center);
-    }
-    if (to) fly(ui, room, s, *to);
-}
-
-// What is nested here, and what its parts say to each other.
-void caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) {
-    Canvas& c = ui.canvas();
-    std::string bold = product_text(s.nest), plain;
-    const std::size_t depth = s.path.size();
-    if (depth < s.nest.levels.size()) {
-        const NestLevel& l = s.nest.levels[depth];
-        const GroupKind spoken = speaking(scene.evaluation, l.group);
-        plain = axis_label(spoken) + ": " + caption_of(scene.plan, scene.evaluation, spoken).text;
-    } else if (s.nest.mesh.world > 0) {
-        const std::int64_t rank = first_rank_of(s.nest, s.path);
-        bold = "rank " + thousands(rank);
-        const NestChildren inside = children_of(s.nest, s.path, box_of(s.nest, s.path));
-        const std::vector<std::string> cuts = cut_sentences(s.nest, tensors_at(s.nest, s.path), rank);
-        for (const std::string& cut : cuts) plain += (plain.empty() ? "" : "; ") + cut;
-        if (cuts.empty() && inside.kind == NestKind::layer)
-            plain = "holds " + plural(inside.count, "part", "parts") + " of the model, one after the other";
-        if (cuts.empty() && inside.kind != NestKind::layer)
-            plain = "what it holds of " + step_label(s.nest, s.path) + ", in proportion";
-    }
-    bold += ".";
-    c.text_in(row, bold, ui.title());
-    row.cut_left(std::min(row.w, c.text_width(bold, ui.title()) + 8));
-    if (row.w > 40 && c.text_in(row, plain, ui.style(13, Tone::secondary)) && ui.hovers(row))
-        ui.tooltip(bold + "\n" + plain);
-}
-
-// Each axis is a level: the ladder from the cluster to a tensor, with where one is.
-void ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s) {
-    Canvas& c = ui.canvas();
-    static constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};
-    const std::size_t levels = s.nest.levels.size(), n = levels + 1 + kInside.size();
-    ui.section(room.cut_top(20), "LEVELS");
-    const float h = std::clamp(room.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
-                               24.0f, 44.0f);
-    std::optional<NestPath> to;
-    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(s.nest, scene.selection.rank) : NestPath{};
-    const std::size_t place = tensors_at(s.nest, s.path).empty() ? s.path.size() : n - 1;
-    for (std::size_t k = 0; k < n; ++k) {
-        Rect row = room.cut_top(h);
-        if (room.h < -1) break;
-        const Hit hit = ui.area("zoom.level", row, k);
-        const bool here = k == place;
-        if (here)
-            c.rect(row.inset(0, 1), ui.theme().raised, 4);
-        else if (hit.hovered)
-            c.rect(row.inset(0, 1), ui.theme().raised.alpha(0.5f), 4);
-        if (hit.focused) ui.focus_ring(row.inset(2), 4);
-        row = row.inset(8, 0);
-        const bool mesh = k > 0 && k <= levels;
-        if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), s.nest, k - 1), 12);
-        row.cut_left(20);
-        std::string text = "cluster", more = plural(scene.evaluation.mesh.world, "GPU", "GPUs");
-        if (mesh) {
-            const NestLevel& l = s.nest.levels[k - 1];
-            const bool by_axis = l.kind == NestKind::cp || l.kind == NestKind::tp || l.kind == NestKind::edp
-                                 || l.kind == NestKind::ep || l.kind == NestKind::etp;
-            text = thousands(l.count) + " "
-                   + (by_axis ? axis_label(l.group) : std::string(name_of(l.kind)) + "s");
-            more = l.gpus > 1 ? "of " + plural(l.gpus, "GPU", "GPUs") : "one GPU each";
-        } else if (k > levels) {
-            text = kInside[k - levels - 1];
-            more.clear();
-        }
-        if (mesh && h >= 38) {
-            const GroupSummary& g =
-                scene.evaluation.groups[static_cast<std::size_t>(s.nest.levels[k - 1].group)];
-            const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, g.slowest_tier);
-            const Rect right = row.cut_right(78);
-            ui.badge({right.x, right.center().y - 10, right.w, 20},
-                     tier_label(scene.plan.cluster, g.slowest_tier), mark.color, mark.dash);
-        }
-        const TextStyle style = here ? ui.title() : ui.style(13, k > levels ? Tone::secondary : Tone::text);
-        if (h >= 38 && !more.empty()) {
-            c.text_in({row.x, row.center().y - 17, row.w, 17}, text, style);
-            c.text_in({row.x, row.center().y, row.w, 17}, more, ui.small());
-        } else {
-            c.text_in(row, text, style);
-        }
-        if (!hit.clicked) continue;
-        NestPath path = s.path;  // deeper: along the selected GPU, else the first of everything
-        path.resize(std::min({path.size(), k, k > place ? levels : k}));
-        while (path.size() < k) {
-            const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
-            path.push_back(on_way                  ? way[path.size()]
-                           : path.size() == levels ? first_to_enter(children_of(s.nest, path, {}))
-                                                   : 0);
-        }
-        to = legal_path(s.nest, path);
-    }
-    if (scene.evaluation.mesh.has_experts && room.h >= 34) {
-        const std::int64_t ep = scene.evaluation.groups[static_cast<std::size_t>(GroupKind::ep)].degree;
-        ui.swatch({room.x + 8, room.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
-        const std::string text =
-            s.nest.fold == Fold::experts
-                ? "The same GPUs, as the experts have them; attention has the dense fold."
-                : "ep " + thousands(ep) + " folds the same GPUs anew for the experts.";
-        c.paragraph({room.x + 28, room.y + 4, room.w - 32, room.h}, text, ui.small(), 17);
-    }
-    if (to) fly(ui, canvas, s, *to);
-}
-
 }  // namespace
+
+void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor) {
+    s.path = std::move(path);
+    s.cursor = cursor;
+    s.from = s.camera;
+    s.to = fitting(room, box_of(s.nest, s.path));
+    s.begun_s = ui.frame().time_s;
+    ui.state().animating = true;
+}
+
+std::int64_t first_to_enter(const NestChildren& children) {
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(children.items.size()); ++i)
+        if (!is_matrix(children, i)) return i;
+    return 0;
+}
 
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision) {
     state.took_escape = false;
@@ -397,7 +263,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         room.cut_right(16);
     }
     keep(scene, room, state, revision);
-    if (caption_row.h > 0) caption(ui, caption_row, scene, state);
+    if (caption_row.h > 0) draw_caption(ui, caption_row, scene, state);
     if (head_row.w > 150) {
         const Rect out = head_row.cut_right(72);
         if (ui.button("zoom.out", out, "out", 0, !state.path.empty())) leave(ui, room, state);
@@ -412,6 +278,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
         if (wanted != now) {
             scene.selection.expert = wanted == 1;
+            ui.state().focus = id_of("zoom.canvas");  // where the keys go on
             ui.state().animating = true;
         }
     }
@@ -419,8 +286,8 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
     move_camera(ui, room, state, hit);
     keys(ui, room, scene, state);
     mouse(ui, room, scene, state, hit);
-    crumbs(ui, crumb_row, room, state);
-    if (side.w > 0) ladder(ui, side, room, scene, state);
+    draw_crumbs(ui, crumb_row, room, state);
+    if (side.w > 0) draw_ladder(ui, side, room, scene, state);
     fly_on(ui, room, state);
 
     c.push_clip(room);
