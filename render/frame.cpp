@@ -64,6 +64,7 @@ FrameInfo FrameContext::begin(double time_s) {
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;
     fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
     ImGui_ImplOpenGL3_NewFrame();
+    press_struck_keys();
     ImGui::NewFrame();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;

@@ -53,8 +53,20 @@ int native(Key key) {
     }
 }
 
+constexpr int kKeypadEnter = 335;
+
 bool is_pressed(Key key, bool repeat) {
-    return native(key) >= 0 && ImGui::IsKeyPressed(native(key), repeat);
+    return (native(key) >= 0 && ImGui::IsKeyPressed(native(key), repeat))
+           || (key == Key::enter && ImGui::IsKeyPressed(kKeypadEnter, repeat));
+}
+bool is_of(const KeyStroke& stroke, Key key) {
+    return stroke.native == native(key) || (key == Key::enter && stroke.native == kKeypadEnter);
+}
+// It went down since the last frame, with whatever modifiers: what was held then counts, not what is held
+// now.
+bool went_down(Key key) {
+    const auto& strokes = surface_state().strokes;
+    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) { return is_of(s, key); });
 }
 bool is_down(Key key) {
     return native(key) >= 0 && ImGui::IsKeyDown(native(key));
@@ -63,8 +75,7 @@ bool is_down(Key key) {
 bool was_struck(Chord chord) {
     const auto& strokes = surface_state().strokes;
     return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
-        return s.native == native(chord.key) && s.ctrl == chord.ctrl && s.shift == chord.shift
-               && s.alt == chord.alt;
+        return is_of(s, chord.key) && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
     });
 }
 
@@ -78,7 +89,10 @@ bool some_key_down() {
 bool some_key_down() {
     for (int k = ImGuiKey_NamedKey_BEGIN; k < ImGuiKey_NamedKey_END; ++k) {
         const auto key = static_cast<ImGuiKey>(k);
-        if (!(key >= ImGuiKey_MouseLeft && key <= ImGuiKey_MouseWheelY) && ImGui::IsKeyDown(key)) return true;
+#if IMGUI_VERSION_NUM >= 18900  // from here on the mouse's buttons are keys too
+        if (key >= ImGuiKey_MouseLeft && key <= ImGuiKey_MouseWheelY) continue;
+#endif
+        if (ImGui::IsKeyDown(key)) return true;
     }
     return false;
 }
@@ -119,12 +133,16 @@ ImGuiKey native(Key key) {
 }
 
 bool is_pressed(Key key, bool repeat) {
-    return native(key) != ImGuiKey_None && ImGui::IsKeyPressed(native(key), repeat);
+    return (native(key) != ImGuiKey_None && ImGui::IsKeyPressed(native(key), repeat))
+           || (key == Key::enter && ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, repeat));
 }
 bool is_down(Key key) {
     return native(key) != ImGuiKey_None && ImGui::IsKeyDown(native(key));
 }
 bool was_struck(Chord) {
+    return false;
+}
+bool went_down(Key) {
     return false;
 }
 
@@ -154,11 +172,36 @@ bool pressed(Chord chord, bool repeat) {
     const bool editing = chord.ctrl
                          && (chord.key == Key::a || chord.key == Key::c || chord.key == Key::v
                              || chord.key == Key::x || chord.key == Key::z || chord.key == Key::y);
-    const bool menu_key =
-        chord.key == Key::up || chord.key == Key::down || chord.key == Key::escape || chord.key == Key::tab;
+    const bool menu_key = chord.key == Key::up || chord.key == Key::down || chord.key == Key::escape
+                          || chord.key == Key::tab || chord.key == Key::page_up
+                          || chord.key == Key::page_down;
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
-    return struck || is_pressed(chord.key, repeat);
+    return struck || (held && !went_down(chord.key) && is_pressed(chord.key, repeat));
+}
+
+void press_struck_keys() {
+#if IMGUI_VERSION_NUM < 18700
+    ImGuiIO& io = ImGui::GetIO();
+    SurfaceState& state = surface_state();
+    if (!state.lent_keys.empty()) {
+        for (const int key : state.lent_keys) io.KeysDown[key] = false;
+        state.lent_keys.clear();
+        // GLFW's codes: left shift, control, alt, and the right ones four on.
+        io.KeyShift = io.KeysDown[340] || io.KeysDown[344];
+        io.KeyCtrl = io.KeysDown[341] || io.KeysDown[345];
+        io.KeyAlt = io.KeysDown[342] || io.KeysDown[346];
+    }
+    for (const KeyStroke& s : state.strokes) {
+        if (s.native < 0 || s.native >= static_cast<int>(std::size(io.KeysDown)) || io.KeysDown[s.native])
+            continue;
+        io.KeysDown[s.native] = true;
+        state.lent_keys.push_back(s.native);
+        io.KeyCtrl = io.KeyCtrl || s.ctrl;
+        io.KeyShift = io.KeyShift || s.shift;
+        io.KeyAlt = io.KeyAlt || s.alt;
+    }
+#endif
 }
 
 bool any_key_down() {

@@ -48,6 +48,7 @@ struct SurfaceState {
     GlyphCache glyphs;
     std::vector<FieldFont> fonts;
     std::vector<KeyStroke> strokes;
+    std::vector<int> lent_keys;  // held down for a frame (press_struck_keys)
     int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     KeptLayer layer;

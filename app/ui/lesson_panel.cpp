@@ -229,8 +229,8 @@ void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action)
     Rect row = room.cut_top(18);
     std::string place = "LESSON";
     if (!session.lesson.steps.empty())
-        place +=
-            "  " + std::to_string(session.step + 1) + " OF " + std::to_string(session.lesson.steps.size());
+        place =
+            "STEP " + std::to_string(session.step + 1) + " OF " + std::to_string(session.lesson.steps.size());
     if (session.lesson.minutes > 0) place += "  ·  " + std::to_string(session.lesson.minutes) + " MIN";
     ui.section(row, place);
     const float w = ui.canvas().text_width("leave", ui.style(12)) + 2;
@@ -290,13 +290,20 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
 
 }  // namespace
 
+Id first_of_question(QuestionKind kind) {
+    return id_of(kind == QuestionKind::choose ? "lesson.option"
+                 : kind == QuestionKind::tier ? "lesson.tier"
+                                              : "lesson.entry");
+}
+
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare) {
     Pen p{ui, scene, session, size, room, room, {}};
+    Rect head, foot;
     if (!bare) {
         room = room.inset(16, 12);
-        draw_head(ui, room, session, p.action);
-        draw_foot(ui, room.cut_bottom(30), session, p.action);
+        head = room.cut_top(46);
+        foot = room.cut_bottom(30);
         room.cut_bottom(10);
     }
     ui.canvas().push_clip({room.x - 4, room.y, room.w + 8, room.h});
@@ -306,9 +313,8 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     p.view = room;
     draw_errors(p);
     if (const LessonStep* step = session.current()) {
-        const float head = size + 3;
-        TextStyle s = ui.style(head, Tone::text, Face::semibold);
-        p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(head * 1.35f)) + 8);
+        TextStyle s = ui.style(size + 3, Tone::text, Face::semibold);
+        p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(s.size * 1.35f)) + 8);
         p.words(session.words);
         draw_way_to_plan(p, *step);
         if (step->question) draw_question(p, *step->question);
@@ -322,6 +328,13 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().faint, 1.5f);
     }
     if (session.scroll != scrolled) ui.state().animating = true;
+    if (!bare) {  // after the question: so the keyboard goes through them
+        draw_foot(ui, foot, session, p.action);
+        draw_head(ui, head, session, p.action);
+    }
+    const LessonStep* step = session.current();
+    const bool open = step != nullptr && step->question && !session.state().shown();
+    ui.state().focus_home = open ? first_of_question(step->question->kind) : id_of("lesson.next");
     return p.action;
 }
 

@@ -27,6 +27,8 @@ struct LessonAction {
 // `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare = false);
+// The control that answering begins at.
+[[nodiscard]] Id first_of_question(QuestionKind kind);
 // Outlines the step's controls by name where they are drawn, and only there.
 void draw_highlights(Ui& ui, const LessonSession& session);
 // "mod.zero 3": a name and the index behind it.

@@ -31,10 +31,14 @@ int fuzzy_score(std::string_view pattern, std::string_view text) {
         run = true;
         at = i + 1;
     }
-    // What was typed as it stands in the text comes before letters picked from all over it.
+    // What was typed as it stands in the text comes before letters picked from all over it, in the menu's
+    // order.
     const auto whole = std::search(text.begin(), text.end(), pattern.begin(), pattern.end(),
                                    [](char a, char b) { return lower(a) == lower(b); });
-    if (pattern.size() > 1 && whole != text.end()) score += 1000;
+    if (pattern.size() > 1 && whole != text.end()) {
+        const bool word = whole == text.begin() || *(whole - 1) == ' ';
+        return word ? 200000 : 100000;
+    }
     return score * 100 - static_cast<int>(std::min<std::size_t>(text.size(), 99));
 }
 
@@ -110,7 +114,9 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
         }
         if (row.bottom() > room.y && row.y < room.bottom()) {
             const Hit hit = ui.area(name, row, static_cast<std::uint64_t>(i), item.enabled, false);
-            if (hit.hovered && ui.frame().wheel == 0) state.cursor = k;
+            // A mouse that lies where a row happens to come chooses nothing.
+            const bool moved = !(ui.frame().mouse == ui.state().last_mouse);
+            if (hit.hovered && moved && ui.frame().wheel == 0) state.cursor = k;
             if (k == state.cursor && item.enabled) c.rect(row, ui.theme().raised, 4);
             TextStyle label = ui.style(), right = ui.small(), detail = ui.small();
             if (!item.enabled) label.color = label.color.alpha(0.45f);

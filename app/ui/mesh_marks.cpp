@@ -94,7 +94,7 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
                                            GroupKind::dp_replicate, GroupKind::pp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
     const std::span<const GroupKind> kinds = sel.expert ? std::span<const GroupKind>(kExpert) : kDense;
-    const Vec2 half = grid.cell * 0.5f;
+    const Vec2 half{grid.cell.x * 0.5f, grid.cell.y * 0.12f};  // at the cell's edge: its number stays free
     for (const GroupKind kind : kinds) {
         if (summary(scene, kind).degree <= 1) continue;
         const bool chosen = kind == sel.axis;

@@ -351,6 +351,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
                     timeline_.cursor_s = -1, timeline_.playing = false;
                 else if (selection_.topic != Selection::Topic::none)
                     selection_ = {.axis = selection_.axis, .expert = selection_.expert};
+                else if (lesson_.open)
+                    show_lesson_view();
                 else
                     full_.reset();
                 dirty_ = true;

@@ -184,6 +184,8 @@ class Shell {
     void make_lesson_commands();
     void begin_lesson_frame();
     void apply_lesson_scene();
+    void show_lesson_view();
+    void pass_last_step();
     void take_lesson_picks();
     void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
     void do_lesson(const LessonAction& action);

@@ -80,7 +80,7 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     if (document_.modified()) plan_name += " *";
     const TextStyle strong = ui.title();
     const float w = std::min(c.text_width(plan_name, strong), row.w - 24);
-    if (w > 60) {
+    if (row.w - 24 > 60) {
         const float x = std::clamp(bar.w / 2 - w / 2, row.x + 12, row.right() - w - 12);
         const Rect box{x, bar.y, w + 1, bar.h};
         if (c.text_in(box, plan_name, strong) && ui.hovers(box)) ui.tooltip(plan_name);
@@ -154,7 +154,7 @@ void Shell::draw_keys(Ui& ui) {
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
     const auto per_column = (lines.size() + 1) / 2;
-    const Rect box = centred(ui.frame(), 760, static_cast<float>(per_column) * 22 + 72);
+    const Rect box = centred(ui.frame(), 880, static_cast<float>(per_column) * 22 + 72);
     const bool open = ui.begin_layer("keys", box);
     Rect room = box.inset(24, 20);
     ui.canvas().text_in(room.cut_top(20), "Keys", {Face::semibold, 14, ui.theme().text, 0});

@@ -96,12 +96,9 @@ void Shell::apply_lesson_scene() {
         lesson_.scene_error = e.what();
     }
     const LessonScene& scene = step->scene;
-    if (const auto view = view_named(scene.view)) {
-        full_ = has_view(*view) ? *view : ViewId::mesh;
-        as_data_[static_cast<std::size_t>(*full_)] = false;
-    } else if (scene.view == "dashboard") {
-        full_.reset();
-    }
+    show_lesson_view();
+    map_.page = MapPage::axes;
+    map_.style = MapStyle::modifiers;
     selection_ = {.axis = selection_.axis, .expert = selection_.expert};
     if (const auto axis = axis_named(scene.axis)) {
         selection_.axis = *axis;
@@ -118,6 +115,17 @@ void Shell::apply_lesson_scene() {
     const auto parsed = std::from_chars(scene.stage.data(), scene.stage.data() + scene.stage.size(), stage);
     if (parsed.ec == std::errc() && stage >= 0) selection_.stage = stage;
     dirty_ = true;
+}
+
+void Shell::show_lesson_view() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    if (const auto view = view_named(step->scene.view)) {
+        full_ = has_view(*view) ? *view : ViewId::mesh;
+        as_data_[static_cast<std::size_t>(*full_)] = false;
+    } else if (step->scene.view == "dashboard") {
+        full_.reset();
+    }
 }
 
 // A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
@@ -139,6 +147,19 @@ void Shell::draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool 
     if (action.kind != LessonAction::Kind::none) lesson_action_ = action;
 }
 
+// Page Down on the last step says what comes, and, while that is read, goes there.
+void Shell::pass_last_step() {
+    const std::string said = lesson_.next_title.empty()
+                                 ? "The last step"
+                                 : "The last step. Once more for lesson " + lesson_.next_title;
+    if (toast_ != said) {
+        say(said);
+        return;
+    }
+    toast_.clear();
+    if (const LessonEntry* next = lesson_after(lesson_.file)) open_lesson(next->file);
+}
+
 void Shell::do_lesson(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
@@ -150,8 +171,9 @@ void Shell::do_lesson(const LessonAction& action) {
     switch (action.kind) {
     case Kind::next:
         if (lesson_.step + 1 >= lesson_.lesson.steps.size())
-            say("The last step" + (lesson_.next_title.empty() ? "" : ". Next lesson: " + lesson_.next_title));
-        go_to_step(lesson_, lesson_.step + 1);
+            pass_last_step();
+        else
+            go_to_step(lesson_, lesson_.step + 1);
         break;
     case Kind::back:
         if (lesson_.step > 0) go_to_step(lesson_, lesson_.step - 1);
@@ -166,17 +188,17 @@ void Shell::do_lesson(const LessonAction& action) {
         break;
     case Kind::retry:
         if (lesson_.current() != nullptr) lesson_.state() = {};
-        if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question) {
-            const QuestionKind kind = lesson_.current()->question->kind;
-            state_.focus = id_of(kind == QuestionKind::choose ? "lesson.option"
-                                 : kind == QuestionKind::tier ? "lesson.tier"
-                                                              : "lesson.entry");
-        }
+        if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
+            state_.focus = first_of_question(lesson_.current()->question->kind);
         break;
     case Kind::show_plan: show_side(SidePane::plan); break;
     case Kind::judged:
     case Kind::none: break;
     }
+    // A new question is the next thing that Tab comes to.
+    const LessonStep* now = lesson_.current();
+    if (turns && state_.edit == id_of("lesson.entry")) leave_text_field();  // it holds the last step's guess
+    if (turns && now != nullptr && now->question && !lesson_.state().shown()) state_.focus = 0;
     if (action.kind == Kind::judged || action.kind == Kind::reveal) {
         lesson_.follow = true;
         // The control that was used is gone: the keyboard goes on from where the lesson does.
@@ -214,6 +236,16 @@ void Shell::make_lesson_commands() {
     next.enabled = open;
     add("lesson.backward", "Step before", {.key = Key::page_up}, [step] {
         step(LessonAction::Kind::back);
+    }).enabled = open;
+    add("lesson.after", "Next lesson", {}, [this] {
+        if (const LessonEntry* after = lesson_after(lesson_.file)) open_lesson(after->file);
+    }).enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; };
+    add("lesson.question", "Go to the question", {.key = Key::q}, [this] {
+        const LessonStep* now = lesson_.current();
+        if (now == nullptr || !now->question) return;
+        state_.focus =
+            lesson_.state().shown() ? id_of("lesson.next") : first_of_question(now->question->kind);
+        state_.focus_visible = true;
     }).enabled = open;
     add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
     make_side_commands();

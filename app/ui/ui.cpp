@@ -26,6 +26,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.last_areas.swap(state_.areas);
     state_.areas.clear();
     state_.layers_open = 0;
+    state_.focus_home = 0;
     // Two quiet frames in a row: the first still shows what the last event set off.
     const bool pressed_or_held =
         frame_.typed || frame_.wheel != 0 || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
@@ -404,7 +405,10 @@ void Ui::move_focus() {
     if (order.empty()) return;
     const auto at = std::find(order.begin(), order.end(), state_.focus);
     std::size_t next = 0;
-    if (at == order.end())
+    const auto home = std::find(order.begin(), order.end(), state_.focus_home);
+    if (at == order.end() && home != order.end() && !back)
+        next = static_cast<std::size_t>(home - order.begin());
+    else if (at == order.end())
         next = back ? order.size() - 1 : 0;
     else
         next = (static_cast<std::size_t>(at - order.begin()) + (back ? order.size() - 1 : 1)) % order.size();

@@ -56,6 +56,7 @@ struct UiState {
     Id active = 0;                        // pressed and not yet released
     Vec2 press;                           // where
     Id focus = 0;                         // keyboard
+    Id focus_home = 0;                    // where Tab begins while nothing has the keyboard
     bool focus_visible = false;           // the keyboard was used last
     Vec2 mouse, last_mouse;               // of this frame and of the one before
     bool had_keyboard = true;             // the window, in the last frame

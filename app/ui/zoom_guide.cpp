@@ -68,19 +68,19 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
 }
 
 // Each axis is a level: the ladder from the cluster to a tensor, with where one is.
-void draw_ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s) {
+void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};
     const std::size_t levels = s.nest.levels.size(), n = levels + 1 + kInside.size();
-    ui.section(room.cut_top(20), "LEVELS");
-    const float h = std::clamp(room.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
+    ui.section(side.cut_top(20), "LEVELS");
+    const float h = std::clamp(side.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
                                24.0f, 44.0f);
     std::optional<NestPath> to;
     const NestPath way = scene.selection.rank >= 0 ? path_of_rank(s.nest, scene.selection.rank) : NestPath{};
     const std::size_t place = tensors_at(s.nest, s.path).empty() ? s.path.size() : n - 1;
     for (std::size_t k = 0; k < n; ++k) {
-        Rect row = room.cut_top(h);
-        if (room.h < -1) break;
+        Rect row = side.cut_top(h);
+        if (side.h < -1) break;
         const Hit hit = ui.area("zoom.level", row, k);
         const bool here = k == place;
         if (here)
@@ -130,14 +130,14 @@ void draw_ladder(Ui& ui, Rect room, Rect canvas, Scene& scene, ZoomViewState& s)
         }
         to = legal_path(s.nest, path);
     }
-    if (scene.evaluation.mesh.has_experts && room.h >= 34) {
+    if (scene.evaluation.mesh.has_experts && side.h >= 34) {
         const std::int64_t ep = scene.evaluation.groups[static_cast<std::size_t>(GroupKind::ep)].degree;
-        ui.swatch({room.x + 8, room.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
+        ui.swatch({side.x + 8, side.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
         const std::string text =
             s.nest.fold == Fold::experts
                 ? "The same GPUs, as the experts have them; attention has the dense fold."
                 : "ep " + thousands(ep) + " folds the same GPUs anew for the experts.";
-        c.paragraph({room.x + 28, room.y + 4, room.w - 32, room.h}, text, ui.small(), 17);
+        c.paragraph({side.x + 28, side.y + 4, side.w - 32, side.h}, text, ui.small(), 17);
     }
     if (to) fly(ui, canvas, s, *to);
 }

@@ -434,3 +434,31 @@ TEST_CASE("where a window is too narrow for lesson and plan, one takes the other
     CHECK(d.drawn("plan.model"));
     CHECK(d.drawn("lesson.leave"));
 }
+
+TEST_CASE("in a lesson Tab comes to the question first, Escape to the step's view, Page Down past the end to "
+          "the next") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "02-data-parallel.md");
+    d.settle();
+    const auto first = [&] {
+        const LessonStep* step = d.shell.lesson().current();
+        return step->question ? first_of_question(step->question->kind) : id_of("lesson.next");
+    };
+    d.press({.key = Key::tab});
+    CHECK(d.shell.ui_state().focus == first());
+    d.press({.key = Key::page_down});
+    d.press({.key = Key::tab});
+    CHECK(d.shell.ui_state().focus == first());
+    const auto view = d.shell.full_view();
+    d.press({.key = Key::n1});
+    d.press({.key = Key::n7});
+    d.press({.key = Key::escape});
+    d.press({.key = Key::escape});
+    CHECK(d.shell.full_view() == view);
+    while (d.shell.lesson().step + 1 < d.shell.lesson().lesson.steps.size()) d.press({.key = Key::page_down});
+    d.press({.key = Key::page_down});
+    CHECK(d.shell.lesson().file.filename() == "02-data-parallel.md");
+    d.press({.key = Key::page_down});
+    d.settle();
+    CHECK(d.shell.lesson().file.filename() == "03-tensor-parallel.md");
+}

@@ -375,3 +375,14 @@ TEST_CASE("what is shown as it was comes anew with an edit, a key, another theme
     d.surface.resize({1280, 720}, 2);
     CHECK(as_drawn_anew());
 }
+
+TEST_CASE("what is typed into the palette decides, not where the mouse lies; lessons keep their order") {
+    Driver d("mesh-8");
+    d.press({.key = Key::p, .ctrl = true});
+    d.move({800, 400});  // over some row of the long list
+    d.type("lesson 1");
+    d.press({Key::enter});
+    d.settle();
+    REQUIRE(d.shell.lesson().open);
+    CHECK(d.shell.lesson().file.filename() == "01-two-walls.md");
+}
