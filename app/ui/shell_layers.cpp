@@ -342,6 +342,18 @@ void Shell::make_commands() {
     add("view.links", "Links to the selected GPU's peers", "View", ctrl(Key::l), [this] {
         mesh_.show_links = !mesh_.show_links;
     }).checked = [this] { return mesh_.show_links; };
+    Command& experts = add("view.experts", "Ranks as the experts have them", "View", {}, [this] {
+        selection_.expert = !selection_.expert;
+        selection_.axis = selection_.expert ? GroupKind::ep : GroupKind::tp;
+    });
+    experts.checked = [this] { return selection_.expert && evaluation_.mesh.has_experts; };
+    experts.enabled = [this] { return evaluation_.mesh.has_experts; };
+    add("view.map_rows", "Map: FSDP and SP as rows of their own", "View", {}, [this] {
+        const bool rows = map_.style == MapStyle::own_rows;
+        map_.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+        map_.page = MapPage::axes;
+        full_ = ViewId::map;
+    }).checked = [this] { return map_.style == MapStyle::own_rows; };
     const auto has_timeline = [this] { return timeline_.current(evaluation_, evaluated_) != nullptr; };
     add("timeline.play", "Play or pause the timeline", "View", {.key = Key::p}, [this] {
         timeline_.playing = !timeline_.playing;
@@ -403,6 +415,10 @@ void Shell::make_commands() {
     add("help.glossary", "Glossary", "Help", ctrl(Key::g), [this] {
         glossary_state_.open = glossary_state_.fresh = true;
         glossary_state_.search.clear();
+    });
+    add("help.menus", "To the menus", "Help", {.key = Key::f10}, [this] {
+        state_.focus = id_of("menu.File");
+        state_.focus_visible = true;
     });
     add("help.palette", "Search commands", "Help", ctrl(Key::p), [this] {
         palette_ = true;

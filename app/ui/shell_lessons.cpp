@@ -176,7 +176,10 @@ void Shell::do_lesson(const LessonAction& action) {
             go_to_step(lesson_, lesson_.step + 1);
         break;
     case Kind::back:
-        if (lesson_.step > 0) go_to_step(lesson_, lesson_.step - 1);
+        if (lesson_.step > 0)
+            go_to_step(lesson_, lesson_.step - 1);
+        else
+            show_lesson_view();  // what one looked at meanwhile is left
         break;
     case Kind::jump: go_to_step(lesson_, action.step); break;
     case Kind::leave: leave_lesson(); break;
@@ -244,7 +247,7 @@ void Shell::make_lesson_commands() {
         const LessonStep* now = lesson_.current();
         if (now == nullptr || !now->question) return;
         state_.focus =
-            lesson_.state().shown() ? id_of("lesson.next") : first_of_question(now->question->kind);
+            lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
         state_.focus_visible = true;
     }).enabled = open;
     add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
