@@ -52,7 +52,7 @@ constexpr std::array<MapWords, kMapRowCount> kWords{{
      .model = "where each matrix may be cut",
      .drawback = "waits on the critical path; small products at high degree",
      .why = "A matrix cut into columns, and the next into rows, gives partial sums that one addition "
-            "completes. So a layer is larger than a GPU.",
+            "completes. So a layer can be larger than a GPU.",
      .cost = "Every layer waits for its sums, forward and backward, and the bytes grow with the tokens. "
              "Little of it hides."},
     {.id = MapRowId::sp,

@@ -235,7 +235,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
     const float h = slender ? kSlenderRow
                             : std::clamp((room.h - kHead) / n, one_line ? 22.0f : kMapRowLow,
-                                         room.w < 640 ? kMapRowHigh + 12 : kMapRowHigh);
+                                         room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh);
     const std::array<float, kColumns> width = columns_for(room.w - 16, one_line);
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);
