@@ -170,7 +170,7 @@ double device_busy(const TimelineCosts& costs, int device, int chunks) {
         const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
         busy += k.forward + k.input_grad + k.weight_grad;
     }
-    return busy * (costs.slow.empty() ? 1 : costs.slow[static_cast<std::size_t>(device)]);
+    return busy;
 }
 
 // The device with most to do for a micro-batch; the first of equals.
@@ -306,11 +306,10 @@ struct Parts {
     double sends = 0;
 };
 
-// The device that works longest, and of what its work consists.
+// Of what the work of the device that works longest consists.
 Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork& work,
-                    const TimelineCosts& costs, const Stages& stages, int& device) {
+                    const TimelineCosts& costs, const Stages& stages, int device) {
     Parts p;
-    device = longest_device(costs, stages);
     const double runs = runs_of(shape.schedule, work.microbatches);
     p.busy = device_busy(costs, device, stages.chunks) * runs;
     for (int c = 0; c < stages.chunks; ++c) {
@@ -391,6 +390,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
                   const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out) {
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
+    s.busiest_device = comm.busiest_device;
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, s.busiest_device);
     s.compute_s = parts.work.compute.total();
     s.recompute_s = parts.work.again;
