@@ -1,5 +1,6 @@
 #include "core/comm.h"
 
+#include "core/comm_count.h"
 #include "core/model.h"
 
 #include <algorithm>
@@ -22,49 +23,14 @@ Volumes volumes_of(const Plan& plan) {
     const Layout& l = plan.layout;
     const Training& t = plan.training;
     Volumes v;
-    v.microbatches = static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
-    v.runs = l.pp > 1 ? runs_of(l.schedule, v.microbatches) : v.microbatches;
+    v.microbatches = microbatches_or_one(plan);
+    v.runs = runs_per_step(plan);
     v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
     v.ep = static_cast<double>(l.ep), v.etp = static_cast<double>(l.etp.value_or(l.tp));
     v.wire = wire_bytes(t.compute);
     v.tokens = static_cast<double>(t.micro_batch) * static_cast<double>(t.sequence_length) / v.cp;
     v.hidden_bytes = v.tokens * static_cast<double>(plan.model.hidden) * v.wire;
     return v;
-}
-
-// How often the device that `comm` counts for makes a call in a step of so many runs of each of its chunks.
-void count(const Comm& comm, double runs, Operation& o) {
-    const ChunkLayers& b = comm.busiest;
-    switch (o.unit) {
-    case Unit::every_layer: o.count_per_step = o.calls * b.layers() * runs; break;
-    case Unit::dense_layer: o.count_per_step = o.calls * b.dense * runs; break;
-    case Unit::moe_layer: o.count_per_step = o.calls * b.moe * runs; break;
-    case Unit::embedding:
-    case Unit::head: o.count_per_step = o.calls * runs; break;
-    case Unit::boundary:
-    case Unit::step: o.count_per_step = o.calls; break;
-    }
-    o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
-    o.sent_bytes_per_rank = o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes);
-}
-
-// What a device runs, all of its chunks together.
-ChunkLayers layers_of(const Stages& stages, int device) {
-    ChunkLayers sum;
-    for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
-        sum.dense += k.dense, sum.moe += k.moe;
-        sum.first |= k.first, sum.last |= k.last;
-    }
-    return sum;
-}
-
-void add(AxisTraffic& to, const Operation& o) {
-    to.count += o.count_per_step;
-    to.sent_bytes_per_rank += o.sent_bytes_per_rank;
-    to.payload_bytes += o.count_per_step * o.message_bytes;
-    to.time_s += o.time_s;
-    to.exposed_s += o.exposed_s;
 }
 
 // Appends rows; those over a single rank or without bytes are nothing and left out.
@@ -101,7 +67,7 @@ class Rows {
         o.tier = group(axis).slowest_tier;
         o.message_bytes = bytes;
         describe(o);
-        count(out_, v_.runs, o);
+        count_row(out_, v_.runs, o);
         return &o;
     }
 
@@ -387,45 +353,6 @@ class Rows {
     Volumes v_;
 };
 
-// Work of one layer in numbers that a token meets, the measure by which the busiest device is found.
-void find_busiest(const Plan& plan, Comm& out) {
-    const Model& m = plan.model;
-    const LocalWeights& w = out.weights;
-    double routed = 0;
-    if (m.moe && m.moe->experts > 0) {
-        const double local = static_cast<double>(m.moe->experts) / static_cast<double>(plan.layout.ep);
-        routed = w.experts / std::max(local, 1.0) * static_cast<double>(m.moe->top_k);
-    }
-    const double dense = w.every_layer + w.dense_layer, moe = w.every_layer + w.moe_layer + routed;
-    double most = -1;
-    for (int d = 0; d < out.stages.devices; ++d) {
-        if (repeats_previous(out.stages, d)) continue;
-        const HeldWeights held = held_by(plan, w, out.stages, d);
-        out.most_held.dense = std::max(out.most_held.dense, held.dense);
-        out.most_held.experts = std::max(out.most_held.experts, held.experts);
-        const ChunkLayers sum = layers_of(out.stages, d);
-        const double work = sum.dense * dense + sum.moe * moe;
-        if (work <= most) continue;
-        most = work;
-        out.busiest_device = d;
-        out.busiest = sum;
-    }
-}
-
-// An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
-double sync_points(const Plan& plan, const Comm& comm) {
-    const double moe = static_cast<double>(moe_layers(plan.model));
-    const double all = static_cast<double>(plan.model.layers);
-    double points = 0;
-    for (const Operation& o : comm.operations) {
-        if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
-        if (o.unit == Unit::every_layer) points += o.calls * all;
-        if (o.unit == Unit::dense_layer) points += o.calls * (all - moe);
-        if (o.unit == Unit::moe_layer) points += o.calls * moe;
-    }
-    return points;
-}
-
 }  // namespace
 
 std::string_view name_of(Collective c) {
@@ -482,28 +409,6 @@ void list_operations(const Plan& plan, const Mesh& mesh,
     Rows(plan, summary, out).list();
     out.sync_points_per_microbatch = sync_points(plan, out);
     sum_axes(out);
-}
-
-void count_calls(const Plan& plan, int device, Comm& comm) {
-    comm.busiest_device = device;
-    comm.busiest = layers_of(comm.stages, device);
-    const double runs = volumes_of(plan).runs;
-    for (Operation& o : comm.operations)
-        if (o.unit != Unit::boundary && o.unit != Unit::step) count(comm, runs, o);
-    sum_axes(comm);
-}
-
-void sum_axes(Comm& comm) {
-    comm.by_axis.fill({});
-    for (const Operation& o : comm.operations)
-        if (!o.elsewhere) add(comm.by_axis[static_cast<std::size_t>(o.axis)], o);
-}
-
-std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
-    std::array<AxisTraffic, kMaxTiers> out{};
-    for (const Operation& o : comm.operations)
-        if (!o.elsewhere) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
-    return out;
 }
 
 }  // namespace pentamesh

@@ -77,14 +77,6 @@ struct Comm {
 void list_operations(const Plan& plan, const Mesh& mesh,
                      const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
 
-// Counts every row for this device instead: counts, bytes and `elsewhere`, and the sums by axis. The times of
-// rows are the caller's.
-void count_calls(const Plan& plan, int device, Comm& comm);
-// by_axis from the rows, times included.
-void sum_axes(Comm& comm);
-// by_axis again, by the slowest tier that each operation crosses.
-[[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
-
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
 

@@ -1,6 +1,7 @@
 #include "core/step.h"
 
 #include "core/collective_time.h"
+#include "core/comm_count.h"
 #include "core/straggler.h"
 
 #include <algorithm>

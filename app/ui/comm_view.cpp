@@ -3,6 +3,7 @@
 #include "app/ui/comm_view.h"
 #include "app/ui/format.h"
 #include "app/ui/view_head.h"
+#include "core/comm_count.h"
 
 #include <algorithm>
 #include <cmath>
