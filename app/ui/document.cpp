@@ -20,26 +20,22 @@ void Document::edit(Plan plan, std::string what, std::string merge_key) {
     ++revision_;
 }
 
-bool Document::undo() {
-    if (undo_.empty()) return false;
-    Step step = std::move(undo_.back());
-    undo_.pop_back();
-    redo_.push_back({std::move(plan_), step.what});
+bool Document::exchange(std::vector<Step>& from, std::vector<Step>& to) {
+    if (from.empty()) return false;
+    Step step = std::move(from.back());
+    from.pop_back();
+    to.push_back({std::move(plan_), step.what});
     plan_ = std::move(step.plan);
     merge_key_.clear();
     ++revision_;
     return true;
 }
 
+bool Document::undo() {
+    return exchange(undo_, redo_);
+}
 bool Document::redo() {
-    if (redo_.empty()) return false;
-    Step step = std::move(redo_.back());
-    redo_.pop_back();
-    undo_.push_back({std::move(plan_), step.what});
-    plan_ = std::move(step.plan);
-    merge_key_.clear();
-    ++revision_;
-    return true;
+    return exchange(redo_, undo_);
 }
 
 void Document::open(Plan plan, std::filesystem::path path) {
