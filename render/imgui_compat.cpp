@@ -314,9 +314,9 @@ void begin_fonts(ImFontAtlas& atlas) {
 }
 
 bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
-    atlas.TexDesiredWidth = 2048;
+    atlas.TexDesiredWidth = kAtlasWidth;
     surface_state().atlas_rect = atlas.AddCustomRectRegular(region_width, region_height);
-    return atlas.Build();
+    return atlas.Build() && atlas.GetCustomRectByIndex(surface_state().atlas_rect)->IsPacked();
 }
 
 void refresh_font_texture() {
