@@ -357,4 +357,9 @@ Canvas frame_canvas(const FrameInfo& info, Page* page, bool front) {
     return {front ? ImGui::GetForegroundDrawList() : ImGui::GetWindowDrawList(), info.scale, page};
 }
 
+void fill_frame(const FrameInfo& info, Page* page, Color ground) {
+    surface_state().ground = ground;
+    if (page != nullptr) Canvas(nullptr, info.scale, page).rect({0, 0, info.size.x, info.size.y}, ground);
+}
+
 }  // namespace pentamesh

@@ -12,16 +12,18 @@
 namespace pentamesh {
 
 Vec2 cell_position(const CellGrid& grid, std::int64_t rank) {
-    Vec2 at = grid.origin;
+    std::array<Vec2, 4> offset{};
     for (int i = 0; i < grid.levels; ++i) {
         const auto& l = grid.level[static_cast<std::size_t>(i)];
         const bool outermost = i + 1 == grid.levels;
         const std::int64_t index = outermost ? rank : rank % l.size;
         const std::int64_t column = index % l.cols, row = index / l.cols;
-        at.x += static_cast<float>(column) * l.pitch_x;
-        at.y += static_cast<float>(row) * l.pitch_y;
+        offset[static_cast<std::size_t>(i)] = {static_cast<float>(column) * l.pitch_x,
+                                               static_cast<float>(row) * l.pitch_y};
         rank /= l.size;
     }
+    Vec2 at = grid.origin;
+    for (int i = grid.levels; i-- > 0;) at = at + offset[static_cast<std::size_t>(i)];  // as the shader sums
     return at;
 }
 
@@ -86,12 +88,21 @@ uniform ivec3 digit[6];
 uniform vec4 palette[64], ground;
 uniform float dim;
 out vec4 pixel;
+// a / b and a % b of whole numbers. Where graphics are drawn in software, dividing them as such costs more than
+// all the rest; the quotient of floats is off by one at most as long as it is below two million.
+ivec2 divided(int a, int b) {
+    int q = int(float(a) / float(b));
+    int r = a - q * b;
+    int off = r < 0 ? -1 : r >= b ? 1 : 0;
+    return ivec2(q + off, r - off * b);
+}
 void main() {
     vec2 p = floor(vec2(gl_FragCoord.x, display.y - gl_FragCoord.y));
     // Outside in: the box of each level, then the place in it. Between boxes: the nearest; the edges decide below.
     vec2 rest = p + 0.5 - origin;
     if (rest.x < 0.0 || rest.y < 0.0) discard;
     int rank = 0;
+    vec2 at = origin;
     for (int i = levels - 1; i >= 0; --i) {
         ivec2 c = ivec2(rest / max(pitch[i], vec2(1e-6)));
         c.x = min(c.x, level[i].y - 1);
@@ -99,26 +110,38 @@ void main() {
         if (i + 1 < levels && index >= level[i].x) {
             c.y = min(c.y, (level[i].x - 1) / level[i].y);
             index = min(c.y * level[i].y + c.x, level[i].x - 1);
+            c.x = index - c.y * level[i].y;
         }
-        rest = max(rest - vec2(c) * pitch[i], vec2(0.0));
+        vec2 offset = vec2(c) * pitch[i];
+        at += offset;
+        rest = max(rest - offset, vec2(0.0));
         rank = rank * level[i].x + index;
     }
-    int k = (rank - run.x) / run.y;
-    if (rank < run.x || k >= run.z) discard;
-    rank = run.x + k * run.y;
-    vec2 at = origin;
-    int above = rank;
-    for (int i = 0; i < levels; ++i) {
-        int index = i + 1 == levels ? above : above % level[i].x;
-        at += vec2(index % level[i].y, index / level[i].y) * pitch[i];
-        above /= level[i].x;
+    if (rank < run.x) discard;
+    if (run.y == 1) {
+        if (rank >= run.x + run.z) discard;
+    } else {  // the cell that stands for every run.y ranks
+        int k = divided(rank - run.x, run.y).x;
+        if (k >= run.z) discard;
+        rank = run.x + k * run.y;
+        vec2 offset[4];
+        int above = rank;
+        for (int i = 0; i < levels; ++i) {
+            ivec2 in_level = i + 1 == levels ? ivec2(0, above) : divided(above, level[i].x);
+            ivec2 place = divided(in_level.y, level[i].y);
+            offset[i] = vec2(place.y, place.x) * pitch[i];
+            above = in_level.x;
+        }
+        at = origin;
+        for (int i = levels - 1; i >= 0; --i) at += offset[i];
     }
     // Edges on whole pixels, never thinner than one: cells of a few pixels stay even.
     vec2 low = floor(at + 0.5), high = max(floor(at + cell + 0.5), low + 1.0);
     if (any(lessThan(p, low)) || any(greaterThanEqual(p, high))) discard;
     int id = 0;
-    for (int i = 0; i < digits; ++i) id += rank / digit[i].x % digit[i].y * digit[i].z;
-    pixel = palette[id % palette_size];
+    for (int i = 0; i < digits; ++i)
+        id += divided(digit[i].x == 1 ? rank : divided(rank, digit[i].x).x, digit[i].y).y * digit[i].z;
+    pixel = palette[divided(id, palette_size).y];
     if (lit >= 0 && id != lit) pixel = mix(pixel, ground, dim);
 }
 )";
@@ -141,6 +164,22 @@ std::array<float, 4> floats(Color c) {
             static_cast<float>(c.a) / 255};
 }
 
+// Right and lower end of everything that a grid draws, in logical pixels. Beyond it no pixel is asked: there
+// ranks could grow past what an int holds.
+Vec2 far_corner(const CellGrid& grid) {
+    Vec2 end = grid.origin + grid.cell;
+    std::int64_t boxes = grid.first + std::int64_t{grid.count - 1} * std::max(1, grid.step) + 1;
+    for (int i = 0; i < grid.levels; ++i) {
+        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        const std::int64_t size = std::max(1, l.size), cols = std::max(1, l.cols);
+        const std::int64_t seen = i + 1 == grid.levels ? boxes : std::min(size, boxes);
+        end.x += static_cast<float>(std::min(seen, cols) - 1) * l.pitch_x;
+        end.y += static_cast<float>((seen - 1) / cols) * l.pitch_y;
+        boxes = (boxes + size - 1) / size;
+    }
+    return end;
+}
+
 void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     const auto& grid = *static_cast<const CellGrid*>(command->UserCallbackData);
     const SurfaceState& state = surface_state();
@@ -148,11 +187,19 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     const float scale = state.scale;
     const auto& u = state.uniform;
     const float height = io.DisplaySize.y;
-    const ImVec4 clip = command->ClipRect;
+    ImVec4 clip = command->ClipRect;
+    const Vec2 first = grid.origin * scale, end = far_corner(grid) * scale;
+    clip.x = std::max(clip.x, std::floor(first.x) - 1);  // a cell is never thinner than a pixel
+    clip.y = std::max(clip.y, std::floor(first.y) - 1);
+    clip.z = std::min(clip.z, std::ceil(end.x) + 1);
+    clip.w = std::min(clip.w, std::ceil(end.y) + 1);
     const auto x0 = std::max(0, static_cast<int>(clip.x)),
                y0 = std::max(0, static_cast<int>(height - clip.w));
     const int w = static_cast<int>(clip.z) - x0, h = static_cast<int>(height - clip.y) - y0;
     if (w <= 0 || h <= 0 || grid.count <= 0) return;
+    GLint program = 0, vertex_array = 0;  // the backend's, which go on after this
+    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
+    glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array);
     glScissor(x0, y0, w, h);
     glUseProgram(state.cell_program);
     glUniform2f(u.display, io.DisplaySize.x, io.DisplaySize.y);
@@ -192,6 +239,8 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     glUniform1f(u.dim, grid.dim);
     glBindVertexArray(state.cell_vertex_array);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glUseProgram(static_cast<GLuint>(program));
+    glBindVertexArray(static_cast<GLuint>(vertex_array));
 }
 
 }  // namespace
@@ -222,7 +271,6 @@ void destroy_cell_shader(SurfaceState& state) {
 void queue_cells(ImDrawList& list, const CellGrid& grid) {
     CellGrid& kept = surface_state().grids.emplace_back(grid);
     list.AddCallback(draw_cells, &kept);
-    list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }
 
 }  // namespace pentamesh

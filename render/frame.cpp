@@ -62,6 +62,7 @@ void FrameContext::set_scale(float scale) {
 FrameInfo FrameContext::begin(double time_s) {
     make_current();
     state_.grids.clear();
+    state_.ground = {0, 0, 0, 255};
     state_.glyphs.start_frame();
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;
     fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
@@ -93,6 +94,7 @@ FrameInfo FrameContext::begin(double time_s) {
 
 void FrameContext::end() {
     end_frame_window();
+    put_shown(state_.layer);
     ImGui::Render();
     state_.strokes.clear();
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
@@ -103,7 +105,9 @@ void FrameContext::submit(int width, int height) {
     draw_layer(state_.layer);
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
-    glClearColor(0, 0, 0, 1);
+    const auto part = [](std::uint8_t c) { return static_cast<float>(c) / 255; };
+    const Color ground = state_.ground;
+    glClearColor(part(ground.r), part(ground.g), part(ground.b), 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }

@@ -37,7 +37,6 @@ void fit_layer(KeptLayer& layer, int width, int height) {
 }
 
 namespace {
-// Not before something is kept: a picture is drawn once.
 void allocate(KeptLayer& layer) {
     layer.allocated = true;
     if (layer.framebuffer == 0) {
@@ -51,6 +50,8 @@ void allocate(KeptLayer& layer) {
                  nullptr);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glBindFramebuffer(GL_FRAMEBUFFER, layer.framebuffer);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, layer.texture, 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) layer.used = false;
@@ -60,7 +61,6 @@ void allocate(KeptLayer& layer) {
 
 void draw_layer(KeptLayer& layer) {
     if (layer.open == 0) return;
-    if (!layer.allocated) allocate(layer);
     GLint before = 0;
     glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
     glBindFramebuffer(GL_FRAMEBUFFER, layer.framebuffer);
@@ -71,6 +71,23 @@ void draw_layer(KeptLayer& layer) {
     glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
+void put_shown(KeptLayer& layer) {
+    if (layer.shown.empty()) return;
+    const auto w = static_cast<float>(layer.width), h = static_cast<float>(layer.height);
+    const auto n = static_cast<int>(layer.shown.size());
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    // Nothing lies below: where graphics are drawn in software, blending whole windows would cost the most.
+    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glDisable(GL_BLEND); }, nullptr);
+    push_texture(list, layer.texture);
+    list.PrimReserve(6 * n, 4 * n);
+    for (const ImVec4& at : layer.shown)  // OpenGL counts rows from the bottom
+        list.PrimRectUV({at.x, at.y}, {at.z, at.w}, {at.x / w, 1 - at.y / h}, {at.z / w, 1 - at.w / h},
+                        IM_COL32_WHITE);
+    pop_texture(list);
+    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glEnable(GL_BLEND); }, nullptr);
+    layer.shown.clear();
+}
+
 void destroy_layer(KeptLayer& layer) {
     layer.lists.clear();
     glDeleteFramebuffers(1, &layer.framebuffer);
@@ -79,7 +96,8 @@ void destroy_layer(KeptLayer& layer) {
 }
 
 std::uint64_t layer_generation() {
-    const KeptLayer& layer = surface_state().layer;
+    KeptLayer& layer = surface_state().layer;
+    if (layer.used && !layer.allocated) allocate(layer);
     return layer.used ? layer.generation : 0;
 }
 
@@ -95,15 +113,9 @@ Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground) {
     return canvas;
 }
 
-void show_layer(const Canvas& canvas, Rect r) {
-    const KeptLayer& layer = surface_state().layer;
-    const PixelRect at = pixels(r, canvas.scale());
-    const auto w = static_cast<float>(layer.width), h = static_cast<float>(layer.height);
-    push_texture(*canvas.list(), layer.texture);
-    canvas.list()->PrimReserve(6, 4);  // OpenGL counts rows from the bottom
-    canvas.list()->PrimRectUV(at.low, at.high, {at.low.x / w, 1 - at.low.y / h},
-                              {at.high.x / w, 1 - at.high.y / h}, IM_COL32_WHITE);
-    pop_texture(*canvas.list());
+void show_layer(const FrameInfo& info, Rect r) {
+    const PixelRect at = pixels(r, info.scale);
+    surface_state().layer.shown.emplace_back(at.low.x, at.low.y, at.high.x, at.high.y);
 }
 
 DrawMark drawn_so_far(const Canvas& canvas) {

@@ -7,12 +7,13 @@
 namespace pentamesh {
 
 // Of the current surface. Grows whenever what is on the layer is lost (another size or scale). 0: there is no
-// layer, since the surface does not draw every frame.
+// layer, since the surface does not draw every frame, or the driver has none to give. Makes it: ask where
+// something is to be kept, with a current OpenGL context.
 [[nodiscard]] std::uint64_t layer_generation();
 // A canvas that draws part `r` of the window on the layer, at the end of this frame, over `ground`.
 [[nodiscard]] Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground);
-// Shows that part of the layer.
-void show_layer(const Canvas& canvas, Rect r);
+// Shows that part of the layer, behind whatever this frame draws in the window; all parts in one draw call.
+void show_layer(const FrameInfo& info, Rect r);
 
 // What a canvas has drawn so far, to compare what comes after it with another frame's.
 struct DrawMark {

@@ -237,6 +237,11 @@ Image Offscreen::read() const {
     return image;
 }
 
+void Offscreen::finish() const {
+    const Borrowed current(impl_->egl);
+    glFinish();
+}
+
 Offscreen::Cost Offscreen::last_cost() const {
     return impl_->cost;
 }

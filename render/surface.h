@@ -53,6 +53,8 @@ class Offscreen {
     // One frame: feeds input, calls `draw` between NewFrame and Render, draws into the framebuffer.
     void frame(const SyntheticInput& input, double time_s, const std::function<void(const FrameInfo&)>& draw);
     [[nodiscard]] Image read() const;
+    // Waits until what was submitted is drawn, as a window does between two refreshes of the monitor.
+    void finish() const;
     // From the next frame on, a frame is drawn only when it is read: for a test that mostly asks where things
     // are.
     void draw_when_read(bool lazy);
@@ -105,5 +107,7 @@ class Window {
 
 // A Canvas over the whole frame, behind Dear ImGui's own windows (`front` false) or before them.
 [[nodiscard]] Canvas frame_canvas(const FrameInfo& info, Page* page = nullptr, bool front = false);
+// What lies behind everything in this frame; black where nothing is said.
+void fill_frame(const FrameInfo& info, Page* page, Color ground);
 
 }  // namespace pentamesh

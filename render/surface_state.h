@@ -35,8 +35,10 @@ struct KeptLayer {
     std::uint64_t generation = 1;
     std::vector<std::unique_ptr<ImDrawList>> lists;  // the first `open` of them: of this frame
     std::size_t open = 0;
+    std::vector<ImVec4> shown;  // of this frame: pixels, low and high corner
 };
 void fit_layer(KeptLayer& layer, int width, int height);  // before a frame is built
+void put_shown(KeptLayer& layer);                         // when it has been, into its background
 // Need a current OpenGL context. Before the frame's own lists are submitted; with the surface.
 void draw_layer(KeptLayer& layer);
 void destroy_layer(KeptLayer& layer);
@@ -52,6 +54,7 @@ struct SurfaceState {
     int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     KeptLayer layer;
+    Color ground;  // of this frame
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,

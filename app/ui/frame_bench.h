@@ -11,8 +11,9 @@ namespace pentamesh::ui {
 
 struct FrameCost {
     std::int64_t gpus = 0;
-    // Built and submitted; medians. The mouse moves over the mesh; the demo is drawn in turn with it; and all
-    // parts of the window drawn anew, as after an edit.
+    // Built and submitted; medians, each after a pause as between two refreshes of a monitor. The mouse moves
+    // over the mesh; Dear ImGui's demo in the same surface; all parts of the window drawn anew, as after an
+    // edit.
     double cpu_ms = 0, demo_cpu_ms = 0, anew_cpu_ms = 0;
     int vertices = 0;  // most of a frame of the first
 };

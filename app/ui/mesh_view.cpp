@@ -310,7 +310,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
 }
 
 void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
-    if (!ui.text_field("mesh.goto", field, state.go_to, "go to rank")) return;
+    if (field.w <= 0 || !ui.text_field("mesh.goto", field, state.go_to, "go to rank")) return;
     const auto rank = parse_rank(state.go_to);
     if (rank && *rank < scene.evaluation.mesh.world) {
         scene.selection.rank = *rank;
@@ -325,7 +325,7 @@ constexpr float kField = 96, kFieldGap = 16;
 
 // "go to rank": beside the words where both fit, else in the row above, else nowhere (a cell is clicked, and
 // the arrows walk). Returns what it keeps of the words' first line.
-float place_field(Ui& ui, Rect room, Rect spare, Scene& scene, MeshViewState& state) {
+float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewState& state) {
     if (ui.state().still) return 0;
     const MeshCaption text = caption_of(scene, state);
     const float words = ui.canvas().text_width(text.bold, ui.title()),
@@ -333,15 +333,22 @@ float place_field(Ui& ui, Rect room, Rect spare, Scene& scene, MeshViewState& st
                 beside = room.w - kField - kFieldGap;
     const bool above = spare.w >= kField + kFieldGap && all > beside;
     if (!above && words > beside) return 0;
-    const Rect field = above ? Rect{spare.right() - kField, spare.y + 1, kField, 22}
-                             : Rect{room.right() - kField, room.y - 2, kField, 22};
-    go_to_rank(ui, field, scene, state);
+    state.field = above ? Rect{spare.right() - kField, spare.y + 1, kField, 22}
+                        : Rect{room.right() - kField, room.y - 2, kField, 22};
     return above ? 0 : kField + kFieldGap;
+}
+
+// The second order's own scene: the same selection and the same mouse over other groups.
+Scene second_scene(const Scene& s, const MeshViewState& state) {
+    return {state.second_plan, state.second_evaluation, s.presets,       s.selection,
+            s.hover,           s.next_hover,            s.time_cursor_s, s.shown_timeline};
 }
 
 }  // namespace
 
-void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision) {
+void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
+                     std::uint64_t revision) {
+    state.field = state.cells = state.second_cells = {};
     constexpr float kSecond = 222;
     const bool second = !ui.state().still && room.w > 640 && room.h > 200;
     const float switches = switch_width(ui, scene);
@@ -370,22 +377,36 @@ void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& st
     if (!both) {
         caption(ui, room, kept, scene, state);
         room.cut_top(4);
-        draw_cells(ui, room, scene, state, "mesh.cells");
+        state.cells = room;
         return;
     }
     if (kept > 0) room.cut_top(24);
     Rect left = room, right = left.cut_right(room.w / 2 - 12);
     left.cut_right(24);
-    Scene other{state.second_plan, state.second_evaluation, scene.presets,       scene.selection,
-                scene.hover,       scene.next_hover,        scene.time_cursor_s, scene.shown_timeline};
-    const auto half = [&](Rect area, Scene& s, std::string_view title, std::string_view name) {
+    const auto half = [&](Rect area, const Scene& s, std::string_view title) {
         ui.canvas().text_in(area.cut_top(18), std::string(title) + ":", ui.style(12, Tone::secondary));
         caption(ui, area, 0, s, state);
         area.cut_top(4);
-        draw_cells(ui, area, s, state, name);
+        return area;
     };
-    half(left, scene, order_name(scene.plan.layout.order), "mesh.cells");
-    half(right, other, order_presets()[static_cast<std::size_t>(state.second)].name, "mesh.cells.second");
+    state.cells = half(left, scene, order_name(scene.plan.layout.order));
+    state.second_cells = half(right, second_scene(scene, state),
+                              order_presets()[static_cast<std::size_t>(state.second)].name);
+}
+
+void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
+    go_to_rank(ui, state.field, scene, state);
+    if (state.cells.w > 0) draw_cells(ui, state.cells, scene, state, "mesh.cells");
+    if (state.second_cells.w <= 0) return;
+    Scene second = second_scene(scene, state);
+    draw_cells(ui, state.second_cells, second, state, "mesh.cells.second");
+}
+
+Rect moving_in_mesh(const MeshViewState& state) {
+    const Rect &a = state.cells, &b = state.second_cells;
+    if (b.w <= 0) return a;
+    const float top = std::max(a.y, b.y);
+    return {a.x, top, b.right() - a.x, a.bottom() - top};
 }
 
 DataTable mesh_data(const Scene& scene) {

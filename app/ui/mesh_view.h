@@ -29,13 +29,20 @@ struct MeshViewState {
     std::uint64_t second_of = 0;
     Plan second_plan;
     Evaluation second_evaluation;
+    Rect field, cells, second_cells;  // where they stand; empty: not at all
     // The layout is kept while what it came from stands.
     MeshLayout layout;
     Vec2 layout_room;
     std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
     float layout_scale = 1;
 };
-void draw_mesh(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state, std::uint64_t revision);
+// What stays while the mouse moves over the cells: switches and words. Finds where the rest stands.
+void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
+                     std::uint64_t revision);
+// The rest, over them: the cells, and the field for a rank.
+void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
+// Where the mouse changes nothing but the cells; empty where there are none.
+[[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
 [[nodiscard]] DataTable mesh_data(const Scene& scene);
 
 }  // namespace pentamesh::ui

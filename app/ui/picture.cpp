@@ -42,7 +42,8 @@ void draw_one(Ui& ui, Rect room, Scene& scene, std::string_view view, ViewStates
     };
     if (view == "mesh") {
         titled(ViewId::mesh);
-        draw_mesh(ui, head, room, scene, states.mesh, 1);
+        draw_mesh_words(ui, head, room, scene, states.mesh, 1);
+        draw_mesh_cells(ui, scene, states.mesh);
     } else if (view == "shards") {
         titled(ViewId::shards);
         draw_shards(ui, head, room, scene, states.shards, 1);

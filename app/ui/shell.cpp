@@ -272,7 +272,20 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
                       ViewId* place) {
     const auto i = static_cast<std::size_t>(view);
     if (room.w < 120 || room.h < 60) return;  // nothing could be read
-    if (!ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window)) return;
+    // Asked again once the part is drawn: its head switches between picture and table.
+    const auto has_cells = [&] { return view == ViewId::mesh && !as_data_[i]; };
+    const Rect moving = has_cells() ? moving_in_mesh(mesh_) : Rect{};
+    if (ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window, moving)) {
+        draw_kept_view(ui, room, scene, view, siblings, place);
+        ui.end_part();
+    }
+    if (has_cells()) draw_mesh_cells(ui, scene, mesh_);
+}
+
+// All of it that stays while the mouse moves elsewhere, or over the cells of the Mesh.
+void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
+                           ViewId* place) {
+    const auto i = static_cast<std::size_t>(view);
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
     const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);
     if (head.full) toggle_full(view);
@@ -289,7 +302,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         }
     } else {
         switch (view) {
-        case ViewId::mesh: draw_mesh(ui, head.row, room, scene, mesh_, evaluated_); break;
+        case ViewId::mesh: draw_mesh_words(ui, head.row, room, scene, mesh_, evaluated_); break;
         case ViewId::shards: draw_shards(ui, head.row, room, scene, shards_, evaluated_); break;
         case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
         case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
@@ -303,7 +316,6 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
         default: break;
         }
     }
-    ui.end_part();
 }
 
 // ---- the frame ----------------------------------------------------------------------------------------
@@ -324,7 +336,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
             hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_),
             &glossary_};
         Rect room{0, 0, info.size.x, info.size.y};
-        ui.canvas().rect(room, theme.window);
+        fill_frame(info, page, theme.window);
         zoom_.took_escape = false;
         std::optional<PlanEdit> edit =
             presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);

@@ -165,11 +165,13 @@ class Shell {
     void draw_menu_bar(Ui& ui, Rect bar);
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
                    ViewId* place);
+    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
+                        ViewId* place);
     void draw_layers(Ui& ui, Scene& scene);
 
     // shell_panels.cpp
     void draw_middle(Ui& ui, Rect middle, Scene& scene);
-    // What a view shows of what the mouse is over elsewhere, and of which plan.
+    // What is kept of a view and comes from what the mouse is over elsewhere, and from which plan.
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
     std::optional<PlanEdit> draw_side(Ui& ui, Rect right, Scene& scene);

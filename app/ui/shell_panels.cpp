@@ -32,11 +32,9 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 }  // namespace
 
 std::uint64_t Shell::shown_key(ViewId view) const {
-    const bool rank = view == ViewId::mesh;
-    const bool stage = rank || view == ViewId::memory || view == ViewId::timeline;
     std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
-    if (stage) key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
-    if (rank) key ^= static_cast<std::uint64_t>(hover_.rank + 1);
+    if (view == ViewId::memory || view == ViewId::timeline)
+        key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
     return key;
 }
 
@@ -44,7 +42,6 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
     static constexpr ViewId kMemory[] = {ViewId::memory};
     static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
-    ui.canvas().rect(middle, ui.theme().window);
     if (full_) {
         const auto holds = [&](std::span<const ViewId> views) {
             return std::find(views.begin(), views.end(), *full_) != views.end();
@@ -132,7 +129,7 @@ void Shell::draw_side_switch(Ui& ui, Rect row) {
 void Shell::draw_side_strip(Ui& ui, Rect row) {
     using Kind = LessonAction::Kind;
     ui.canvas().rect(row, ui.theme().panel);
-    ui.canvas().line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
+    ui.canvas().line({row.x, row.bottom() - 1}, {row.right(), row.bottom() - 1}, ui.theme().hairline);
     row = row.inset(16, 4);
     draw_side_switch(ui, row.cut_left(std::min(kSwitch, row.w * 0.5f)));
     row.cut_left(16);
@@ -180,44 +177,41 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const bool show_right = (width >= 940 || lesson_.open) && !alone;
     lesson_.plan_hidden = lesson_.open && !show_left && side() != SidePane::plan;
     if (alone) draw_side_strip(ui, room.cut_top(32));
+    Rect left, right;
     if (show_left && width >= 560) {
-        const float w = std::clamp(settings_.left, 240.0f, width * 0.45f);
-        const Rect left = room.cut_left(w);
+        left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
         if (ui.begin_part("part.plan", 0, left, evaluated_, theme.panel)) {
-            ui.canvas().rect(left, theme.panel);
             edit = draw_plan_panel(ui, left, scene, panel_);
             ui.end_part();
         }
-        if (const float d =
-                splitter(ui, "split.left", {left.right() - kSplitter / 2, left.y, kSplitter, left.h}, true);
-            d != 0)
-            settings_.left = std::clamp(w + d, 240.0f, 560.0f);
     }
     if (show_right) {
         const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
-        const float w = std::clamp(settings_.right, least, std::max(least, width * 0.4f));
-        const Rect right = room.cut_right(w);
+        right = room.cut_right(std::clamp(settings_.right, least, std::max(least, width * 0.4f)));
         if (ui.begin_part("part.right", 0, right, evaluated_, theme.panel)) {
-            ui.canvas().rect(right, theme.panel);
             if (auto e =
                     lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
                 edit = std::move(e);
             ui.end_part();
         }
-        if (const float d =
-                splitter(ui, "split.right", {right.x - kSplitter / 2, right.y, kSplitter, right.h}, true);
-            d != 0)
-            settings_.right = std::clamp(w - d, 240.0f, 560.0f);
     }
     draw_middle(ui, room, scene);
+    // Over the edges of both sides, and so after both.
+    const auto edge = [&](std::string_view name, float x) {
+        return splitter(ui, name, {x - kSplitter / 2, room.y, kSplitter, room.h}, true);
+    };
+    if (left.w > 0)
+        if (const float d = edge("split.left", left.right()); d != 0)
+            settings_.left = std::clamp(left.w + d, 240.0f, 560.0f);
+    if (right.w > 0)
+        if (const float d = edge("split.right", right.x); d != 0)
+            settings_.right = std::clamp(right.w - d, 240.0f, 560.0f);
     if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
-        ui.canvas().rect(bar, theme.panel);
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         draw_menu_bar(ui, bar);
         ui.end_part();
     }
     if (ui.begin_part("part.status", 0, status, evaluated_, theme.panel)) {
-        ui.canvas().rect(status, theme.panel);
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, evaluate_s_);
         ui.end_part();

@@ -314,7 +314,8 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
 
 // ---- parts that stay ----------------------------------------------------------------------------------
 
-bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground) {
+bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
+                    Rect moving) {
     const Id id = id_of(name, index);
     auto at = std::find_if(state_.parts.begin(), state_.parts.end(),
                            [&](const UiState::Part& p) { return p.id == id; });
@@ -325,22 +326,25 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     }
     part_ = &*at;
     const bool same = part_->rect == r && part_->key == key;
-    const bool still = state_.quiet >= 2 && same && !part_->has_field && !r.contains(frame_.mouse)
-                       && !r.contains(state_.last_mouse);
+    const auto away = [&](Vec2 mouse) { return !r.contains(mouse) || moving.contains(mouse); };
+    const bool still =
+        state_.quiet >= 2 && same && !part_->has_field && away(frame_.mouse) && away(state_.last_mouse);
     part_->rect = r;
     part_->key = key;
     part_areas_ = state_.areas.size();
     part_checked_ = still && state_.check_parts && canvas_.page() == nullptr;
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
-    const std::uint64_t layer = canvas_.page() == nullptr ? layer_generation() : 0;
+    const bool keeps = still && !part_checked_ && canvas_.page() == nullptr;
+    const std::uint64_t layer = keeps ? layer_generation() : 0;
     if (!still) part_->drawn = 0, part_->has_field = false;
-    if (!still || layer == 0 || part_checked_) {
+    if (layer == 0) {
         part_->layer = 0;
         canvas_.push_clip(r);
+        canvas_.rect(r, ground);
         return true;
     }
     if (part_->layer == layer) {
-        show_layer(canvas_, r);
+        show_layer(frame_, r);
         state_.areas.insert(state_.areas.end(), part_->areas.begin(), part_->areas.end());
         part_ = nullptr;
         return false;
@@ -369,7 +373,7 @@ void Ui::end_part() {
     }
     canvas_ = *part_under_;
     part_under_.reset();
-    show_layer(canvas_, part.rect);
+    show_layer(frame_, part.rect);
 }
 
 // ---- layers -------------------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ struct UiState {
         bool focusable = false;
         bool operator==(const Area&) const = default;
     };
-    // A part of the window as it was drawn when nothing but the mouse moved, and that elsewhere.
+    // A part of the window as it was drawn when nothing but the mouse moved, and that elsewhere or over what
+    // moves in it (begin_part).
     struct Part {
         Id id = 0;
         Rect rect;
@@ -145,8 +146,11 @@ class Ui {
     // ---- parts that stay ----
     // True: draw the part, then end_part. False: it has been shown as it was drawn before, with its areas.
     // That is so while nothing happens but that the mouse moves outside of it, and `key`, which stands for
-    // what it shows of other parts (what is hovered there), stays the same. Not nested.
-    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground);
+    // what it shows of other parts (what is hovered there), stays the same. Over `moving`, where the part
+    // leaves room for what is drawn after it, the mouse may move too. What is kept lies behind everything
+    // else of the window: draw nothing into the part before it. Not nested.
+    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
+                    Rect moving = {});
     void end_part();
 
     // ---- layers: menus, dialogs, the palette ----

@@ -99,6 +99,47 @@ TEST_CASE("Every cell is drawn in its palette colour at its place, at scale 1 an
     }
 }
 
+// Every pixel as the cells' places say: nothing is cut off, nothing is drawn beyond.
+TEST_CASE("A run of cells is drawn whole: some ranks, every third of them, cells below a pixel, a zoom in") {
+    struct Case {
+        const char* what;
+        std::int32_t first, step, count;
+        float size;
+        Vec2 cell;
+    };
+    for (const Case& k : {Case{"all", 0, 1, 113, 1, {4, 3}}, Case{"from the middle", 37, 1, 40, 1, {4, 3}},
+                          Case{"every third", 5, 3, 30, 1, {4, 3}}, Case{"one", 112, 1, 1, 1, {4, 3}},
+                          Case{"below a pixel", 0, 1, 113, 0.15f, {0.5f, 0.5f}},
+                          Case{"larger than the picture", 1, 1, 93, 7.3f, {30, 22}}}) {
+        CAPTURE(std::string(k.what));
+        CellGrid g = nodes_and_racks();
+        g.first = k.first, g.step = k.step, g.count = k.count;
+        g.cell = k.cell;
+        for (auto& l : g.level) l.pitch_x *= k.size, l.pitch_y *= k.size;
+        const Image image = picture({120, 120}, 1, [&](Canvas& c) { c.cells(g); });
+        std::vector<bool> wanted(std::size_t{120} * 120);
+        for (std::int64_t i = 0; i < k.count; ++i) {
+            const Vec2 at = cell_position(g, k.first + i * k.step);
+            const auto low = [](float v) { return static_cast<int>(std::floor(v + 0.5f)); };
+            const int x0 = low(at.x), y0 = low(at.y), x1 = std::max(low(at.x + g.cell.x), x0 + 1),
+                      y1 = std::max(low(at.y + g.cell.y), y0 + 1);
+            for (int y = std::max(0, y0); y < std::min(120, y1); ++y)
+                for (int x = std::max(0, x0); x < std::min(120, x1); ++x)
+                    wanted[static_cast<std::size_t>(y) * 120 + static_cast<std::size_t>(x)] = true;
+        }
+        int wrong = 0, lit = 0;
+        for (int y = 0; y < 120; ++y)
+            for (int x = 0; x < 120; ++x) {
+                const bool is = !(pixel(image, x, y) == Color{0, 0, 0, 255});
+                lit += is ? 1 : 0;
+                wrong +=
+                    is != wanted[static_cast<std::size_t>(y) * 120 + static_cast<std::size_t>(x)] ? 1 : 0;
+            }
+        CHECK(wrong == 0);
+        CHECK(lit > 0);
+    }
+}
+
 TEST_CASE("Cells honour the clip, and what is drawn after them is as before") {
     const CellGrid g = nodes_and_racks();
     const Color white{255, 255, 255, 255};

@@ -345,6 +345,41 @@ TEST_CASE("while only the mouse moves, the other parts are shown as they were, t
     }
 }
 
+TEST_CASE(
+    "with two orders side by side the words are kept over both halves, and the picture stays the same") {
+    Driver d("llama-3-70b-3d");
+    d.click("mesh.second.plus");
+    d.settle();
+    const Rect left = *d.shell.ui_state().rect_of("mesh.cells"),
+               right = *d.shell.ui_state().rect_of("mesh.cells.second");
+    CHECK(left.right() < right.x);
+    const float gap = (left.right() + right.x) / 2;
+    d.surface.draw_when_read(false);
+    d.shell.ui_state().check_parts = false;
+    for (const Vec2 at : {left.center(), right.center(), Vec2{gap, left.center().y}, Vec2{gap, left.y - 10},
+                          Vec2{left.x + 30, left.y - 6}, Vec2{right.x + 30, right.y - 6}}) {
+        d.input.mouse = at;
+        for (int i = 0; i < 90; ++i) d.frame();
+        const Image kept = d.surface.read();
+        d.shell.ui_state().disturbed = true;
+        d.frame();
+        CHECK(d.surface.read().pixels == kept.pixels);
+    }
+}
+
+TEST_CASE("the first frames of a window that is left alone are all the same picture") {
+    const std::filesystem::path source(SOURCE_DIR);
+    const Presets presets(source / "presets");
+    Offscreen surface({1600, 900}, 1, find_fonts(source / "assets"));
+    Shell shell(presets, presets.plan("llama-3.1-405b-16k"), {});
+    Image second;  // it draws what the first found out
+    for (int i = 0; i < 8; ++i) {
+        surface.frame({}, i / 60.0, [&](const FrameInfo& info) { shell.frame(info); });
+        if (i == 1) second = surface.read();
+        if (i > 1) CHECK(surface.read().pixels == second.pixels);
+    }
+}
+
 TEST_CASE("what is shown as it was comes anew with an edit, a key, another theme and another plan") {
     Driver d("zoom-1024");
     d.surface.draw_when_read(false);
