@@ -158,6 +158,12 @@ void leave_text_field() {
     ImGui::ClearActiveID();
 }
 
+bool takes_keyboard(const char* label) {
+    const ImGuiContext& g = *ImGui::GetCurrentContext();
+    const ImGuiID id = ImGui::GetID(label);
+    return g.NavActivateId == id && g.ActiveId != id;
+}
+
 bool text_field_active() {
     return ImGui::GetIO().WantTextInput;
 }

@@ -18,6 +18,8 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 // started.
 void prepare_synthetic_keys();
 
+// The field of that label in the current window gets the keyboard when it is drawn next.
+[[nodiscard]] bool takes_keyboard(const char* label);
 // Before NewFrame: a key that went down and up again since the last frame is down for this one, with the
 // modifiers that were held then. Since 1.87 Dear ImGui's own queue sees to that.
 void press_struck_keys();

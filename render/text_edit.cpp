@@ -56,12 +56,15 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     ImGui::PushStyleColor(ImGuiCol_TextDisabled, float_color(style.hint));
     ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, float_color(style.selection));
     ImGui::PushStyleColor(ImGuiCol_NavHighlight, float_color(clear));
-    if (focus_now) ImGui::SetKeyboardFocusHere();
+    if (focus_now && enabled) ImGui::SetKeyboardFocusHere();
     const std::string before = utf8, label = "##" + std::string(id), shown_hint(hint);
     ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
     if (!enabled) flags |= ImGuiInputTextFlags_ReadOnly;
     TextFieldResult result;
-    result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags);
+    // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for it
+    // once it is not: such a field stands back for this frame.
+    if (enabled || !takes_keyboard(label.c_str()))
+        result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags);
     result.active = ImGui::IsItemActive();
     result.changed = utf8 != before;
     ImGui::PopStyleColor(5);

@@ -298,9 +298,13 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     s.selection = theme_.link.alpha(0.35f);
     const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
     if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
+    const bool enabled = layer_ == state_.top_layer;
+    if (focus_now && !enabled) state_.edit_next = id;
+    const bool wanted = enabled && state_.edit_next == id;
+    if (wanted) state_.edit_next = 0;
     const TextFieldResult result =
         pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint, s,
-                              focus_now || tabbed, layer_ == state_.top_layer);
+                              focus_now || tabbed || wanted, enabled);
     canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kRadius);
     if (result.active) {
         state_.edit = id;

@@ -72,6 +72,7 @@ struct UiState {
     bool waiting = false;    // so it is, but what is drawn stays: a tooltip is about to appear
     std::string edit_text;   // of the text field that has the keyboard
     Id edit = 0;
+    Id edit_next = 0;  // the field that gets it once its layer is the topmost
     std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
     Rect term_at;
     // Where a name stood in the last frame; nullopt: it was not drawn.
