@@ -20,6 +20,7 @@ class FrameContext {
     FrameContext& operator=(const FrameContext&) = delete;
     void make_current() const;
     // A key went down before this frame.
+    void expect_strokes() { state_.has_strokes = true; }
     void add_stroke(const KeyStroke& stroke) { state_.strokes.push_back(stroke); }
     // Rebuilds fonts where the scale is another.
     void set_scale(float scale);

@@ -18,10 +18,8 @@ namespace pentamesh {
 
 namespace {
 
-#if IMGUI_VERSION_NUM < 18700
-
 // GLFW's key codes: letters and digits are their ASCII, the rest as GLFW/glfw3.h numbers them.
-int native(Key key) {
+int glfw_code(Key key) {
     if (key >= Key::a && key <= Key::z) return 'A' + static_cast<int>(key) - static_cast<int>(Key::a);
     if (key >= Key::n0 && key <= Key::n9) return '0' + static_cast<int>(key) - static_cast<int>(Key::n0);
     if (key >= Key::f1 && key <= Key::f12) return 290 + static_cast<int>(key) - static_cast<int>(Key::f1);
@@ -55,28 +53,27 @@ int native(Key key) {
 
 constexpr int kKeypadEnter = 335;
 
+// It went down since the last frame, with the modifiers that were held then.
+bool was_struck(Chord chord) {
+    const auto& strokes = surface_state().strokes;
+    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
+        const bool same =
+            s.label == glfw_code(chord.key) || (chord.key == Key::enter && s.label == kKeypadEnter);
+        return same && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
+    });
+}
+
+#if IMGUI_VERSION_NUM < 18700
+
+int native(Key key) {
+    return glfw_code(key);
+}
 bool is_pressed(Key key, bool repeat) {
     return (native(key) >= 0 && ImGui::IsKeyPressed(native(key), repeat))
            || (key == Key::enter && ImGui::IsKeyPressed(kKeypadEnter, repeat));
 }
-bool is_of(const KeyStroke& stroke, Key key) {
-    return stroke.native == native(key) || (key == Key::enter && stroke.native == kKeypadEnter);
-}
-// It went down since the last frame, with whatever modifiers: what was held then counts, not what is held
-// now.
-bool went_down(Key key) {
-    const auto& strokes = surface_state().strokes;
-    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) { return is_of(s, key); });
-}
 bool is_down(Key key) {
     return native(key) >= 0 && ImGui::IsKeyDown(native(key));
-}
-// A key that was up again before the frame began: since 1.87 Dear ImGui's own queue keeps it.
-bool was_struck(Chord chord) {
-    const auto& strokes = surface_state().strokes;
-    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
-        return is_of(s, chord.key) && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
-    });
 }
 
 bool some_key_down() {
@@ -139,13 +136,6 @@ bool is_pressed(Key key, bool repeat) {
 bool is_down(Key key) {
     return native(key) != ImGuiKey_None && ImGui::IsKeyDown(native(key));
 }
-bool was_struck(Chord) {
-    return false;
-}
-bool went_down(Key) {
-    return false;
-}
-
 #endif
 
 }  // namespace
@@ -183,7 +173,11 @@ bool pressed(Chord chord, bool repeat) {
                           || chord.key == Key::page_down;
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
-    return struck || (held && !went_down(chord.key) && is_pressed(chord.key, repeat));
+    if (struck || !held) return struck;
+    // Where strokes come, all that is left are the repeats of a key that stays down. Dear ImGui's own events
+    // may give a chord that was struck quickly without its modifiers, or a frame later than the stroke.
+    const bool first = !surface_state().has_strokes && is_pressed(chord.key, false);
+    return first || (repeat && is_pressed(chord.key, true) && !is_pressed(chord.key, false));
 }
 
 void press_struck_keys() {

@@ -19,10 +19,11 @@ struct FieldFont {
     ImFont* font = nullptr;
 };
 
-// A key that went down since the last frame, as the platform numbers it. Kept apart from what is held, since
+// A key that went down since the last frame, in the platform's numbers. Kept apart from what is held, since
 // a quick key is up again before the frame begins.
 struct KeyStroke {
-    int native = 0;
+    int native = 0;  // by its place
+    int label = 0;   // by what stands on it
     bool ctrl = false, shift = false, alt = false;
 };
 
@@ -49,6 +50,7 @@ struct SurfaceState {
     TypeFaces faces;
     GlyphCache glyphs;
     std::vector<FieldFont> fonts;
+    bool has_strokes = false;  // the platform tells of each
     std::vector<KeyStroke> strokes;
     std::vector<int> lent_keys;  // held down for a frame (press_struck_keys)
     int atlas_rect = -1;         // our region of Dear ImGui's atlas

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <imgui.h>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #ifndef GLFW_INCLUDE_NONE
@@ -62,6 +63,19 @@ Vec2 fitted_to_screen(Vec2 size) {
             std::min(size.y, static_cast<float>(height) / scale)};
 }
 
+// GLFW names a key by its place on an American keyboard. A chord means what stands on the key: letters and
+// punctuation by the layout, digits too where it has them without Shift.
+int labelled_key(int key, int scancode) {
+    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_EQUAL) return key;
+    const char* name = glfwGetKeyName(key, scancode);
+    if (name == nullptr || name[0] == 0 || name[1] != 0) return key;
+    const char c = name[0];
+    if (c >= 'a' && c <= 'z') return GLFW_KEY_A + (c - 'a');
+    if (c >= 'A' && c <= 'Z') return GLFW_KEY_A + (c - 'A');
+    // GLFW's numbers of these are their ASCII.
+    return (c >= '0' && c <= '9') || std::string_view(",-./;=[]").find(c) != std::string_view::npos ? c : key;
+}
+
 }  // namespace
 
 struct Window::Impl {
@@ -92,12 +106,12 @@ struct Window::Impl {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
             for (int i = 0; i < n; ++i) self.dropped.emplace_back(reinterpret_cast<const char8_t*>(paths[i]));
         });
-        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int mods) {
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
             self.stirred = true;
             if (action == GLFW_PRESS && self.frame)
-                self.frame->add_stroke({key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0,
-                                        (mods & GLFW_MOD_ALT) != 0});
+                self.frame->add_stroke({key, labelled_key(key, scancode), (mods & GLFW_MOD_CONTROL) != 0,
+                                        (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
         });
         // Dear ImGui's backend, started below, hands on to these.
         glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { stir(w); });
@@ -113,6 +127,7 @@ struct Window::Impl {
         glfwSwapInterval(1);
         frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
         frame->keep_parts(true);
+        frame->expect_strokes();
         ImGui_ImplGlfw_InitForOpenGL(window, true);
     }
     ~Impl() {
