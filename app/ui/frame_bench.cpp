@@ -18,8 +18,8 @@ double median(std::vector<double> v) {
     return v[v.size() / 2];
 }
 
-// As a window does between two frames: the last one is on the screen, and there is time until the next. Frames
-// without a pause would measure how far a software renderer's threads are behind.
+// As a window does between two frames: the last one is on the screen, and there is time until the next.
+// Frames without a pause would measure how far a software renderer's threads are behind.
 void wait_for_refresh(const Offscreen& surface) {
     surface.finish();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

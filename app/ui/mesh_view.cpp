@@ -340,8 +340,8 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
 
 // The second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
-    return {state.second_plan, state.second_evaluation, s.presets,       s.selection,
-            s.hover,           s.next_hover,            s.time_cursor_s, s.shown_timeline};
+    return {state.second_plan, state.second_evaluation, s.presets,       s.selection, s.hover,
+            s.next_hover,      s.time_cursor_s,         s.shown_timeline};
 }
 
 }  // namespace
@@ -390,8 +390,8 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
         return area;
     };
     state.cells = half(left, scene, order_name(scene.plan.layout.order));
-    state.second_cells = half(right, second_scene(scene, state),
-                              order_presets()[static_cast<std::size_t>(state.second)].name);
+    state.second_cells =
+        half(right, second_scene(scene, state), order_presets()[static_cast<std::size_t>(state.second)].name);
 }
 
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
