@@ -49,12 +49,12 @@ class Document {
     };
     Plan plan_, saved_;
     std::filesystem::path path_;
-    // Takes the last step of one history and puts what it replaces on the other. False: there is none.
-    bool exchange(std::vector<Step>& from, std::vector<Step>& to);
-
     std::vector<Step> undo_, redo_;
     std::string merge_key_;
     std::uint64_t revision_ = 1;
+
+    // Takes the last step of one history and puts what it replaces on the other. False: there is none.
+    bool exchange(std::vector<Step>& from, std::vector<Step>& to);
 };
 
 }  // namespace pentamesh::ui

@@ -298,7 +298,7 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     s.selection = theme_.link.alpha(0.35f);
     const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
     if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
-    const bool enabled = layer_ == state_.top_layer;
+    const bool enabled = layer_ >= state_.top_layer;  // one that opens now lies over all that were there
     if (focus_now && !enabled) state_.edit_next = id;
     const bool wanted = enabled && state_.edit_next == id;
     if (wanted) state_.edit_next = 0;

@@ -367,6 +367,18 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("the palette has the keyboard in the second frame that it is drawn in") {
+    Driver d("mesh-8");
+    d.input.ctrl = true;
+    d.input.keys_down = {Key::p};
+    d.frame();
+    d.input.ctrl = false;
+    d.input.keys_down.clear();
+    d.frame();
+    d.frame();
+    CHECK(d.shell.ui_state().edit != 0);
+}
+
 TEST_CASE("the first frames of a window that is left alone are all the same picture") {
     const std::filesystem::path source(SOURCE_DIR);
     const Presets presets(source / "presets");
