@@ -19,9 +19,9 @@ void sum_axes(Comm& comm);
 // device runs.
 [[nodiscard]] double microbatches_or_one(const Plan& plan);
 [[nodiscard]] double runs_per_step(const Plan& plan);
-// Finds comm's busiest device by the work of its layers (the numbers that a token meets), and most_held.
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and most_held.
 // Needs stages and weights.
-void find_busiest(const Plan& plan, Comm& comm);
+void find_busiest(const Plan& plan, Comm& out);
 // How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
 // chunks.
 void count_row(const Comm& comm, double runs, Operation& o);

@@ -173,8 +173,9 @@ Vec2 far_corner(const CellGrid& grid) {
         const auto& l = grid.level[static_cast<std::size_t>(i)];
         const std::int64_t size = std::max(1, l.size), cols = std::max(1, l.cols);
         const std::int64_t seen = i + 1 == grid.levels ? boxes : std::min(size, boxes);
+        const std::int64_t last_row = (seen - 1) / cols;
         end.x += static_cast<float>(std::min(seen, cols) - 1) * l.pitch_x;
-        end.y += static_cast<float>((seen - 1) / cols) * l.pitch_y;
+        end.y += static_cast<float>(last_row) * l.pitch_y;
         boxes = (boxes + size - 1) / size;
     }
     return end;
