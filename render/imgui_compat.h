@@ -30,9 +30,9 @@ void press_struck_keys();
 
 // Empties the atlas of the current context and has FreeType rasterise what is then added to it.
 void begin_fonts(ImFontAtlas& atlas);
+inline constexpr int kAtlasWidth = 2048;  // texels, a few of which it keeps for itself
 // Builds the atlas with a region of that size in it for glyphs of our own. False where it cannot be built, or
-// has no room for that: it keeps a texel or two of its width for itself.
-inline constexpr int kAtlasWidth = 2048;
+// has no room for the region.
 [[nodiscard]] bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height);
 // After finish_fonts in a context whose renderer has drawn before: the texture follows.
 void refresh_font_texture();
