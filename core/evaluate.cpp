@@ -1,6 +1,6 @@
 #include "core/evaluate.h"
 
-#include "core/advice.h"
+#include "core/rules/rules.h"
 
 namespace pentamesh {
 namespace {
@@ -58,7 +58,7 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
             summarize(out.mesh, plan.cluster, static_cast<GroupKind>(i));
     out.parameters = count_parameters(plan.model);
     out.microbatches = microbatches_of(plan);
-    find_errors(plan, out.mesh, options.advice, out.problems);
+    find_errors(plan, out.mesh, options.messages, out.problems);
     out.valid = !has_error(out.problems);
     if (!lays_out(plan, out.mesh)) return;
 
@@ -75,7 +75,6 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
         if (compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, out.comm, step))
             out.step = step;
     }
-    if (options.advice) find_advice(plan, out, out.problems);
 }
 
 Evaluation evaluate(const Plan& plan, const EvaluateOptions& options) {

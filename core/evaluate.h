@@ -1,14 +1,14 @@
 // The one function: a plan in, everything that a view or a table shows out.
 #pragma once
 
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/mesh.h"
-#include "core/model.h"
-#include "core/plan.h"
-#include "core/problem.h"
-#include "core/step.h"
-#include "core/timeline.h"
+#include "core/comm/comm.h"
+#include "core/memory/memory.h"
+#include "core/mesh/mesh.h"
+#include "core/model/model.h"
+#include "core/pipeline/timeline.h"
+#include "core/plan/plan.h"
+#include "core/plan/problem.h"
+#include "core/step/step.h"
 
 #include <array>
 #include <optional>
@@ -18,7 +18,7 @@ namespace pentamesh {
 
 struct Evaluation {
     bool valid = false;             // no problem of severity error
-    std::vector<Problem> problems;  // errors first
+    std::vector<Problem> problems;  // errors; assess() adds warnings and notices behind them
     ParameterCounts parameters;
     Mesh mesh;
     std::array<GroupSummary, kGroupKindCount> groups{};
@@ -34,10 +34,11 @@ struct Evaluation {
 
 struct EvaluateOptions {
     bool timeline = true;  // false: closed forms instead of the replay, no allocation once warm
-    bool advice = true;    // false: errors only, without messages
+    bool messages = true;  // false: errors are found but not put in words
 };
 
-// Pure: no clock, no file, no global. Reuses out's capacity.
+// Pure: no clock, no file, no global. Reuses out's capacity. Finds errors; advice is assess() of
+// advice/advice.h.
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options = {});
 [[nodiscard]] Evaluation evaluate(const Plan& plan, const EvaluateOptions& options = {});
 

@@ -1,5 +1,5 @@
 // Where a rank's cell stands and what it is coloured by: the same arithmetic here and in the shader.
-#include "core/error.h"
+#include "core/base/error.h"
 #include "render/surface_state.h"
 
 #include <algorithm>

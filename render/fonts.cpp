@@ -1,6 +1,6 @@
 #include "render/fonts.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "render/imgui_compat.h"
 #include "render/surface_state.h"
 

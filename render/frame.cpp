@@ -1,6 +1,6 @@
 #include "render/frame.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "render/fonts.h"
 #include "render/imgui_compat.h"
 #include "render/opengl_library.h"

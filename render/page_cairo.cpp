@@ -2,7 +2,7 @@
 // measured.
 #include "render/page.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "render/page_embed.h"
 #include "render/page_sink.h"
 

@@ -1,6 +1,6 @@
 #include "render/png.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "render/type_faces.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <algorithm>
 #include <cmath>

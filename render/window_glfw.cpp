@@ -2,7 +2,7 @@
 #include "render/frame.h"
 #include "render/imgui_compat.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <algorithm>
 #include <cmath>

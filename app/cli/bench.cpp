@@ -1,10 +1,10 @@
 #include "app/cli/document.h"
+#include "app/cli/frame_bench.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
-#include "app/platform.h"
-#include "app/ui/format.h"
-#include "app/ui/frame_bench.h"
-#include "core/text.h"
+#include "app/platform/platform.h"
+#include "app/ui/kit/format.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <iostream>
@@ -41,7 +41,7 @@ int bench(const Context& context) {
     for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
         const Plan plan = context.presets.plan(entry.id);
         const double full = evaluations_per_s(plan, {});
-        const double fast = evaluations_per_s(plan, {.timeline = false, .advice = false});
+        const double fast = evaluations_per_s(plan, {.timeline = false, .messages = false});
         with.push_back({{"plan", entry.id}, {"per_s", full}});
         without.push_back({{"plan", entry.id}, {"per_s", fast}});
         section.table.rows.push_back(

@@ -1,7 +1,7 @@
 // The sub-commands in one table, in the order in which --help lists them.
 #pragma once
 
-#include "core/presets.h"
+#include "core/io/presets.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

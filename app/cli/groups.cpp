@@ -1,7 +1,8 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
-#include "core/nearest.h"
+#include "core/advice/advice.h"
+#include "core/base/nearest.h"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ std::vector<GroupKind> asked_for(const Options& options, const Evaluation& e) {
 
 int groups(const Context& context, const Options& options) {
     const Plan plan = load_plan(context, options.plan);
-    const Evaluation e = evaluate(plan, {.timeline = false, .advice = true});
+    const Evaluation e = assess(plan, {.timeline = false});
     const std::vector<GroupKind> kinds = asked_for(options, e);
     if (context.json) {
         Json out = json_of_groups(plan, e, kinds, !options.summary);

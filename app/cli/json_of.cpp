@@ -1,6 +1,6 @@
 #include "app/cli/json_of.h"
 
-#include "core/names.h"
+#include "core/plan/names.h"
 
 #include <array>
 #include <cmath>

@@ -1,9 +1,9 @@
 // The JSON that others read: stable keys, bytes as integers, seconds as floating point.
 #pragma once
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/evaluate.h"
-#include "core/plan_document.h"
+#include "core/io/plan_document.h"
 
 #include <nlohmann/json.hpp>
 #include <span>

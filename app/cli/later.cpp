@@ -1,6 +1,6 @@
 // Commands that are not there yet say so.
 #include "app/cli/commands.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace pentamesh::cli {
 namespace {

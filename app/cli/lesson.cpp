@@ -1,9 +1,9 @@
 // A lesson as text, as a self-contained page with pictures of its scenes, or what is wrong with it.
 #include "app/cli/plan_argument.h"
-#include "app/files.h"
-#include "app/ui/lesson_handout.h"
-#include "app/ui/lesson_session.h"
-#include "core/nearest.h"
+#include "app/ui/lesson/lesson_session.h"
+#include "app/ui/shell/lesson_handout.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
 
 #include <iostream>
 

@@ -1,8 +1,8 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
-#include "core/nearest.h"
-#include "core/plan_json.h"
+#include "core/base/nearest.h"
+#include "core/io/plan_json.h"
 
 namespace pentamesh::cli {
 namespace {

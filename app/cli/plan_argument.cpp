@@ -1,8 +1,8 @@
 #include "app/cli/plan_argument.h"
 
-#include "app/files.h"
-#include "core/nearest.h"
-#include "core/plan_json.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "core/io/plan_json.h"
 
 #include <cerrno>
 #include <cstdio>

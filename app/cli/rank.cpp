@@ -1,9 +1,10 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
-#include "core/names.h"
-#include "core/sharding.h"
-#include "core/text.h"
+#include "core/advice/advice.h"
+#include "core/base/text.h"
+#include "core/plan/names.h"
+#include "core/sharding/sharding.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -142,7 +143,7 @@ struct Options {
 
 int show_rank(const Context& context, const Options& options) {
     const Plan plan = load_plan(context, options.plan);
-    const Evaluation e = evaluate(plan);
+    const Evaluation e = assess(plan);
     const std::int64_t rank = options.rank;
     if (e.mesh.world == 0 || !e.valid) {
         if (context.json) {

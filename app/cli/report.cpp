@@ -1,6 +1,7 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
+#include "core/advice/advice.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -40,7 +41,7 @@ struct Options {
 
 int report(const Context& context, const Options& options) {
     const Plan plan = load_plan(context, options.plan);
-    const Evaluation e = evaluate(plan);
+    const Evaluation e = assess(plan);
     std::string text;
     if (context.json)
         text = pretty(json_of_report(plan, e));

@@ -3,10 +3,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
-#include "app/files.h"
-#include "app/platform.h"
-#include "app/window.h"
-#include "core/nearest.h"
+#include "app/platform/platform.h"
+#include "app/platform/window.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
 
 #include <array>
 #include <iostream>

@@ -1,7 +1,8 @@
 #include "app/cli/plan_argument.h"
-#include "app/files.h"
-#include "app/ui/picture.h"
-#include "core/nearest.h"
+#include "app/ui/shell/picture.h"
+#include "core/advice/advice.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
 
 #include <charconv>
 
@@ -58,7 +59,7 @@ int screenshot(const Context& context, const Options& options) {
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
                ui::make_picture(context.presets, plan, request, ending, find_fonts(context.data_folder)));
-    return status_of(evaluate(plan, {.timeline = false, .advice = true}));
+    return status_of(assess(plan, {.timeline = false}));
 }
 
 }  // namespace

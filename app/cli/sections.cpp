@@ -1,7 +1,7 @@
 #include "app/cli/sections.h"
 
-#include "core/names.h"
-#include "core/text.h"
+#include "core/base/text.h"
+#include "core/plan/names.h"
 
 #include <cmath>
 

@@ -2,6 +2,7 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
+#include "core/advice/advice.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -16,7 +17,7 @@ void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section
     app.callback([&context, argument, json_of, section_of] {
         context.run = [&context, argument, json_of, section_of] {
             const Plan plan = load_plan(context, *argument);
-            const Evaluation e = evaluate(plan);
+            const Evaluation e = assess(plan);
             if (context.json) {
                 Json out = json_of(plan, e);
                 add_validity(out, e);

@@ -1,9 +1,10 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
-#include "core/names.h"
-#include "core/sharding.h"
-#include "core/text.h"
+#include "core/advice/advice.h"
+#include "core/base/text.h"
+#include "core/plan/names.h"
+#include "core/sharding/sharding.h"
 
 #include <array>
 
@@ -82,7 +83,7 @@ Section tensors_section(const std::string& title, const std::vector<Placement>& 
 
 int tensors(const Context& context, const PlanArgument& argument) {
     const Plan plan = load_plan(context, argument);
-    const Evaluation e = evaluate(plan, {.timeline = false, .advice = true});
+    const Evaluation e = assess(plan, {.timeline = false});
     Json list = Json::array();
     Document document;
     if (e.valid)

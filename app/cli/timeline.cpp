@@ -1,12 +1,13 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
-#include "app/files.h"
-#include "app/ui/mesh_marks.h"
-#include "core/bubble.h"
-#include "core/stage_names.h"
-#include "core/text.h"
-#include "core/trace.h"
+#include "core/advice/advice.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+#include "core/mesh/places.h"
+#include "core/pipeline/stage_names.h"
+#include "core/pipeline/trace.h"
+#include "core/step/bubble.h"
 
 #include <array>
 #include <charconv>
@@ -79,7 +80,7 @@ std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts&
     if (!e.timeline.empty()) {
         const auto places = stage_places(plan, e.mesh, e.timeline.shape, e.comm.stages);
         for (std::size_t d = 0; d < places.size(); ++d)
-            names.device.push_back(stage_text(static_cast<int>(d), places[d], ui::domain_name(plan.cluster)));
+            names.device.push_back(stage_text(static_cast<int>(d), places[d], domain_name(plan.cluster)));
     }
     return chrome_trace(e.timeline, costs, names);
 }
@@ -149,7 +150,7 @@ int timeline(const Context& context, const Options& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
-    Evaluation e = evaluate(plan, {.timeline = !own_costs, .advice = true});
+    Evaluation e = assess(plan, {.timeline = !own_costs});
     if (own_costs) replay(plan, own, e);
     const TimelineCosts& costs = e.costs;
     if (e.timeline.empty() && e.valid)

@@ -1,8 +1,9 @@
 // Plans that frameworks, papers and published runs really used: none of them may be called impossible.
-#include "core/edits.h"
+#include "core/advice/advice.h"
 #include "core/evaluate.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
+#include "core/plan/edits.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -124,7 +125,7 @@ TEST_CASE("a fix applied through the plan file's own rules gives what the engine
         Plan broken = presets.plan(id);
         break_it(broken);
         bool found = false;
-        for (const Problem& p : evaluate(broken).problems) {
+        for (const Problem& p : assess(broken).problems) {
             if (p.fix.empty()) continue;
             CAPTURE(p.code);
             Plan in_core = broken;

@@ -1,5 +1,6 @@
-#include "core/advice.h"
-#include "core/edits.h"
+#include "core/advice/advice.h"
+#include "core/plan/edits.h"
+#include "core/rules/rules.h"
 
 #include <doctest/doctest.h>
 
@@ -254,7 +255,7 @@ namespace {
 
 // The problem of that code in a plan's evaluation, if any.
 std::optional<Problem> advice_on(const Plan& plan, std::string_view code) {
-    const Evaluation e = evaluate(plan);
+    const Evaluation e = assess(plan);
     for (const Problem& p : e.problems)
         if (p.code == code) return p;
     return std::nullopt;
@@ -441,7 +442,7 @@ TEST_CASE("whatever advice offers is a valid plan") {
         p.cluster.gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
         p.training.global_batch = l.dp_shard * *l.dp_replicate * pick({1, 4, 32});
         p.training.recompute = static_cast<Recompute>(rng() % 3);
-        const Evaluation e = evaluate(p);
+        const Evaluation e = assess(p);
         if (!e.valid) continue;
         for (const Problem& problem : e.problems) {
             CAPTURE(problem.code);

@@ -1,6 +1,6 @@
 // The loop that a search runs allocates nothing once it is warm. Counts every operator new of this binary.
 #include "core/evaluate.h"
-#include "core/presets.h"
+#include "core/io/presets.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -56,7 +56,7 @@ TEST_CASE("evaluating without the timeline allocates nothing once it is warm, wh
     std::vector<Plan> plans;
     for (const Presets::Entry& e : presets.list(PresetKind::plan)) plans.push_back(presets.plan(e.id));
     Evaluation out;
-    const EvaluateOptions fast{.timeline = false, .advice = false};
+    const EvaluateOptions fast{.timeline = false, .messages = false};
     for (const Plan& p : plans) evaluate(p, out, fast);
     for (const Plan& p : plans) {
         const std::size_t before = allocations;

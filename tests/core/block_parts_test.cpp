@@ -1,7 +1,7 @@
-#include "core/block_parts.h"
 #include "core/evaluate.h"
-#include "core/presets.h"
-#include "core/stage_names.h"
+#include "core/io/presets.h"
+#include "core/pipeline/stage_names.h"
+#include "core/step/block_parts.h"
 #include "plans.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-#include "core/bubble.h"
-#include "core/presets.h"
+#include "core/io/presets.h"
+#include "core/step/bubble.h"
 #include "plans.h"
 #include "schedule_shapes.h"
 

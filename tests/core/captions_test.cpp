@@ -1,6 +1,6 @@
-#include "core/captions.h"
-#include "core/failure.h"
-#include "core/layout_name.h"
+#include "core/mesh/failure.h"
+#include "core/mesh/layout_name.h"
+#include "core/teach/captions.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/collective_time.h"
+#include "core/comm/collective_time.h"
 
 #include "plans.h"
 

@@ -1,6 +1,6 @@
 // The step with and without a replay, on the plans that ship.
 #include "core/evaluate.h"
-#include "core/presets.h"
+#include "core/io/presets.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

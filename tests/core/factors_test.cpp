@@ -1,4 +1,4 @@
-#include "core/factors.h"
+#include "core/plan/factors.h"
 
 #include <doctest/doctest.h>
 #include <random>

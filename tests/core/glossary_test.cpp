@@ -1,7 +1,7 @@
-#include "core/error.h"
-#include "core/files.h"
-#include "core/glossary.h"
-#include "core/presets.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/io/presets.h"
+#include "core/teach/glossary.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
-#include "core/hf_config.h"
-#include "core/model.h"
+#include "core/io/hf_config.h"
+#include "core/model/model.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

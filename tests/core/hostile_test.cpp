@@ -1,9 +1,9 @@
 // What a careless or hostile file may hold and a disk may do: refused with the place, soon, and with nothing
 // lost.
-#include "core/files.h"
-#include "core/json_reader.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>

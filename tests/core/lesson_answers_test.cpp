@@ -1,7 +1,7 @@
 // Every query against arithmetic done here, from the plan's own numbers.
-#include "core/lesson_answers.h"
+#include "core/teach/lesson_answers.h"
 
-#include "core/lesson_queries.h"
+#include "core/teach/lesson_queries.h"
 #include "tests/core/plans.h"
 
 #include <cmath>

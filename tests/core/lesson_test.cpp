@@ -1,7 +1,7 @@
 // Lessons as files: what is read, what is refused and where, and that together they teach the whole list.
-#include "core/lesson.h"
+#include "core/teach/lesson.h"
 
-#include "core/lesson_answers.h"
+#include "core/teach/lesson_answers.h"
 #include "tests/core/plans.h"
 
 #include <algorithm>

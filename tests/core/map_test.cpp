@@ -1,5 +1,5 @@
-#include "core/map.h"
-#include "core/presets.h"
+#include "core/io/presets.h"
+#include "core/teach/map.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // Plans and the memory they take, shared by the tests of memory, savings and explanations.
 #pragma once
 
-#include "core/memory.h"
-#include "core/schedules/schedule.h"
+#include "core/memory/memory.h"
+#include "core/pipeline/schedules/schedule.h"
 
 #include <doctest/doctest.h>
 #include <vector>

@@ -1,3 +1,4 @@
+#include "core/pipeline/stages.h"
 #include "tests/core/memory_plans.h"
 
 #include <algorithm>

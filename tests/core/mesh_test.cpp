@@ -1,5 +1,5 @@
-#include "core/mesh.h"
-#include "core/names.h"
+#include "core/mesh/mesh.h"
+#include "core/plan/names.h"
 #include "sha256.h"
 
 #include <doctest/doctest.h>

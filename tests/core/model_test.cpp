@@ -1,6 +1,6 @@
-#include "core/hf_config.h"
-#include "core/model.h"
-#include "core/presets.h"
+#include "core/io/hf_config.h"
+#include "core/io/presets.h"
+#include "core/model/model.h"
 
 #include <cmath>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-#include "core/nesting.h"
-#include "core/presets.h"
+#include "core/io/presets.h"
+#include "core/sharding/nesting.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-#include "core/mesh.h"
-#include "core/order_presets.h"
+#include "core/mesh/mesh.h"
+#include "core/plan/order_presets.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/placement_words.h"
+#include "core/sharding/placement_words.h"
 
 #include <doctest/doctest.h>
 

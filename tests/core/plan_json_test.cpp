@@ -1,6 +1,6 @@
-#include "core/files.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

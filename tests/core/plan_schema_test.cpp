@@ -1,9 +1,9 @@
 // The schema and the parser must agree: what one takes the other takes. The validator below knows the
 // keywords that the schema uses and stops at any other.
-#include "core/error.h"
-#include "core/files.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/evaluate.h"
-#include "core/hf_config.h"
-#include "core/names.h"
+#include "core/io/hf_config.h"
+#include "core/plan/names.h"
 
 #include <doctest/doctest.h>
 #include <fstream>

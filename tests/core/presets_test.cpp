@@ -1,7 +1,8 @@
-#include "core/error.h"
+#include "core/advice/advice.h"
+#include "core/base/error.h"
 #include "core/evaluate.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -98,7 +99,7 @@ TEST_CASE("every plan preset is written as this program writes it") {
 TEST_CASE("every plan preset that is no mistake to show is valid and fits") {
     for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
         CAPTURE(e.id);
-        const Evaluation v = evaluate(presets().plan(e.id));
+        const Evaluation v = assess(presets().plan(e.id));
         const bool broken = e.id.rfind("broken-", 0) == 0;
         if (broken) {
             CHECK(!v.problems.empty());

@@ -1,6 +1,6 @@
 // What a schedule refuses is a problem of the plan, with an edit that mends it.
-#include "core/edits.h"
 #include "core/evaluate.h"
+#include "core/plan/edits.h"
 #include "plans.h"
 
 #include <doctest/doctest.h>

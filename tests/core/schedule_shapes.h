@@ -1,8 +1,8 @@
 // Shapes and names that the schedule, timeline and trace tests share.
 #pragma once
 
-#include "core/names.h"
-#include "core/timeline.h"
+#include "core/pipeline/timeline.h"
+#include "core/plan/names.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "core/schedules/schedule.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "schedule_shapes.h"
 #include "sha256.h"
 

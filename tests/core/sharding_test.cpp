@@ -1,5 +1,5 @@
-#include "core/memory.h"
-#include "core/sharding.h"
+#include "core/memory/memory.h"
+#include "core/sharding/sharding.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

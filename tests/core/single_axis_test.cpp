@@ -1,4 +1,4 @@
-#include "core/single_axis.h"
+#include "core/teach/single_axis.h"
 
 #include <doctest/doctest.h>
 

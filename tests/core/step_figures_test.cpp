@@ -1,7 +1,7 @@
 // What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
-#include "core/constants.h"
-#include "core/plan_json.h"
-#include "core/published.h"
+#include "core/explain/published.h"
+#include "core/io/plan_json.h"
+#include "core/step/constants.h"
 #include "plans.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "core/step.h"
+#include "core/step/step.h"
 
 #include "core/evaluate.h"
-#include "core/straggler.h"
+#include "core/step/straggler.h"
 #include "plans.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ using namespace pentamesh::test;
 namespace {
 
 Evaluation run(const Plan& plan, bool timeline = true) {
-    return evaluate(plan, {.timeline = timeline, .advice = false});
+    return evaluate(plan, {.timeline = timeline, .messages = false});
 }
 
 double parts_of(const Step& s) {

@@ -1,4 +1,4 @@
-#include "core/tensor_pieces.h"
+#include "core/sharding/tensor_pieces.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "core/timeline_blocks.h"
+#include "core/pipeline/timeline_blocks.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Properties of every timeline, over random shapes and costs.
-#include "core/timeline.h"
+#include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "core/timeline.h"
+#include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

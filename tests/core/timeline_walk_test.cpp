@@ -1,4 +1,4 @@
-#include "core/timeline_walk.h"
+#include "core/pipeline/timeline_walk.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "core/trace.h"
+#include "core/pipeline/trace.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
-#include "core/traffic.h"
+#include "core/explain/traffic.h"
 
-#include "core/collective_steps.h"
+#include "core/explain/collective_steps.h"
 #include "plans.h"
 
 #include <numeric>
@@ -101,7 +101,7 @@ TEST_CASE("only members of one group send to each other, and stages only to thei
 
 TEST_CASE("the traffic of 131,072 GPUs is a small matrix with all the bytes in it") {
     const Plan p = plan_on(131072, 8, 16);
-    const Evaluation e = evaluate(p, {.timeline = false, .advice = false});
+    const Evaluation e = evaluate(p, {.timeline = false, .messages = false});
     const TrafficMatrix m = traffic_matrix(p, e, GroupKind::dp_shard, 128);
     CHECK(m.blocks == 128);
     const double all = std::accumulate(m.bytes.begin(), m.bytes.end(), 0.0);
@@ -117,7 +117,7 @@ TEST_CASE("the steps of a call take as long as the call, and move what leaves a 
         p.layout.sequence_parallel = rng() % 2;
         p.layout.zero = static_cast<int>(rng() % 4);
         p.cluster.tiers[rng() % 2].in_network_reduction = rng() % 2;
-        const Evaluation e = evaluate(p, {.timeline = false, .advice = false});
+        const Evaluation e = evaluate(p, {.timeline = false, .messages = false});
         for (const Operation& o : e.comm.operations) {
             double time = 0, bytes = 0;
             bool switched = false;

@@ -1,9 +1,10 @@
 // What anybody may feed to the plan parser. It must refuse or accept, nothing else; what it accepts must
 // survive writing and reading, and evaluating it must end.
-#include "core/error.h"
+#include "core/advice/advice.h"
+#include "core/base/error.h"
 #include "core/evaluate.h"
-#include "core/plan_json.h"
-#include "core/presets.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +43,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     } catch (const Error& e) {
         complain(e.what(), written);
     }
-    if (quick(plan)) static_cast<void>(evaluate(plan, {.timeline = false, .advice = true}));
+    if (quick(plan)) static_cast<void>(assess(plan, {.timeline = false}));
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "app/ui/theme.h"
+#include "app/ui/scene/colors.h"
 
 #include <doctest/doctest.h>
 

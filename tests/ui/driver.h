@@ -1,8 +1,8 @@
 // Drives the window headless, frame by frame, as a person would: by the names that widgets register.
 #pragma once
 
-#include "app/ui/shell.h"
-#include "core/presets.h"
+#include "app/ui/shell/shell.h"
+#include "core/io/presets.h"
 #include "render/surface.h"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // Pictures against pictures: what the views looked like when somebody last looked at them.
 // PENTAMESH_REFRESH_PICTURES=1 writes them anew; look at each before committing it.
-#include "app/ui/picture.h"
-#include "core/error.h"
-#include "core/files.h"
-#include "core/plan_json.h"
+#include "app/ui/shell/picture.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
 #include "render/page.h"
 #include "render/png.h"
 

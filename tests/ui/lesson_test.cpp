@@ -1,5 +1,5 @@
 // Lessons in the window: every step of every lesson is walked, its question answered wrong and right.
-#include "core/files.h"
+#include "core/base/files.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
 

@@ -1,5 +1,5 @@
-#include "app/ui/explain_selection.h"
-#include "app/ui/shards_draw.h"
+#include "app/ui/panels/explain_selection.h"
+#include "app/ui/views/shards/shards_draw.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>

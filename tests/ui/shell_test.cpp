@@ -1,4 +1,4 @@
-#include "core/plan_json.h"
+#include "core/io/plan_json.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
 

@@ -1,7 +1,7 @@
 // The Step and Communication views, driven by the names of their widgets.
 #include "tests/ui/driver.h"
 
-#include "core/plan_json.h"
+#include "core/io/plan_json.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

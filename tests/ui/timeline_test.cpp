@@ -1,7 +1,7 @@
 // The timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what the mesh
 // shows at the cursor.
-#include "app/ui/timeline_controls.h"
-#include "core/timeline_walk.h"
+#include "app/ui/views/timeline/timeline_controls.h"
+#include "core/pipeline/timeline_walk.h"
 #include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>

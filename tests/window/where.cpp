@@ -1,7 +1,7 @@
 // where PLAN.plan.json WIDTHxHEIGHT NAME...   prints "x y" of each named control's middle in a window of that
 // size.
-#include "core/files.h"
-#include "core/plan_json.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
 #define DOCTEST_CONFIG_DISABLE  // the driver checks itself in tests alone
 #include "tests/ui/driver.h"
 

@@ -4,8 +4,8 @@
 #include "parameters.h"
 
 #include "core/evaluate.h"
-#include "core/presets.h"
-#include "core/published.h"
+#include "core/explain/published.h"
+#include "core/io/presets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ constexpr double kNoTime = 10;  // error of a run that gets no step time
 
 // Relative error of the throughput: measured time over ours, less 1.
 double error_of(const PublishedRun& run, const Plan& plan, bool timeline, Evaluation& scratch) {
-    evaluate(plan, scratch, {.timeline = timeline, .advice = false});
+    evaluate(plan, scratch, {.timeline = timeline, .messages = false});
     if (!scratch.step) return kNoTime;
     const Step& s = *scratch.step;
     const double want =
@@ -40,7 +40,7 @@ double error_of(const PublishedRun& run, const Plan& plan, bool timeline, Evalua
 
 Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
     for (const Plan& p : run.plans) {
-        evaluate(p, scratch, {.timeline = true, .advice = false});
+        evaluate(p, scratch, {.timeline = true, .messages = false});
         if (scratch.memory.fits()) return p;
     }
     return run.plans.back();

@@ -1,7 +1,7 @@
 // What is fitted: which constant, shared by which GPUs, where it should lie.
 #pragma once
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,0 @@
-// Files as the command line and the window read and write them.
-#pragma once
-
-#include "core/files.h"

@@ -1,0 +1,78 @@
+#include "app/platform/platform.h"
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#elif defined(__APPLE__)
+#include <csignal>
+#include <mach-o/dyld.h>
+#else
+#include <csignal>
+#endif
+
+namespace pentamesh {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An absolute folder out of the environment; empty: not set.
+fs::path folder_of(const char* variable) {
+    const char* value = std::getenv(variable);
+    const fs::path folder = value ? value : "";
+    return folder.is_absolute() ? folder : fs::path();
+}
+
+}  // namespace
+
+fs::path executable_path(const char* argv0) {
+    std::error_code error;
+#if defined(_WIN32)
+    std::array<wchar_t, 32768> name{};
+    const DWORD size = GetModuleFileNameW(nullptr, name.data(), static_cast<DWORD>(name.size()));
+    if (size > 0 && size < name.size()) return fs::path(name.data());
+#elif defined(__APPLE__)
+    std::array<char, 4096> name{};
+    auto size = static_cast<std::uint32_t>(name.size());
+    if (_NSGetExecutablePath(name.data(), &size) == 0) return fs::path(name.data());
+#else
+    fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (!error) return self;
+#endif
+    return fs::absolute(argv0 ? argv0 : "pentamesh", error);
+}
+
+fs::path config_folder() {
+#if defined(_WIN32)
+    const fs::path base = folder_of("APPDATA");
+#elif defined(__APPLE__)
+    const fs::path home = folder_of("HOME");
+    const fs::path base = home.empty() ? home : home / "Library" / "Application Support";
+#else
+    fs::path base = folder_of("XDG_CONFIG_HOME");
+    if (base.empty() && !folder_of("HOME").empty()) base = folder_of("HOME") / ".config";
+#endif
+    return base.empty() ? base : base / "pentamesh";
+}
+
+void survive_closed_pipes() {
+#if !defined(_WIN32)
+    std::signal(SIGPIPE, SIG_IGN);
+#endif
+}
+
+double thread_cpu_s() {
+#if defined(_WIN32)
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+#else
+    std::timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+#endif
+}
+
+}  // namespace pentamesh

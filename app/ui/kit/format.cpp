@@ -1,0 +1,105 @@
+#include "app/ui/kit/format.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace pentamesh::ui {
+
+namespace {
+
+struct Unit {
+    double size;
+    const char* name;
+};
+
+template <std::size_t N>
+std::string with_unit(double value, const std::array<Unit, N>& units, Zeros zeros) {
+    // From the largest; a value that rounds up to 1,000 takes the next unit.
+    for (const Unit& u : units)
+        if (std::abs(value) >= u.size * 0.9995) return three_digits(value / u.size, zeros) + " " + u.name;
+    return three_digits(value / units.back().size, zeros) + " " + units.back().name;
+}
+
+}  // namespace
+
+std::string significant(double value, int digits) {
+    if (!std::isfinite(value)) return "–";
+    if (value == 0) return "0";
+    const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    const double step = std::pow(10.0, magnitude - digits + 1);
+    const double rounded = std::round(value / step) * step;
+    if (std::abs(rounded) >= 1000) return thousands(static_cast<std::int64_t>(std::llround(rounded)));
+    const int shown = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", std::max(0, digits - 1 - shown), rounded);
+    return text.data();
+}
+
+std::string gib(double bytes) {
+    return significant(bytes / (1024.0 * 1024 * 1024));
+}
+
+std::string bandwidth_text(double bytes_per_s) {
+    static constexpr std::array<Unit, 3> kUnits{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}}};
+    return with_unit(bytes_per_s, kUnits, Zeros::dropped);
+}
+
+std::string percent(double fraction) {
+    return fraction > 0 && fraction < 0.001 ? "< 0.1 %" : percent_text(fraction, Zeros::kept);
+}
+
+std::string count_text(double value) {
+    static constexpr std::array<Unit, 4> kUnits{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}}};
+    if (std::abs(value) < 1000) return significant(value);
+    return with_unit(value, kUnits, Zeros::kept);
+}
+
+std::string ordinal(std::int64_t n) {
+    const std::int64_t tens = n % 100, ones = n % 10;
+    const char* ending = tens >= 11 && tens <= 13 ? "th"
+                         : ones == 1              ? "st"
+                         : ones == 2              ? "nd"
+                         : ones == 3              ? "rd"
+                                                  : "th";
+    return thousands(n) + ending;
+}
+
+std::string plural(std::int64_t n, const char* one, const char* many) {
+    return thousands(n) + " " + (n == 1 ? one : many);
+}
+
+std::optional<std::int64_t> parse_count(std::string text) {
+    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1048576)
+        return std::nullopt;
+    return value;
+}
+
+std::optional<double> parse_quantity(std::string text) {
+    if (const auto colon = text.find(':'); colon != std::string::npos) text.erase(0, colon + 1);
+    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    static constexpr std::array<std::pair<std::string_view, double>, 11> kPrefixes{{{"%", 0.01},
+                                                                                    {"P", 1e15},
+                                                                                    {"T", 1e12},
+                                                                                    {"G", 1e9},
+                                                                                    {"B", 1e9},
+                                                                                    {"M", 1e6},
+                                                                                    {"k", 1e3},
+                                                                                    {"m", 1e-3},
+                                                                                    {"u", 1e-6},
+                                                                                    {"µ", 1e-6},
+                                                                                    {"n", 1e-9}}};
+    for (const auto& [prefix, factor] : kPrefixes)
+        if (unit.starts_with(prefix)) return value * factor;
+    return value;
+}
+
+}  // namespace pentamesh::ui

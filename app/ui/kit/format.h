@@ -1,0 +1,41 @@
+// Numbers as people read them: three significant digits, binary GiB for memory, decimal GB/s for bandwidth.
+#pragma once
+
+#include "core/base/text.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pentamesh::ui {
+
+[[nodiscard]] std::string significant(double value, int digits = 3);  // "66.1", "0.0123", "1,234"
+[[nodiscard]] inline std::string trimmed(double value) {              // "50", "1.5"
+    return three_digits(value);
+}
+[[nodiscard]] inline std::string thousands(std::int64_t value) {  // "16,384"
+    return with_commas(value);
+}
+[[nodiscard]] inline std::string memory_text(double bytes) {  // "66.1 GiB"
+    return pentamesh::memory_text(bytes, Zeros::kept);
+}
+[[nodiscard]] inline std::string traffic_text(double bytes) {  // "237 GB"
+    return bytes_text(bytes, Zeros::kept);
+}
+[[nodiscard]] inline std::string time_text(double seconds) {  // "6.90 s", "210 µs"
+    return pentamesh::time_text(seconds, Zeros::kept);
+}
+[[nodiscard]] std::string percent(double fraction);            // "40.6 %"; "< 0.1 %" where there is little
+[[nodiscard]] std::string gib(double bytes);                   // "66.1", without the unit
+[[nodiscard]] std::string bandwidth_text(double bytes_per_s);  // "450 GB/s"
+[[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
+[[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
+[[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
+
+// A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.
+[[nodiscard]] std::optional<std::int64_t> parse_count(std::string text);
+// A typed number with a decimal prefix or %: "15 T", "450 GB/s", "3.1 µs", "45 %", "1 : 7" (7). What follows
+// the prefix is not read; "B" alone is a billion. nullopt: no number.
+[[nodiscard]] std::optional<double> parse_quantity(std::string text);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,119 @@
+#include "app/ui/kit/theme.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+std::string_view name_of(ThemeId id) {
+    switch (id) {
+    case ThemeId::dark: return "dark";
+    case ThemeId::light: return "light";
+    case ThemeId::high_contrast: return "high-contrast";
+    }
+    return "";
+}
+
+namespace {
+
+constexpr std::array<Color, 4> kMemoryRamp{rgb(0x4b4f96), rgb(0x6a6fbd), rgb(0x8d92de), rgb(0xb9bbf2)};
+
+constexpr Theme kDark{
+    .id = ThemeId::dark,
+    .window = rgb(0x0e1116),
+    .panel = rgb(0x14181f),
+    .raised = rgb(0x1b2029),
+    .hairline = rgb(0x262d38),
+    .text = rgb(0xe4e8ee),
+    .secondary = rgb(0x8a94a4),
+    .faint = rgb(0x566071),
+    .good = rgb(0x3fb68b),
+    .amber = rgb(0xe0a33a),
+    .bad = rgb(0xe5604d),
+    .link = rgb(0x56b4e9),
+    .axis = {rgb(0xe69f00), rgb(0x56b4e9), rgb(0xcc79a7), rgb(0xd55e00), rgb(0x3b82c4), rgb(0x12a37c)},
+    .etp = rgb(0xe8d94a),
+    .memory = kMemoryRamp,
+    .forward = rgb(0xb8c2d2),
+    .backward = rgb(0x64728a),
+    .weight_grad = rgb(0x475267),
+};
+
+constexpr Theme kLight{
+    .id = ThemeId::light,
+    .window = rgb(0xf6f7f9),
+    .panel = rgb(0xffffff),
+    .raised = rgb(0xf0f2f5),
+    .hairline = rgb(0xdde1e7),
+    .text = rgb(0x1a2029),
+    .secondary = rgb(0x5d6776),
+    .faint = rgb(0x98a1ae),
+    .good = rgb(0x0a7a56),
+    .amber = rgb(0x965f00),
+    .bad = rgb(0xc23a26),
+    .link = rgb(0x0b66ad),
+    .axis = {rgb(0xc98500), rgb(0x2f95d0), rgb(0xb65a90), rgb(0xc25200), rgb(0x0b66ad), rgb(0x008a65)},
+    .etp = rgb(0xb5a400),
+    .memory = kMemoryRamp,
+    .forward = rgb(0x7f8ca3),
+    .backward = rgb(0x4a5568),
+    .weight_grad = rgb(0x2f3847),
+};
+
+constexpr Theme high_contrast() {
+    Theme t = kDark;
+    t.id = ThemeId::high_contrast;
+    t.window = t.panel = rgb(0x000000);
+    t.raised = rgb(0x101010);
+    t.hairline = rgb(0x8a8a8a);
+    t.text = rgb(0xffffff);
+    t.secondary = rgb(0xe0e0e0);
+    t.faint = rgb(0xb0b0b0);
+    t.good = rgb(0x5fe0b0);
+    t.amber = rgb(0xffc14d);
+    t.bad = rgb(0xff8a78);
+    t.link = rgb(0x8fd0ff);
+    t.forward = rgb(0xf0f4ff);
+    t.backward = rgb(0x8fa0c0);
+    t.weight_grad = rgb(0x5a6a8a);
+    return t;
+}
+constexpr Theme kHighContrast = high_contrast();
+
+}  // namespace
+
+const Theme& theme_of(ThemeId id) {
+    switch (id) {
+    case ThemeId::light: return kLight;
+    case ThemeId::high_contrast: return kHighContrast;
+    case ThemeId::dark: break;
+    }
+    return kDark;
+}
+
+std::array<Color, kShadeCount> shades(const Theme& theme, Color base) {
+    // Stepping by five through twelve visits each once and keeps neighbours five steps apart.
+    std::array<Color, kShadeCount> out{};
+    const bool light = theme.id == ThemeId::light;
+    const Color low = mix(base, rgb(0x000000), light ? 0.62f : 0.68f);
+    const Color high = mix(base, rgb(0xffffff), light ? 0.5f : 0.62f);
+    for (int i = 0; i < kShadeCount; ++i) {
+        const float k = static_cast<float>((i * 5) % kShadeCount) / static_cast<float>(kShadeCount - 1);
+        out[static_cast<std::size_t>(i)] = k < 0.5f ? mix(low, base, k * 2) : mix(base, high, k * 2 - 1);
+    }
+    // The first shade is the axis' own colour: what a single group is drawn in.
+    const auto nearest = std::min_element(out.begin(), out.end(), [&](Color a, Color b) {
+        const auto distance = [&](Color c) {
+            return std::abs(c.r - base.r) + std::abs(c.g - base.g) + std::abs(c.b - base.b);
+        };
+        return distance(a) < distance(b);
+    });
+    std::rotate(out.begin(), nearest, out.end());
+    return out;
+}
+
+Color ink_on(Color ground) {
+    // Pure black: the two then meet at 4.58 to 1, so that one of them always reads.
+    return contrast(ground, rgb(0x000000)) >= contrast(ground, rgb(0xffffff)) ? rgb(0x000000) : rgb(0xffffff);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,360 @@
+#include "app/ui/lesson/lesson_panel.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rich_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using Kind = LessonAction::Kind;
+
+struct Pen {
+    Ui& ui;
+    const Scene& scene;
+    LessonSession& session;
+    float size;
+    Rect room;  // what is left, unbounded below
+    Rect view;  // what is seen of it
+    LessonAction action;
+
+    [[nodiscard]] float line() const { return std::round(size * 1.5f); }
+    void words(std::string_view text, Tone tone = Tone::text) {
+        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}));
+    }
+    void head(std::string_view text, Color color) {
+        TextStyle s = ui.style(size, Tone::text, Face::semibold);
+        s.color = color;
+        ui.canvas().text_in(room.cut_top(line()), text, s);
+    }
+    // A control that the keyboard reached is brought into view.
+    void keep_seen(const Hit& hit, Rect r) {
+        if (!hit.focused || !ui.state().focus_visible) return;
+        if (r.bottom() > view.bottom()) session.scroll += r.bottom() - view.bottom() + 8;
+        if (r.y < view.y) session.scroll -= view.y - r.y + 8;
+    }
+};
+
+// One row to press: its mark says whether it was chosen, is right or wrong; the words say it too.
+bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string_view label,
+                 std::string_view remark, bool chosen, bool right) {
+    const StepState& state = p.session.state();
+    Canvas& c = p.ui.canvas();
+    const Theme& t = p.ui.theme();
+    const float pad = 10, mark_w = 22;
+    const float text_w = p.room.w - 2 * pad - mark_w;
+    std::string text(label);
+    if (state.shown() && !remark.empty()) text += "  (" + std::string(remark) + ")";
+    const RichStyle style{p.size, p.line(), 4, Tone::text};
+    const float h = rich_text(p.ui, {0, 0, text_w, 0}, text, style, false) + 12;
+    const Rect r = p.room.cut_top(h);
+    p.room.cut_top(6);
+    const Hit hit = p.ui.area(name, r, index, !state.shown());
+    c.rect(r, t.raised, 6);
+    const bool judged = state.shown() && (right || chosen);
+    const Color edge = judged ? (right ? t.good : t.bad) : hit.hovered || chosen ? t.secondary : t.hairline;
+    c.frame(r, edge, judged || chosen ? 2.0f : 1.0f, 6, judged && !right ? Dash::dashed : Dash::solid);
+    const Vec2 at{r.x + pad + 6, r.y + 6 + p.line() / 2};
+    if (judged && right) {
+        const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
+                                       Vec2{at.x + 6, at.y - 5}};
+        c.polyline(tick, t.good, 2);
+    } else if (judged) {
+        c.line({at.x - 4, at.y - 4}, {at.x + 4, at.y + 4}, t.bad, 2);
+        c.line({at.x - 4, at.y + 4}, {at.x + 4, at.y - 4}, t.bad, 2);
+    } else {
+        c.frame({at.x - 5, at.y - 5, 10, 10}, t.secondary, 1.5f, 5);
+        if (chosen) c.circle(at, 2.5f, t.text);
+    }
+    rich_text(p.ui, {r.x + pad + mark_w, r.y + 6, text_w, h}, text, style);
+    if (hit.focused) p.ui.focus_ring(r, 6);
+    p.keep_seen(hit, r);
+    return hit.clicked;
+}
+
+void draw_options(Pen& p, const LessonQuestion& q) {
+    StepState& state = p.session.state();
+    const Solution& s = p.session.solution;
+    for (std::size_t i = 0; i < q.options.size(); ++i) {
+        const std::string remark = i < s.of_options.size() ? s.of_options[i] : std::string();
+        const int n = static_cast<int>(i);
+        if (draw_choice(p, "lesson.option", i, q.options[i].label, remark, state.given.option == n,
+                        s.option == n)) {
+            state.given.option = n;
+            if (judge(p.session)) p.action.kind = Kind::judged;
+        }
+    }
+}
+
+// The axis as a chip that is dragged onto a tier; pressing a tier puts it there too.
+void draw_tiers(Pen& p, const LessonQuestion& q) {
+    StepState& state = p.session.state();
+    const Solution& s = p.session.solution;
+    const std::string axis = q.query.substr(q.query.find_last_of(' ') + 1);
+    Rect row = p.room.cut_top(34);
+    const float w = p.ui.canvas().text_width(axis, p.ui.style(p.size)) + 40;
+    Rect chip = row.cut_left(w).inset(0, 3);
+    const Hit drag = p.ui.area("lesson.chip", chip, 0, !state.shown(), false);
+    p.ui.canvas().text_in({chip.right() + 12, chip.y, row.w - 12, chip.h},
+                          state.shown() ? "" : "drag it to its tier, or press the tier",
+                          p.ui.style(12, Tone::secondary));
+    const auto& tiers = p.scene.plan.cluster.tiers;
+    for (std::size_t i = 0; i < tiers.size(); ++i) {
+        const Rect before = p.room;
+        const std::string label = tier_label(p.scene.plan.cluster, static_cast<int>(i)) + " · "
+                                  + bandwidth_text(tiers[i].bytes_per_s) + " to "
+                                  + thousands(tiers[i].domain);
+        const int n = static_cast<int>(i);
+        const bool pressed_row =
+            draw_choice(p, "lesson.tier", i, label, "", state.given.option == n, s.tier == n);
+        const Rect r{before.x, before.y, before.w, p.room.y - before.y};
+        const bool dropped = drag.released && !state.shown() && r.contains(p.ui.frame().mouse);
+        if (!pressed_row && !dropped) continue;
+        state.given.option = n;
+        if (judge(p.session)) p.action.kind = Kind::judged;
+    }
+    if (drag.held) chip = {chip.x + drag.drag.x, chip.y + drag.drag.y, chip.w, chip.h};
+    Canvas& c = p.ui.canvas();
+    c.rect(chip, p.ui.theme().raised, 6);
+    c.frame(chip, drag.hovered || drag.held ? p.ui.theme().text : p.ui.theme().secondary, 1, 6);
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (name_of(static_cast<GroupKind>(k)) == axis)
+            p.ui.swatch({chip.x + 10, chip.center().y - 5},
+                        color_of(p.ui.theme(), static_cast<GroupKind>(k)));
+    c.text_in({chip.x + 28, chip.y, chip.w - 30, chip.h}, axis, p.ui.style(p.size));
+}
+
+void draw_entry(Pen& p, const LessonQuestion& q) {
+    StepState& state = p.session.state();
+    const bool ranks = q.kind == QuestionKind::ranks;
+    if (ranks) {
+        std::string picked =
+            state.picked.empty() ? "Click GPUs in the mesh; a second click takes one back." : "Picked: ";
+        for (std::size_t i = 0; i < state.picked.size(); ++i)
+            picked += (i == 0 ? "" : ", ") + thousands(state.picked[i]);
+        p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}) + 6);
+    }
+    if (state.shown()) return;
+    Rect row = p.room.cut_top(30);
+    p.room.cut_top(8);
+    const Rect check = row.cut_right(84);
+    row.cut_right(8);
+    const std::string& unit = p.session.solution.answer.unit;
+    if (!ranks && !unit.empty()) {
+        const float w = p.ui.canvas().text_width(unit, p.ui.style(13)) + 10;
+        p.ui.canvas().text_in(row.cut_right(w), unit, p.ui.style(13, Tone::secondary), Align::center);
+    }
+    const bool entered =
+        p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess");
+    const bool pressed_check = p.ui.button("lesson.check", check, "Check");
+    if (entered || pressed_check) {
+        if (judge(p.session)) p.action.kind = Kind::judged;
+    }
+    if (!state.remark.empty()) p.words(state.remark, Tone::secondary);
+}
+
+void draw_answer(Pen& p, const LessonQuestion& q) {
+    const StepState& state = p.session.state();
+    const Solution& s = p.session.solution;
+    const Theme& t = p.ui.theme();
+    p.room.cut_top(6);
+    if (!s.solvable(q.kind)) {
+        p.words("This plan has no answer to that: " + s.answer.working, Tone::secondary);
+        return;
+    }
+    if (state.answered) p.head(state.right ? "Right." : "Not quite.", state.right ? t.good : t.bad);
+    if (state.answered && q.kind == QuestionKind::number)
+        p.words("You said " + state.typed + ".", Tone::secondary);
+    std::string right = s.answer.text;
+    if (s.option >= 0) right = q.options[static_cast<std::size_t>(s.option)].label;
+    p.words("The answer: **" + right + "**");
+    p.room.cut_top(4);
+    if (!s.answer.working.empty()) p.words(s.answer.working, Tone::secondary);
+    if (!p.session.why.empty()) {
+        p.room.cut_top(8);
+        p.words(p.session.why);
+    }
+    p.room.cut_top(8);
+    if (p.ui.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
+    p.room.cut_top(20);
+}
+
+void draw_question(Pen& p, const LessonQuestion& q) {
+    const float top = p.room.y;
+    p.room.cut_top(14);
+    p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
+    p.room.cut_top(12);
+    p.ui.section(p.room.cut_top(16), "BEFORE YOU LOOK");
+    p.room.cut_top(4);
+    p.words(p.session.prompt);
+    p.room.cut_top(8);
+    if (q.kind == QuestionKind::choose)
+        draw_options(p, q);
+    else if (q.kind == QuestionKind::tier)
+        draw_tiers(p, q);
+    else
+        draw_entry(p, q);
+    if (p.session.state().shown()) {
+        draw_answer(p, q);
+        // As far down as the answer reaches, and no farther than the question stays in view.
+        if (std::exchange(p.session.follow, false))
+            p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
+    } else {
+        if (p.ui.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
+            p.action.kind = Kind::reveal;
+        p.room.cut_top(22);
+    }
+}
+
+void draw_errors(Pen& p) {
+    const auto& errors = p.session.errors;
+    if (errors.empty() && p.session.scene_error.empty()) return;
+    p.head(errors.empty() ? "This step's scene does not fit" : "The file has mistakes", p.ui.theme().bad);
+    for (std::size_t i = 0; i < errors.size() && i < 6; ++i)
+        p.words((errors[i].line > 0 ? "line " + std::to_string(errors[i].line) + ": " : "")
+                    + errors[i].message,
+                Tone::secondary);
+    if (errors.size() > 6) p.words("and " + std::to_string(errors.size() - 6) + " more", Tone::secondary);
+    if (!p.session.scene_error.empty()) p.words(p.session.scene_error, Tone::secondary);
+    p.room.cut_top(12);
+}
+
+void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action) {
+    Rect row = room.cut_top(18);
+    std::string place = "LESSON";
+    if (!session.lesson.steps.empty())
+        place =
+            "STEP " + std::to_string(session.step + 1) + " OF " + std::to_string(session.lesson.steps.size());
+    if (session.lesson.minutes > 0) place += "  ·  " + std::to_string(session.lesson.minutes) + " MIN";
+    ui.section(row, place);
+    const float w = ui.canvas().text_width("leave", ui.style(12)) + 2;
+    if (ui.link("lesson.leave", {row.right() - w, row.y}, "leave")) action.kind = Kind::leave;
+    const Rect title = room.cut_top(22);
+    if (ui.canvas().text_in(title, session.lesson.title, ui.title()) && ui.hovers(title))
+        ui.tooltip(session.lesson.title);
+    room.cut_top(6);
+}
+
+// What is marked stands on a panel that the window has no room for beside this one.
+void draw_way_to_plan(Pen& p, const LessonStep& step) {
+    static constexpr std::array<std::string_view, 4> kOfPlan{"layout.", "mod.", "order.", "plan."};
+    const auto of_plan = [](std::string_view name) {
+        return std::any_of(kOfPlan.begin(), kOfPlan.end(), [&](auto k) { return name.starts_with(k); });
+    };
+    const auto& marked = step.scene.highlight;
+    if (!p.session.plan_hidden || std::none_of(marked.begin(), marked.end(), of_plan)) return;
+    const Rect row = p.room.cut_top(p.line());
+    if (p.ui.link("lesson.show_plan", row.min(), "What is marked is in the plan: show it", 0, p.size))
+        p.action.kind = Kind::show_plan;
+    p.room.cut_top(std::round(p.size * 0.7f));
+}
+
+// A ring this small is drawn rounder as a rounded frame.
+void draw_circle(Ui& ui, Vec2 at, float radius) {
+    ui.canvas().frame({at.x - radius, at.y - radius, 2 * radius, 2 * radius}, ui.theme().secondary, 1.5f,
+                      radius);
+}
+
+void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) {
+    const std::size_t n = session.lesson.steps.size();
+    const bool last = session.step + 1 >= n, goes_on = last && !session.next_title.empty();
+    const Rect back = foot.cut_left(72), next = foot.cut_right(goes_on ? 104.0f : 72.0f);
+    if (ui.button("lesson.back", back, "Back", 0, session.step > 0)) action.kind = Kind::back;
+    if (ui.button("lesson.next", next, goes_on ? "Next lesson" : last ? "Done" : "Next"))
+        action.kind = goes_on ? Kind::next_lesson : last ? Kind::leave : Kind::next;
+    if (goes_on && ui.hovers(next)) ui.tooltip(session.next_title);
+    const float pitch = std::min(16.0f, (foot.w - 16) / static_cast<float>(std::max<std::size_t>(1, n)));
+    float x = foot.center().x - pitch * static_cast<float>(n) / 2;
+    for (std::size_t i = 0; i < n; ++i, x += pitch) {
+        const Rect dot{x, foot.y, pitch, foot.h};
+        const Hit hit = ui.area("lesson.step", dot, i);
+        const bool here = i == session.step;
+        const Vec2 at = dot.center();
+        if (here)
+            ui.canvas().circle(at, std::min(5.0f, pitch / 2), ui.theme().text);
+        else if (session.states[i].answered)
+            ui.canvas().circle(at, std::min(3.5f, pitch / 2), ui.theme().secondary);
+        else
+            draw_circle(ui, at, std::min(3.5f, pitch / 2));
+        if (hit.hovered) ui.tooltip(session.lesson.steps[i].title);
+        if (hit.focused) ui.focus_ring(dot.inset(0, 6), 4);
+        if (hit.clicked) action = {Kind::jump, i};
+    }
+}
+
+}  // namespace
+
+Id first_of_question(QuestionKind kind) {
+    return id_of(kind == QuestionKind::choose ? "lesson.option"
+                 : kind == QuestionKind::tier ? "lesson.tier"
+                                              : "lesson.entry");
+}
+
+LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
+                               bool bare) {
+    Pen p{ui, scene, session, size, room, room, {}};
+    Rect head, foot;
+    if (!bare) {
+        room = room.inset(16, 12);
+        head = room.cut_top(46);
+        foot = room.cut_bottom(30);
+        room.cut_bottom(10);
+    }
+    ui.canvas().push_clip({room.x - 4, room.y, room.w + 8, room.h});
+    if (ui.hovers(room) && ui.frame().wheel != 0) session.scroll -= ui.frame().wheel * 3 * p.line();
+    const float scrolled = session.scroll;
+    p.room = {room.x, room.y - std::round(scrolled), room.w - 8, 1e6f};
+    p.view = room;
+    draw_errors(p);
+    if (const LessonStep* step = session.current()) {
+        TextStyle s = ui.style(size + 3, Tone::text, Face::semibold);
+        p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(s.size * 1.35f)) + 8);
+        p.words(session.words);
+        draw_way_to_plan(p, *step);
+        if (step->question) draw_question(p, *step->question);
+    }
+    ui.canvas().pop_clip();
+    const float used = p.room.y + std::round(scrolled) - room.y;
+    session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
+    if (used > room.h) {  // how much more there is
+        const float h = std::max(24.0f, room.h * room.h / used);
+        const float y = room.y + (room.h - h) * session.scroll / std::max(1.0f, used - room.h);
+        ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().faint, 1.5f);
+    }
+    if (session.scroll != scrolled) ui.state().animating = true;
+    if (!bare) {  // after the question: so the keyboard goes through them
+        draw_foot(ui, foot, session, p.action);
+        draw_head(ui, head, session, p.action);
+    }
+    const LessonStep* step = session.current();
+    const bool open = step != nullptr && step->question && !session.state().shown();
+    ui.state().focus_home = open ? first_of_question(step->question->kind) : id_of("lesson.next");
+    return p.action;
+}
+
+ControlName control_of(const std::string& text) {
+    const std::size_t space = text.find_last_of(' ');
+    ControlName out{text.substr(0, space), 0};
+    if (space == std::string::npos) return out;
+    const auto [end, error] = std::from_chars(text.data() + space + 1, text.data() + text.size(), out.index);
+    if (error != std::errc() || end != text.data() + text.size()) return {text, 0};
+    return out;
+}
+
+void draw_highlights(Ui& ui, const LessonSession& session) {
+    const LessonStep* step = session.current();
+    if (!session.open || step == nullptr) return;
+    for (const std::string& name : step->scene.highlight) {
+        const ControlName control = control_of(name);
+        if (const auto r = ui.state().rect_of(control.name, control.index))
+            ui.canvas().frame(r->inset(-4), ui.theme().link, 2, 8);
+    }
+}
+
+}  // namespace pentamesh::ui

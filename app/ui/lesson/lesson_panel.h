@@ -1,0 +1,41 @@
+// The lesson beside the view: words, question, progress. Draws a session; what was pressed is the caller's to
+// do.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/lesson/lesson_session.h"
+
+#include <cstddef>
+
+namespace pentamesh::ui {
+
+struct LessonAction {
+    enum class Kind : std::uint8_t {
+        none,
+        next,
+        back,
+        jump,
+        leave,
+        next_lesson,
+        judged,
+        reveal,
+        retry,
+        show_plan
+    } kind = Kind::none;
+    std::size_t step = 0;  // jump
+};
+// `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.
+LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
+                               bool bare = false);
+// The control that answering begins at.
+[[nodiscard]] Id first_of_question(QuestionKind kind);
+// Outlines the step's controls by name where they are drawn, and only there.
+void draw_highlights(Ui& ui, const LessonSession& session);
+// "mod.zero 3": a name and the index behind it.
+struct ControlName {
+    std::string name;
+    std::uint64_t index = 0;
+};
+[[nodiscard]] ControlName control_of(const std::string& text);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,151 @@
+#include "app/ui/lesson/lesson_session.h"
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr double kLookEvery_s = 1;
+
+std::filesystem::file_time_type time_of(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::last_write_time(file, ignored);
+}
+
+ParsedLesson read_lesson(const std::filesystem::path& file) {
+    try {
+        return parse_lesson(read_file(file.string()));
+    } catch (const Error& e) {
+        ParsedLesson none;
+        none.errors.push_back({0, e.message()});
+        return none;
+    }
+}
+
+}  // namespace
+
+bool LessonSession::asks_for_ranks() const {
+    const LessonStep* s = current();
+    return open && s != nullptr && s->question && s->question->kind == QuestionKind::ranks
+           && !states[step].shown();
+}
+
+std::int64_t LessonSession::asked_rank() const {
+    const LessonStep* s = current();
+    if (!open || s == nullptr || !s->question || s->question->kind != QuestionKind::ranks) return -1;
+    const std::string& query = s->question->query;
+    const auto rank = parse_ranks(query.substr(query.find_last_of(' ') + 1));
+    return rank && !rank->empty() ? rank->front() : -1;
+}
+
+std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder) {
+    std::vector<LessonEntry> out;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        if (entry.path().extension() != ".md") continue;
+        LessonEntry e{entry.path().stem().string(), {}, entry.path()};
+        e.title = read_lesson(e.file).lesson.title;
+        if (e.title.empty()) e.title = e.id;
+        out.push_back(std::move(e));
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+    return out;
+}
+
+void begin_lesson(LessonSession& session, const std::filesystem::path& file, double now_s) {
+    session = {};
+    session.open = true;
+    session.file = file;
+    session.file_time = time_of(file);
+    session.checked_s = session.begun_s = now_s;
+    ParsedLesson read = read_lesson(file);
+    session.lesson = std::move(read.lesson);
+    session.errors = std::move(read.errors);
+    if (session.lesson.title.empty()) session.lesson.title = file.stem().string();
+    session.states.resize(session.lesson.steps.size());
+    session.scene_wanted = true;
+}
+
+bool reload_lesson(LessonSession& session, double now_s) {
+    if (!session.open || now_s - session.checked_s < kLookEvery_s) return false;
+    session.checked_s = now_s;
+    const auto time = time_of(session.file);
+    if (time == session.file_time) return false;
+    session.file_time = time;
+    ParsedLesson read = read_lesson(session.file);
+    session.errors = std::move(read.errors);
+    if (!session.errors.empty() && !session.lesson.steps.empty()) return true;
+    const LessonScene before = session.current() != nullptr ? session.current()->scene : LessonScene{};
+    session.lesson = std::move(read.lesson);
+    session.states.assign(session.lesson.steps.size(), {});
+    session.step = std::min(session.step, std::max<std::size_t>(1, session.lesson.steps.size()) - 1);
+    session.scene_wanted = session.current() != nullptr && !(session.current()->scene == before);
+    session.made_of = 0;
+    return true;
+}
+
+void go_to_step(LessonSession& session, std::size_t step) {
+    if (step >= session.lesson.steps.size()) return;
+    session.step = step;
+    session.scroll = 0;
+    session.scene_wanted = true;
+    session.made_of = 0;
+}
+
+Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets) {
+    const LessonPlan p = plan_of_step(session.lesson, session.step);
+    Plan plan = plan_with(p.open.empty() ? base : presets.plan(p.open), p.sets, presets);
+    // A preset that was changed is no longer what its name says.
+    if (!p.sets.empty() && session.current() != nullptr) plan.name = session.current()->title;
+    return plan;
+}
+
+void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation, const Presets& presets,
+                std::uint64_t revision) {
+    const LessonStep* step = s.current();
+    if (step == nullptr) return;
+    const bool asked = step->question && !s.state().shown();
+    if (s.made_of == revision && s.made_step == s.step && s.made_asked == asked) return;
+    s.made_of = revision;
+    s.made_step = s.step;
+    s.made_asked = asked;
+    const auto said = [&](const std::string& text) { return expand(text, plan, evaluation, presets); };
+    s.words = said(asked ? hide_answer(*step) : step->words);
+    s.notes = said(step->notes);
+    s.prompt = s.why = {};
+    if (!step->question) return;
+    s.prompt = said(step->question->prompt);
+    s.why = said(step->question->why);
+    s.solution = solve(*step->question, plan, evaluation, presets);
+    // What was answered is answered of the plan as it is.
+    if (s.state().answered) s.state().right = is_right(*step->question, s.solution, s.state().given);
+}
+
+bool judge(LessonSession& s) {
+    const LessonStep* step = s.current();
+    if (step == nullptr || !step->question) return false;
+    StepState& state = s.state();
+    const QuestionKind kind = step->question->kind;
+    if (kind == QuestionKind::number) {
+        const auto guess = parse_guess(state.typed, s.solution.answer.unit);
+        state.remark = guess ? "" : "\"" + state.typed + "\" is no number.";
+        if (!guess) return false;
+        state.given.number = *guess;
+    } else if (kind == QuestionKind::ranks) {
+        if (const auto typed = parse_ranks(state.typed)) state.picked = *typed;
+        state.remark = state.picked.empty() ? "Pick GPUs, or type them as 1, 4-7." : "";
+        if (state.picked.empty()) return false;
+        state.given.ranks = state.picked;
+    } else if (state.given.option < 0) {
+        return false;
+    }
+    state.answered = true;
+    state.right = is_right(*step->question, s.solution, state.given);
+    return true;
+}
+
+}  // namespace pentamesh::ui

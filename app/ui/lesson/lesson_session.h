@@ -1,0 +1,88 @@
+// A lesson that is open: which step, what was answered, and the file behind it, read again when it changes.
+// Knows no drawing.
+#pragma once
+
+#include "app/ui/scene/scene.h"
+#include "core/teach/lesson.h"
+#include "core/teach/lesson_answers.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// What somebody made of one question.
+struct StepState {
+    Given given;
+    bool answered = false;  // judged and shown, with the working
+    bool right = false;
+    bool revealed = false;  // shown without an answer
+    std::string typed;      // number, or ranks by keyboard
+    std::string remark;     // why what was typed is no answer
+    std::vector<std::int64_t> picked;
+    [[nodiscard]] bool shown() const { return answered || revealed; }
+};
+
+struct LessonSession {
+    bool open = false;
+    std::filesystem::path file;
+    Lesson lesson;
+    std::vector<LessonError> errors;  // of the file as it is now; the lesson may be an older, whole one
+    std::size_t step = 0;
+    std::vector<StepState> states;
+    bool scene_wanted = false;  // the step's scene is to be applied
+    std::string scene_error;    // why it could not be
+
+    // Texts with their queries answered, and the question's solution: kept while plan and step stand.
+    std::uint64_t made_of = 0;
+    std::size_t made_step = 0;
+    bool made_asked = false;  // with the answer hidden
+    std::string words, prompt, why, notes;
+    Solution solution;
+
+    std::filesystem::file_time_type file_time{};
+    double checked_s = 0;  // when the file was last looked at
+    float scroll = 0;
+    bool follow = false;     // the answer just came: bring it into view
+    std::string next_title;  // of the lesson that follows this one; empty: none
+    double begun_s = 0;
+    bool plan_hidden = false;  // the window has no room for the plan beside the lesson
+
+    [[nodiscard]] const LessonStep* current() const {
+        return step < lesson.steps.size() ? &lesson.steps[step] : nullptr;
+    }
+    [[nodiscard]] StepState& state() { return states[step]; }
+    // A question that waits for GPUs to be clicked.
+    [[nodiscard]] bool asks_for_ranks() const;
+    // The rank that such a question is about; -1: none.
+    [[nodiscard]] std::int64_t asked_rank() const;
+};
+
+struct LessonEntry {
+    std::string id;  // file name without .md
+    std::string title;
+    std::filesystem::path file;
+};
+// The lessons of a folder, by file name; a broken one under its file's name. Empty where there is no folder.
+[[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
+
+// Reads a lesson and goes to its first step. A file that cannot be read or has no step leaves a session that
+// says so.
+void begin_lesson(LessonSession& session, const std::filesystem::path& file, double now_s);
+// Reads the file again where its time changed; looks at most once a second. True where something changed.
+// A file with errors keeps the lesson as it was.
+bool reload_lesson(LessonSession& session, double now_s);
+void go_to_step(LessonSession& session, std::size_t step);
+
+// The plan that the step shows; `base` where no step opened one. Error where a field does not fit.
+[[nodiscard]] Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets);
+
+// Answers the texts' queries and solves the question for the plan as it is now.
+void make_texts(LessonSession& session, const Plan& plan, const Evaluation& evaluation,
+                const Presets& presets, std::uint64_t revision);
+// Judges what is given so far: an option, a typed number, picked ranks. False: nothing was given that can be.
+bool judge(LessonSession& session);
+
+}  // namespace pentamesh::ui

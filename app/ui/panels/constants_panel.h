@@ -1,0 +1,25 @@
+// The constants of the time model: each with what it means, its source, a stepper, and a way back.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "core/step/constants.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct ConstantsState {
+    float scroll = 0;
+    std::string editing, edit_text;  // id of the constant whose value is typed
+    bool edit_fresh = false;
+    std::uint64_t list_of = 0;
+    std::vector<Constant> list;  // kept while the plan stands
+};
+[[nodiscard]] std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene,
+                                                     ConstantsState& state, std::uint64_t revision);
+[[nodiscard]] std::string constant_text(Constant::Unit unit, double value);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,209 @@
+#include "app/ui/panels/glossary_card.h"
+
+#include "app/ui/kit/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::optional<GroupKind> kind_of(std::string_view axis) {
+    if (axis == "dp") return GroupKind::dp_shard;
+    if (axis == "tp") return GroupKind::tp;
+    if (axis == "pp") return GroupKind::pp;
+    if (axis == "cp") return GroupKind::cp;
+    if (axis == "ep") return GroupKind::ep;
+    return std::nullopt;
+}
+
+Color color_of_entry(const Theme& theme, const GlossaryEntry& entry) {
+    if (entry.axis == "dp") return color_of(theme, GroupKind::dp_replicate);
+    const auto kind = kind_of(entry.axis);
+    return kind ? color_of(theme, *kind) : theme.hairline;
+}
+
+std::vector<const GlossaryEntry*> found(const Glossary& glossary, std::string_view typed) {
+    std::vector<std::pair<int, const GlossaryEntry*>> scored;
+    for (const GlossaryEntry& e : glossary.entries)
+        if (const int score = glossary_match(e, typed); score >= 0) scored.emplace_back(score, &e);
+    std::stable_sort(scored.begin(), scored.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<const GlossaryEntry*> out;
+    out.reserve(scored.size());
+    for (const auto& [score, e] : scored) out.push_back(e);
+    return out;
+}
+
+void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
+    const GlossaryEntry* e = scene.glossary->find(state.card);
+    if (e == nullptr) {
+        state.card.clear();
+        return;
+    }
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(380.0f, screen.x - 24);
+    const float h = glossary_text(ui, {0, 0, w - 32, 0}, scene, *e, true) + 28 + 30;
+    Rect box{state.card_at.x, state.card_at.bottom() + 6, w, std::min(h, screen.y - 16)};
+    if (box.bottom() > screen.y - 8) box.y = std::max(8.0f, state.card_at.y - box.h - 6);
+    box.x = std::clamp(box.x, 8.0f, std::max(8.0f, screen.x - 8 - box.w));
+    const bool open = ui.begin_layer("glossary.card", box);
+    Rect room = box.inset(16, 14);
+    const Rect foot = room.cut_bottom(22);
+    glossary_text(ui, room, scene, *e, false);
+    if (ui.link("glossary.more", {foot.x, foot.y + 4}, "all terms")) {
+        state.open = state.fresh = true;
+        state.picked = e->id;
+        state.search.clear();
+        state.card.clear();
+    }
+    ui.end_layer();
+    if (!open) state.card.clear();
+}
+
+// The list of the terms found; keeps the picked one in sight.
+void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown, GlossaryState& state) {
+    constexpr float kRow = 24;
+    Canvas& c = ui.canvas();
+    auto at = std::find_if(shown.begin(), shown.end(),
+                           [&](const GlossaryEntry* e) { return e->id == state.picked; });
+    const auto n = static_cast<std::ptrdiff_t>(shown.size());
+    std::ptrdiff_t i = at == shown.end() ? 0 : at - shown.begin();
+    const std::ptrdiff_t before = i;
+    if (pressed({Key::down}, true)) i = std::min(n - 1, i + 1);
+    if (pressed({Key::up}, true)) i = std::max<std::ptrdiff_t>(0, i - 1);
+    if (pressed({Key::page_down}, true)) i = std::min(n - 1, i + 10);
+    if (pressed({Key::page_up}, true)) i = std::max<std::ptrdiff_t>(0, i - 10);
+    const bool jumped = at == shown.end() || i != before || state.fresh;
+    state.picked = shown[static_cast<std::size_t>(i)]->id;
+    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * kRow * 2;
+    if (jumped) {
+        const float y = static_cast<float>(i) * kRow;
+        state.scroll = std::clamp(state.scroll, y + kRow - room.h, y);
+    }
+    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, static_cast<float>(n) * kRow - room.h));
+    c.push_clip(room);
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
+        Rect row{room.x, room.y + static_cast<float>(k) * kRow - state.scroll, room.w, kRow};
+        if (row.bottom() <= room.y || row.y >= room.bottom()) continue;
+        const GlossaryEntry& e = *shown[static_cast<std::size_t>(k)];
+        const Hit hit = ui.area("glossary.entry." + e.id, row, 0, true, false);
+        if (k == i)
+            c.rect(row, ui.theme().raised, 4);
+        else if (hit.hovered)
+            c.rect(row, ui.theme().raised.alpha(0.5f), 4);
+        row = row.inset(8, 0);
+        if (!e.axis.empty()) c.rect({row.x, row.center().y - 4, 8, 8}, color_of_entry(ui.theme(), e), 2);
+        row.cut_left(16);
+        c.text_in(row, e.term, ui.style(13, k == i ? Tone::text : Tone::secondary));
+        if (hit.clicked) state.picked = e.id;
+    }
+    c.pop_clip();
+}
+
+void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(760.0f, screen.x - 24), h = std::min(520.0f, screen.y - 24);
+    const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const bool open = ui.begin_layer("glossary", box, true);
+    Rect room = box.inset(20, 16);
+    Rect head = room.cut_top(28);
+    ui.canvas().text_in(head.cut_left(86), "Glossary", {Face::semibold, 14, ui.theme().text, 0});
+    const Rect close = head.cut_right(72);
+    head.cut_right(8);
+    bool changed = false;
+    ui.text_field("glossary.search", head, state.search, "type a term", state.fresh, &changed);
+    if (changed) state.picked.clear(), state.scroll = 0;
+    room.cut_top(12);
+    const auto shown = found(*scene.glossary, state.search);
+    const Rect list = room.cut_left(std::min(250.0f, room.w * 0.42f));
+    room.cut_left(20);
+    bool leave = !open;
+    if (shown.empty()) {
+        ui.canvas().text_in({list.x, list.y, list.w, 24}, "nothing is called that", ui.small());
+    } else {
+        draw_list(ui, list, shown, state);
+        if (const GlossaryEntry* e = scene.glossary->find(state.picked)) {
+            const float used = glossary_text(ui, room, scene, *e, false);
+            const auto kind = kind_of(e->axis);
+            if (kind
+                && ui.link("glossary.axis", {room.x, room.y + used + 8}, "select this axis in every view")) {
+                scene.selection.axis = *kind;
+                leave = true;
+            }
+        }
+    }
+    state.fresh = false;
+    if (ui.button("glossary.close", close, "Close")) leave = true;
+    ui.end_layer();
+    if (leave) state.open = false;
+}
+
+}  // namespace
+
+bool term(Ui& ui, Rect r, std::string_view id, std::string_view text, const TextStyle& style,
+          std::uint64_t key) {
+    Canvas& c = ui.canvas();
+    r.w = std::min(r.w, c.text_width(text, style) + 1);
+    const Hit hit = ui.area("term." + std::string(id), r, key);
+    TextStyle s = style;
+    if (hit.hovered) s.color = ui.theme().text;
+    const bool cut = c.text_in(r, text, s);
+    const float y = std::round(r.center().y + style.size * 0.62f);
+    c.line({r.x, y}, {r.right(), y}, hit.hovered ? ui.theme().text : ui.theme().secondary, 1, Dash::dotted);
+    if (hit.focused) ui.focus_ring(r, 3);
+    if (hit.clicked) {
+        ui.state().term = id;
+        ui.state().term_at = r;
+        ui.state().animating = true;
+    }
+    return cut;
+}
+
+float glossary_text(Ui& ui, Rect room, const Scene& scene, const GlossaryEntry& e, bool measure) {
+    Canvas& c = ui.canvas();
+    float y = room.y;
+    const auto paragraph = [&](std::string_view text, const TextStyle& s, float line, float gap) {
+        const float h = c.paragraph_height(room.w, text, s, line);
+        if (!measure) c.paragraph({room.x, y, room.w, h + 1}, text, s, line);
+        y += h + gap;
+    };
+    if (!measure) {
+        float x = room.x;
+        if (!e.axis.empty()) {
+            ui.swatch({room.x, y + 5}, color_of_entry(ui.theme(), e));
+            x += 18;
+        }
+        c.text_in({x, y, room.right() - x, 20}, e.term, {Face::semibold, 14, ui.theme().text, 0});
+    }
+    y += 24;
+    std::string also;
+    for (const std::string& a : e.also) also += (also.empty() ? "also " : ", ") + a;
+    if (!also.empty()) paragraph(also, ui.small(), 17, 4);
+    paragraph(e.text, ui.style(13), 20, 10);
+    const std::string here = in_this_plan(e.id, scene.plan, scene.evaluation);
+    if (!here.empty()) {
+        if (!measure) ui.section({room.x, y, room.w, 16}, "IN THIS PLAN");
+        y += 20;
+        paragraph(here, ui.style(13, Tone::text, Face::semibold), 19, 6);
+    }
+    return y - room.y;
+}
+
+void draw_glossary(Ui& ui, Scene& scene, GlossaryState& state) {
+    if (!ui.state().term.empty()) {
+        state.card = std::move(ui.state().term);
+        state.card_at = ui.state().term_at;
+        ui.state().term.clear();
+    }
+    if (scene.glossary == nullptr || scene.glossary->entries.empty()) {
+        state.open = false;
+        state.card.clear();
+        return;
+    }
+    if (!state.card.empty()) draw_card(ui, scene, state);
+    if (state.open) draw_sheet(ui, scene, state);
+}
+
+}  // namespace pentamesh::ui

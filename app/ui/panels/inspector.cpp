@@ -1,0 +1,407 @@
+// The right side: the selected GPU, stage, collective or block; how its number came about; problems and
+// advice with their fixes; where the step's time goes.
+#include "app/ui/panels/inspector.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/explain_selection.h"
+#include "core/io/plan_json.h"
+#include "core/mesh/places.h"
+#include "core/sharding/placement_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using MaybeEdit = std::optional<PlanEdit>;
+
+void field(Ui& ui, Rect& room, std::string_view name, const std::string& value) {
+    Canvas& c = ui.canvas();
+    const float label_w = 92;
+    const float h = c.paragraph_height(room.w - label_w, value, ui.style(12), 18);
+    const Rect row = room.cut_top(std::max(20.0f, h + 2));
+    c.text_in({row.x, row.y, label_w, 18}, name, ui.style(12, Tone::secondary));
+    c.paragraph({row.x + label_w, row.y + 1, row.w - label_w, row.h}, value, ui.style(12), 18);
+}
+
+void section(Ui& ui, Rect& room, std::string_view head, std::string_view right = {}) {
+    ui.section(room.cut_top(18), head, right);
+    room.cut_top(6);
+}
+
+// ---- the selection ------------------------------------------------------------------------------------
+
+std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
+    const GroupFactors f = group_factors(mesh, kind);
+    std::int64_t degree = 1;
+    for (const Factor& x : f.span()) degree *= x.size;
+    const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    if (f.count == 1 && f.factor[0].stride == 1)
+        return "with " + thousands(first) + " … " + thousands(first + degree - 1);
+    if (f.count == 1)
+        return "with " + thousands(first) + ", " + thousands(first + f.factor[0].stride) + " … every "
+               + ordinal(f.factor[0].stride) + " rank";
+    return "a group of " + thousands(degree) + " from rank " + thousands(first);
+}
+
+void rank_block(Ui& ui, Rect& room, const Scene& scene) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t rank = scene.selection.rank;
+    section(ui, room, "GPU", "RANK " + thousands(rank));
+    field(ui, room, "place", place_of(scene.plan.cluster, rank));
+    const Coordinates at = dense_coordinates(mesh, rank);
+    static constexpr std::array<std::pair<Axis, GroupKind>, 5> kAxes{
+        {{Axis::tp, GroupKind::tp},
+         {Axis::cp, GroupKind::cp},
+         {Axis::dp_shard, GroupKind::dp_shard},
+         {Axis::dp_replicate, GroupKind::dp_replicate},
+         {Axis::pp, GroupKind::pp}}};
+    for (const auto& [axis, kind] : kAxes) {
+        const auto i = static_cast<std::size_t>(axis);
+        if (mesh.dense[i].size <= 1) continue;
+        std::string text =
+            thousands(at[i]) + " of " + thousands(mesh.dense[i].size) + ", " + members_text(mesh, kind, rank);
+        if (axis == Axis::pp) text = "stage " + thousands(at[i]) + " of " + thousands(mesh.dense[i].size);
+        field(ui, room, name_of(kind), text);
+    }
+    if (mesh.has_experts) {
+        const Coordinates e = expert_coordinates(mesh, rank);
+        const auto ep = static_cast<std::size_t>(Axis::ep);
+        if (mesh.expert[ep].size > 1)
+            field(ui, room, "ep",
+                  thousands(e[ep]) + " of " + thousands(mesh.expert[ep].size) + ", "
+                      + members_text(mesh, GroupKind::ep, rank));
+        if (mesh.expert[0].size > 1)
+            field(ui, room, "etp", thousands(e[0]) + " of " + thousands(mesh.expert[0].size));
+    }
+    const auto stage = static_cast<std::size_t>(at[static_cast<std::size_t>(Axis::pp)]);
+    if (stage < scene.evaluation.memory.stage.size()) {
+        const StageMemory& s = scene.evaluation.memory.stage[stage];
+        field(ui, room, "holds",
+              count_text(static_cast<double>(s.parameters_held)) + " parameters, "
+                  + plural(s.layers, "layer", "layers") + ", " + memory_text(s.total()));
+    }
+    room.cut_top(12);
+}
+
+void stage_block(Ui& ui, Rect& room, const Scene& scene) {
+    const auto i = static_cast<std::size_t>(scene.selection.stage);
+    if (i >= scene.evaluation.memory.stage.size()) return;
+    const StageMemory& s = scene.evaluation.memory.stage[i];
+    section(ui, room, "STAGE", std::to_string(s.stage));
+    field(ui, room, "layers", thousands(s.layers));
+    field(ui, room, "holds", count_text(static_cast<double>(s.parameters_held)) + " parameters");
+    field(ui, room, "in flight", significant(s.in_flight) + " micro-batches");
+    field(ui, room, "parameters", memory_text(s.parameters));
+    field(ui, room, "gradients", memory_text(s.gradients));
+    field(ui, room, "optimizer", memory_text(s.optimizer));
+    field(ui, room, "activations", memory_text(s.activations));
+    field(ui, room, "buffers",
+          memory_text(s.buffers) + ", range " + gib(s.buffers_low) + " – " + gib(s.buffers_high));
+    field(ui, room, "total", memory_text(s.total()) + " of " + memory_text(scene.evaluation.memory.hbm));
+    room.cut_top(12);
+}
+
+void operation_block(Ui& ui, Rect& room, const Scene& scene) {
+    const auto& ops = scene.evaluation.comm.operations;
+    const auto i = static_cast<std::size_t>(scene.selection.operation);
+    if (i >= ops.size()) return;
+    const Operation& op = ops[i];
+    section(ui, room, "COLLECTIVE", axis_label(op.axis));
+    field(ui, room, "what", std::string(op.what));
+    field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
+    field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
+    field(ui, room, "link", tier_label(scene.plan.cluster, op.tier));
+    field(ui, room, "buffer", traffic_text(op.message_bytes));
+    field(ui, room, "calls",
+          thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))) + " a step");
+    field(ui, room, "sent", traffic_text(op.sent_bytes_per_rank) + " per GPU and step");
+    if (op.time_s > 0) {
+        field(ui, room, "time", time_text(op.time_s) + ", " + time_text(op.exposed_s) + " exposed");
+        if (!op.hidden_behind.empty()) field(ui, room, "hides behind", std::string(op.hidden_behind));
+    }
+    room.cut_top(12);
+}
+
+void op_block(Ui& ui, Rect& room, const Scene& scene) {
+    // With a slow stage injected, the times are those on the screen.
+    const bool replayed = scene.shown_timeline != nullptr && scene.shown_timeline->iterations == 1;
+    const Timeline& t = replayed ? *scene.shown_timeline : scene.evaluation.timeline;
+    const auto i = static_cast<std::size_t>(scene.selection.op);
+    if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
+    static constexpr std::array<std::string_view, 5> kNames{"forward", "backward", "input gradient",
+                                                            "weight gradient", "forward + backward"};
+    const Op& op = t.order.ops[i];
+    section(ui, room, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
+    field(ui, room, "does", std::string(kNames[static_cast<std::size_t>(op.kind)]));
+    field(ui, room, "micro-batch", std::to_string(op.microbatch));
+    if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
+    field(ui, room, "starts", time_text(t.start[i]));
+    field(ui, room, "takes", time_text(t.end[i] - t.start[i]));
+    room.cut_top(12);
+}
+
+void tensor_block(Ui& ui, Rect& room, const Scene& scene) {
+    std::optional<Placement> found = selected_tensor(scene, Moment::at_rest);
+    if (!found) found = selected_tensor(scene, Moment::computing);
+    if (!found) return;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Placement& p = *found;
+    const std::int64_t rank = std::max<std::int64_t>(scene.selection.rank, 0);
+    section(ui, room, "TENSOR", p.name);
+    field(ui, room, "whole",
+          shape_words(p) + ", " + memory_text(p.bytes_whole) + " of " + std::string(name_of(p.state)));
+    for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})
+        if (p.on(a).size > 1) field(ui, room, axis_name(p, a), spread_words(p.on(a)));
+    const Part part = part_of(scene.plan, mesh, p, rank);
+    field(ui, room, "rank " + thousands(rank), part_words(p, part));
+    field(ui, room, "here", memory_text(part.bytes));
+    if (const auto computing = selected_tensor(scene, Moment::computing)) {
+        const Part then = part_of(scene.plan, mesh, *computing, rank);
+        if (then.bytes != part.bytes)
+            field(ui, room, "computing", memory_text(then.bytes) + ": " + part_words(*computing, then));
+    }
+    if (p.layers > 1) field(ui, room, "in", plural(p.layers, "layer", "layers"));
+    room.cut_top(12);
+}
+
+void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
+    const Explanation e = explain_selection(scene);
+    if (e.empty()) return;
+    Canvas& c = ui.canvas();
+    std::string head = "EXPLAIN: ";
+    for (const char ch : e.title) head += static_cast<char>(ch >= 'a' && ch <= 'z' ? ch - 32 : ch);
+    section(ui, room, head);
+    const float w = room.w - 24;
+    const auto height = [&](const std::string& s) {
+        return s.empty() ? 0 : c.paragraph_height(w, s, ui.mono(), 16);
+    };
+    const float h = height(e.formula) + height(e.substituted) + height(e.result) + height(e.source) + 20;
+    const Rect box = room.cut_top(h);
+    c.rect(box, ui.theme().raised, 6);
+    c.frame(box, ui.theme().hairline, 1, 6);
+    Rect text = box.inset(12, 10);
+    for (const auto& [line, tone] : {std::pair{&e.formula, Tone::text},
+                                     {&e.substituted, Tone::secondary},
+                                     {&e.result, Tone::text},
+                                     {&e.source, Tone::secondary}})
+        if (!line->empty()) text.cut_top(c.paragraph(text, *line, ui.mono(tone), 16));
+    room.cut_top(16);
+}
+
+// ---- problems -----------------------------------------------------------------------------------------
+
+std::string fix_label(const std::vector<Edit>& fix) {
+    std::string s;
+    for (const Edit& e : fix) {
+        std::string name = e.path.substr(e.path.rfind('/') + 1);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        std::string value = std::visit(
+            [](const auto& v) -> std::string {
+                using T = std::decay_t<decltype(v)>;
+                if constexpr (std::is_same_v<T, std::int64_t>)
+                    return thousands(v);
+                else if constexpr (std::is_same_v<T, double>)
+                    return significant(v);
+                else if constexpr (std::is_same_v<T, bool>)
+                    return v ? "on" : "off";
+                else if constexpr (std::is_same_v<T, std::string>)
+                    return v;
+                else {
+                    std::string list;
+                    for (const auto& x : v) list += (list.empty() ? "" : "-") + x;
+                    return list;
+                }
+            },
+            e.value);
+        s += (s.empty() ? "" : ", ") + name + " " + value;
+    }
+    return s;
+}
+
+void severity_mark(Ui& ui, Vec2 at, Severity s) {
+    Canvas& c = ui.canvas();
+    if (s == Severity::info) {
+        c.circle(at + Vec2{5, 9}, 4.5f, ui.theme().link);
+        return;
+    }
+    const Color color = s == Severity::error ? ui.theme().bad : ui.theme().amber;
+    if (s == Severity::error) {
+        c.rect({at.x, at.y + 4, 10, 10}, color, 2);
+        return;
+    }
+    const std::array<Vec2, 3> triangle{at + Vec2{5, 4}, at + Vec2{10.5f, 14}, at + Vec2{-0.5f, 14}};
+    c.polygon(triangle, color);
+}
+
+MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
+    MaybeEdit edit;
+    const auto& problems = scene.evaluation.problems;
+    section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size()));
+    Canvas& c = ui.canvas();
+    if (problems.empty()) {
+        c.text(room.min(), "Nothing to mend.", ui.small());
+        room.cut_top(26);
+    }
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        const Problem& p = problems[i];
+        severity_mark(ui, room.min(), p.severity);
+        Rect text{room.x + 22, room.y, room.w - 22, room.h};
+        const float used = c.paragraph(text, p.message, ui.style(12), 18);
+        text.cut_top(used);
+        room.cut_top(used);
+        if (!p.fix.empty()) {
+            std::string label = fix_label(p.fix);
+            while (label.size() > 4 && c.text_width(label, ui.style(12)) > text.w)
+                label.resize(label.size() - 4), label += "…";
+            if (ui.link("problem.fix", text.min(), label, i)) {
+                try {
+                    edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), label, ""};
+                } catch (const Error& e) {
+                    scene.next_hover.message = e.what();
+                }
+            }
+            room.cut_top(18);
+        }
+        room.cut_top(10);
+    }
+    room.cut_top(6);
+    return edit;
+}
+
+// ---- where the step goes ------------------------------------------------------------------------------
+
+void step_block(Ui& ui, Rect& room, Scene& scene) {
+    if (!scene.evaluation.step) return;
+    const Step& s = *scene.evaluation.step;
+    if (s.time_s <= 0) return;
+    section(ui, room, "WHERE THE STEP GOES", time_text(s.time_s));
+    struct Part {
+        std::string name;
+        double time_s;
+        Color color;
+        StepPart part = StepPart::compute;
+        GroupKind axis = GroupKind::tp;
+    };
+    std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text, StepPart::compute},
+                            {"recompute", s.recompute_s, ui.theme().secondary, StepPart::recompute},
+                            {"bubble", s.bubble_s, ui.theme().faint, StepPart::bubble}};
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto kind = static_cast<GroupKind>(k);
+        parts.push_back({axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)],
+                         color_of(ui.theme(), kind), StepPart::exposed, kind});
+    }
+    parts.push_back(
+        {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});
+    parts.push_back({"straggler", s.straggler_s, ui.theme().bad, StepPart::straggler});
+    Canvas& c = ui.canvas();
+    const float label = 84, figure = 54;
+    const float w = room.w - label - figure;
+    double at = 0;
+    for (const Part& p : parts) {
+        if (p.time_s <= 0) continue;
+        const Rect row = room.cut_top(18);
+        c.text_in({row.x, row.y, label - 6, row.h}, p.name, ui.small());
+        const auto x = static_cast<float>(at / s.time_s) * w,
+                   len = static_cast<float>(p.time_s / s.time_s) * w;
+        const Rect bar{row.x + label + x, row.y + 4, std::max(1.0f, len), 10};
+        c.rect(bar, p.color);
+        if (bar.right() + 54 <= row.right())
+            c.text_in({bar.right() + 6, row.y, 60, row.h}, percent(p.time_s / s.time_s), ui.small());
+        else
+            c.text_in({row.right() - 54, row.y, 54, row.h}, percent(p.time_s / s.time_s), ui.small(),
+                      Align::right);
+        const Hit hit = ui.area("step.part", row,
+                                static_cast<std::uint64_t>(p.part) * 64 + static_cast<std::uint64_t>(p.axis));
+        if (hit.hovered)
+            ui.tooltip(p.name + "\n" + time_text(p.time_s) + " of " + time_text(s.time_s)
+                       + "; click to explain");
+        if (hit.focused) ui.focus_ring(row, 3);
+        if (hit.clicked) {
+            scene.selection.topic = Selection::Topic::step;
+            scene.selection.step_part = static_cast<int>(p.part);
+            if (p.part == StepPart::exposed) scene.selection.axis = p.axis;
+        }
+        at += p.time_s;
+    }
+    room.cut_top(12);
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
+    Canvas& c = ui.canvas();
+    c.push_clip(panel);
+    Rect room = panel.inset(16, 14);
+    room.y -= state.scroll;
+    room.h = 1e5f;
+    const float top = room.y;
+    const Mesh& mesh = scene.evaluation.mesh;
+    using Topic = Selection::Topic;
+    switch (scene.selection.topic) {
+    case Topic::rank:
+        if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
+        break;
+    case Topic::memory: stage_block(ui, room, scene); break;
+    case Topic::operation: operation_block(ui, room, scene); break;
+    case Topic::op: op_block(ui, room, scene); break;
+    case Topic::tensor: tensor_block(ui, room, scene); break;
+    case Topic::none:
+    case Topic::step: break;
+    }
+    explanation_block(ui, room, scene);
+    MaybeEdit edit = problems_block(ui, room, scene);
+    step_block(ui, room, scene);
+    const float content = room.y - top + 28;
+    if (ui.hovers(panel) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
+    const float most = std::max(0.0f, content - panel.h);
+    state.scroll = std::clamp(state.scroll, 0.0f, most);
+    if (most > 0) {
+        const float h = panel.h * panel.h / content;
+        c.rect({panel.right() - 4, panel.y + (panel.h - h) * state.scroll / most, 3, h}, ui.theme().hairline,
+               1.5f);
+    }
+    c.pop_clip();
+    return edit;
+}
+
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
+    Canvas& c = ui.canvas();
+    const Evaluation& e = scene.evaluation;
+    Rect row = room.inset(16, 0);
+    const std::string timing =
+        evaluate_s >= 0 ? "evaluated in " + time_text(evaluate_s) : "Pentamesh " PENTAMESH_VERSION;
+    const float timing_w = c.text_width(timing, ui.small());
+    const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
+                          bool bad = false) {
+        const float w = c.text_width(name, ui.small()) + 6
+                        + c.text_width(value, ui.style(12, Tone::text, Face::semibold)) + 6
+                        + c.text_width(after, ui.small());
+        if (w > row.w - timing_w - 16) return;
+        Rect r = row.cut_left(w + 22);
+        c.text_in(r, name, ui.small());
+        r.cut_left(c.text_width(name, ui.small()) + (name.empty() ? 0 : 6));
+        TextStyle s = ui.style(12, Tone::text, Face::semibold);
+        if (bad) s.color = ui.theme().bad;
+        c.text_in(r, value, s);
+        r.cut_left(c.text_width(value, s) + 4);
+        c.text_in(r, after, ui.small());
+    };
+    item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
+         e.mesh.world != scene.plan.cluster.gpus);
+    if (!e.memory.stage.empty())
+        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
+    if (e.step) {
+        const Step& s = *e.step;
+        item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
+        item("MFU", percent(s.mfu), "");
+        item("", count_text(s.tokens_per_s), "tokens/s");
+        double exposed = 0;
+        for (const double x : s.exposed_comm_s) exposed += x;
+        if (s.time_s > 0) item("exposed communication", percent(exposed / s.time_s), "");
+    }
+    c.text_in(row, timing, ui.small(), Align::right);
+}
+
+}  // namespace pentamesh::ui

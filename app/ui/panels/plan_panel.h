@@ -1,0 +1,30 @@
+// The plan panel: model, cluster, axes, order and modifiers, each of which returns an edit of the plan or
+// none.
+#pragma once
+
+#include "app/ui/kit/menu.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+
+#include <optional>
+#include <string>
+
+namespace pentamesh::ui {
+
+struct PlanPanelState {
+    float scroll = 0;
+    int dragged_chip = -1;  // Axis
+    std::string
+        menu;  // the open menu: "model", "cluster", "schedule", "order", "batch", "precision"; empty: none
+    Rect menu_anchor;
+    MenuState menu_state;
+    std::string editing;  // the number that is being typed: "tp", "gpus" ...; empty: none
+    std::string edit_text;
+    bool edit_fresh = false;
+};
+[[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
+                                                      PlanPanelState& state);
+// The panel's menus, drawn after everything else.
+[[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
+
+}  // namespace pentamesh::ui

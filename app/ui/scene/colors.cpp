@@ -1,0 +1,47 @@
+#include "app/ui/scene/colors.h"
+
+namespace pentamesh::ui {
+
+Color color_of(const Theme& theme, GroupKind kind) {
+    const auto axis = [&](Axis a) { return theme.axis[static_cast<std::size_t>(a)]; };
+    switch (kind) {
+    case GroupKind::tp: return axis(Axis::tp);
+    case GroupKind::cp:
+    case GroupKind::tp_cp: return axis(Axis::cp);
+    case GroupKind::pp:
+    case GroupKind::mp: return axis(Axis::pp);
+    case GroupKind::dp_shard:
+    case GroupKind::fsdp: return axis(Axis::dp_shard);
+    case GroupKind::dp_replicate:
+    case GroupKind::dp:
+    case GroupKind::dp_cp:
+    case GroupKind::edp: return axis(Axis::dp_replicate);
+    case GroupKind::ep:
+    case GroupKind::etp_ep: return axis(Axis::ep);
+    case GroupKind::etp: return theme.etp;
+    }
+    return theme.text;
+}
+
+Color color_of(const Theme& theme, OpKind op) {
+    switch (op) {
+    case OpKind::F: return theme.forward;
+    case OpKind::B:
+    case OpKind::I: return theme.backward;
+    case OpKind::W: return theme.weight_grad;
+    case OpKind::FB: return mix(theme.forward, theme.backward, 0.5f);
+    }
+    return theme.forward;
+}
+
+TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
+    if (tier <= 0) return {theme.good, Dash::solid};
+    const auto index = static_cast<std::size_t>(tier);
+    const bool slowest = index + 1 == cluster.tiers.size();
+    const bool shared = index < cluster.tiers.size() && cluster.tiers[index].oversubscription > 1;
+    // Across the spine: a third level, or a level that is oversubscribed.
+    if (shared || (slowest && tier >= 2)) return {theme.bad, Dash::dotted};
+    return {theme.amber, Dash::dashed};
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,23 @@
+// Which colour does an axis, an operation, a tier have? The same in every view and picture.
+#pragma once
+
+#include "app/ui/kit/theme.h"
+#include "core/mesh/mesh.h"
+#include "core/pipeline/schedules/schedule.h"
+
+namespace pentamesh::ui {
+
+static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
+
+// The colour of a group kind: an axis' own, a combination's outermost part.
+[[nodiscard]] Color color_of(const Theme& theme, GroupKind kind);
+[[nodiscard]] Color color_of(const Theme& theme, OpKind op);
+
+// Verdict of a tier: index 0 is the fast domain. Colour, line and name always go together.
+struct TierMark {
+    Color color;
+    Dash dash = Dash::solid;
+};
+[[nodiscard]] TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier);
+
+}  // namespace pentamesh::ui

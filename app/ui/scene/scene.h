@@ -1,0 +1,78 @@
+// What every view reads: the plan, what evaluate made of it, and what is selected. A view returns an edit of
+// the plan or none; selecting in one view highlights in all.
+#pragma once
+
+#include "app/ui/scene/colors.h"
+#include "core/evaluate.h"
+#include "core/io/presets.h"
+#include "core/sharding/sharding.h"
+#include "core/teach/glossary.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace pentamesh::ui {
+
+enum class ViewId : std::uint8_t {
+    mesh,
+    zoom,
+    shards,
+    map,
+    memory,
+    timeline,
+    comm,
+    tensors,
+    step,
+    compare,
+    search
+};
+
+struct Selection {
+    GroupKind axis = GroupKind::tp;
+    std::int64_t rank = -1;  // -1: none
+    int stage = -1;
+    int operation = -1;      // index into comm.operations
+    std::ptrdiff_t op = -1;  // index into timeline.order.ops
+    int tensor = -1;         // index into list_placements of parameters
+    int activation = -1;     // of activations while computing; >= 0: the tensor is an activation
+    TensorState tensor_state = TensorState::parameters;
+    int memory_category = -1;
+    int step_part = 0;    // StepPart
+    bool expert = false;  // the expert mesh is shown over the cells
+    enum class Topic : std::uint8_t { none, rank, operation, memory, op, tensor, step } topic = Topic::none;
+    bool operator==(const Selection&) const = default;
+};
+
+// What the mouse is over in this frame, for the other views to light in the next.
+struct Hover {
+    std::int64_t rank = -1;
+    int stage = -1;
+    std::optional<GroupKind> axis;
+    std::string message;  // what went wrong in this frame, for the line that passes by
+    bool operator==(const Hover&) const = default;
+};
+
+struct PlanEdit {
+    Plan plan;
+    std::string what;       // "tp 8" for the undo menu
+    std::string merge_key;  // edits in a row of one drag are one step
+};
+
+struct Scene {
+    const Plan& plan;
+    const Evaluation& evaluation;
+    const Presets& presets;
+    Selection& selection;
+    const Hover& hover;  // of the last frame
+    Hover& next_hover;
+    double time_cursor_s = -1;                 // of the timeline; < 0: none
+    const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
+    const Glossary* glossary = nullptr;
+};
+
+// The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.
+[[nodiscard]] std::string axis_label(GroupKind kind);                    // "tp", "dp_shard", "etp x ep"
+[[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);  // "NVLink", "spine 1:7"
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,222 @@
+#include "app/ui/shell/lesson_handout.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/shell/picture.h"
+#include "core/advice/advice.h"
+#include "core/evaluate.h"
+#include "core/teach/lesson_answers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// A step with its texts answered by its own plan.
+struct StepSheet {
+    const LessonStep& step;
+    Plan plan;
+    Evaluation evaluation;
+    std::string words, prompt, why;
+    Solution solution;
+};
+
+StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
+    const LessonPlan from = plan_of_step(lesson, i);
+    StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}};
+    s.plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
+    s.evaluation = assess(s.plan);
+    const auto said = [&](const std::string& text) { return expand(text, s.plan, s.evaluation, presets); };
+    s.words = said(s.step.words);
+    if (!s.step.question) return s;
+    s.prompt = said(s.step.question->prompt);
+    s.why = said(s.step.question->why);
+    s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
+    return s;
+}
+
+std::string answer_of(const StepSheet& s) {
+    const LessonQuestion& q = *s.step.question;
+    if (!s.solution.solvable(q.kind)) return "no answer in this plan: " + s.solution.answer.working;
+    if (s.solution.option >= 0) return q.options[static_cast<std::size_t>(s.solution.option)].label;
+    return s.solution.answer.text;
+}
+
+// What there is to choose from: the options, or the cluster's tiers.
+std::vector<std::string> choices_of(const StepSheet& s) {
+    std::vector<std::string> out;
+    for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
+    if (s.step.question->kind == QuestionKind::tier)
+        for (const Tier& t : s.plan.cluster.tiers)
+            out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
+    return out;
+}
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
+    }
+    return out;
+}
+
+// **bold** and `code` of one paragraph.
+std::string inline_html(std::string_view text) {
+    std::string out;
+    bool bold = false, code = false;
+    std::size_t plain = 0;
+    const auto flush = [&](std::size_t end) { out += escaped(text.substr(plain, end - plain)); };
+    for (std::size_t i = 0; i < text.size();) {
+        if (text[i] == '`') {
+            flush(i);
+            out += code ? "</code>" : "<code>";
+            code = !code;
+            plain = ++i;
+        } else if (!code && text.substr(i).starts_with("**")) {
+            flush(i);
+            out += bold ? "</b>" : "<b>";
+            bold = !bold;
+            plain = i += 2;
+        } else {
+            ++i;
+        }
+    }
+    flush(text.size());
+    return out + (code ? "</code>" : "") + (bold ? "</b>" : "");
+}
+
+std::string words_html(std::string_view text) {
+    std::string out, paragraph;
+    bool list = false;
+    const auto close = [&] {
+        if (!paragraph.empty())
+            out += list ? "<li>" + inline_html(paragraph) + "</li>\n"
+                        : "<p>" + inline_html(paragraph) + "</p>\n";
+        paragraph.clear();
+    };
+    const auto set_list = [&](bool on) {
+        if (on != list) out += on ? "<ul>\n" : "</ul>\n";
+        list = on;
+    };
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.find_first_not_of(' ') == std::string_view::npos) {
+            close();
+            set_list(false);
+        } else if (line.starts_with("- ")) {
+            close();
+            set_list(true);
+            paragraph = line.substr(2);
+        } else {
+            paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
+        }
+    }
+    close();
+    set_list(false);
+    return out;
+}
+
+std::string base64(std::string_view bytes) {
+    static constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    out.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto byte = [&](std::size_t k) {
+            return i + k < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k]))
+                                        : 0U;
+        };
+        const std::uint32_t three = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for (std::size_t k = 0; k < 4; ++k)
+            out += k > 1 && i + k - 1 >= bytes.size() ? '=' : kDigits[(three >> (18 - 6 * k)) & 63];
+    }
+    return out;
+}
+
+std::string picture_of(const StepSheet& s, const Presets& presets, const FontFiles& fonts) {
+    PictureRequest request;
+    const auto views = picture_views();
+    request.view = s.step.scene.view;
+    if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = "dashboard";
+    request.size = {1280, 720};
+    request.theme = ThemeId::light;
+    const bool asks = s.step.question && s.step.question->kind == QuestionKind::ranks;
+    if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (!asks && name_of(static_cast<GroupKind>(k)) == s.step.scene.axis)
+            request.axis = static_cast<GroupKind>(k);
+    return make_picture(presets, s.plan, request, "png", fonts);
+}
+
+constexpr std::string_view kStyle =
+    "body{font:16px/1.5 Inter,system-ui,sans-serif;color:#1a2029;background:#fff;max-width:52rem;margin:2rem "
+    "auto;"
+    "padding:0 1rem}h1{font-size:1.7rem}h2{font-size:1.2rem;margin-top:2.2rem}img{width:100%;border:1px "
+    "solid "
+    "#dde1e7;border-radius:6px}code{font-family:'JetBrains "
+    "Mono',monospace;font-size:.9em}.ask{border-left:4px "
+    "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
+    "print{h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
+
+}  // namespace
+
+std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& presets) {
+    std::string out = lesson.title + "\n" + (lesson.summary.empty() ? "" : lesson.summary + "\n");
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        const StepSheet s = sheet_of(lesson, i, base, presets);
+        out += "\n" + std::to_string(i + 1) + ". " + s.step.title + "\n\n" + s.words + "\n";
+        if (!s.step.question) continue;
+        out += "\nQuestion: " + s.prompt + "\n";
+        const std::vector<std::string> choices = choices_of(s);
+        for (std::size_t k = 0; k < choices.size(); ++k)
+            out += "  - " + choices[k]
+                   + (k < s.solution.of_options.size() ? " [" + s.solution.of_options[k] + "]" : "") + "\n";
+        out += "Answer: " + answer_of(s) + "\n  " + s.solution.answer.working + "\n";
+        if (!s.why.empty()) out += "  " + s.why + "\n";
+    }
+    return out;
+}
+
+std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
+                        const FontFiles& fonts) {
+    std::string out = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>"
+                      + escaped(lesson.title) + "</title><style>" + std::string(kStyle)
+                      + "</style></head>\n<body>\n<h1>" + escaped(lesson.title) + "</h1>\n<p class=\"small\">"
+                      + escaped(lesson.summary) + "</p>\n";
+    std::string answers;
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        const StepSheet s = sheet_of(lesson, i, base, presets);
+        const std::string n = std::to_string(i + 1);
+        out += "<h2>" + n + ". " + escaped(s.step.title) + "</h2>\n";
+        if (!s.step.scene.view.empty())
+            out += "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
+                   + base64(picture_of(s, presets, fonts)) + "\">\n";
+        out += words_html(expand(hide_answer(s.step), s.plan, s.evaluation, presets));
+        if (!s.step.question) continue;
+        out += "<div class=\"ask\">" + words_html(s.prompt);
+        if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
+            out += "<ol type=\"a\">";
+            for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
+            out += "</ol>";
+        }
+        out += "</div>\n";
+        answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
+                   + escaped(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
+    }
+    if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";
+    return out + "</body>\n</html>\n";
+}
+
+}  // namespace pentamesh::ui

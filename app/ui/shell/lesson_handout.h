@@ -1,0 +1,20 @@
+// A lesson on paper: its words with the answers of the plans that its steps open, pictures of the scenes, the
+// questions, and at the end their answers.
+#pragma once
+
+#include "core/io/presets.h"
+#include "core/teach/lesson.h"
+#include "render/surface.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+// `base`: the plan of steps that open none. Plain text, the answers below their questions. Error where a
+// step's plan cannot be made.
+[[nodiscard]] std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& presets);
+// One self-contained HTML page. Error of kind io where there is no EGL to draw with.
+[[nodiscard]] std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
+                                      const FontFiles& fonts);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,34 @@
+// Pictures: a view laid out for a size, with a title, the assumptions line and what the marks mean, or the
+// whole window.
+#pragma once
+
+#include "app/ui/shell/shell.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+// The views that a picture can be of.
+[[nodiscard]] std::span<const std::string_view> picture_views();
+
+// "Llama 3.1 405B on 16,384 x H100 SXM (NVLink 8, ...); tp 8, pp 16 ..., ZeRO-1, interleaved; batch 2,048 x
+// 8,192, bf16"
+[[nodiscard]] std::string assumptions_line(const Plan& plan, const Evaluation& evaluation);
+
+struct PictureRequest {
+    std::string view = "dashboard";
+    Vec2 size{1600, 900};
+    float scale = 1;
+    ThemeId theme = ThemeId::dark;
+    std::int64_t rank = -1;  // shown as selected
+    GroupKind axis = GroupKind::tp;
+};
+// The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that
+// is not known (usage), no EGL (io), a plan that cannot be drawn never: it shows its problems.
+[[nodiscard]] std::string make_picture(const Presets& presets, const Plan& plan,
+                                       const PictureRequest& request, std::string_view ending,
+                                       const FontFiles& fonts);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,66 @@
+#include "app/ui/shell/settings.h"
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace pentamesh::ui {
+
+namespace {
+constexpr std::size_t kMostRecent = 12;
+std::filesystem::path file_in(const std::filesystem::path& folder) {
+    return folder / "settings.json";
+}
+}  // namespace
+
+Settings load_settings(const std::filesystem::path& folder, std::string& warning) {
+    Settings s;
+    std::error_code ignored;
+    if (!std::filesystem::exists(file_in(folder), ignored)) return s;
+    try {
+        const auto json = nlohmann::json::parse(read_file(file_in(folder).string()));
+        for (int i = 0; i < kThemeCount; ++i)
+            if (json.value("theme", "") == name_of(static_cast<ThemeId>(i)))
+                s.theme = static_cast<ThemeId>(i);
+        const auto number = [&](const char* key, float& into, float low, float high) {
+            if (json.contains(key) && json[key].is_number())
+                into = std::clamp(json[key].get<float>(), low, high);
+        };
+        number("scale", s.scale, 0.5f, 4);
+        number("left", s.left, 200, 600);
+        number("right", s.right, 200, 600);
+        number("memory", s.memory, 0.08f, 0.6f);
+        number("timeline", s.timeline, 0.08f, 0.7f);
+        if (json.contains("welcomed") && json["welcomed"].is_boolean()) s.welcomed = json["welcomed"];
+        if (json.contains("recent") && json["recent"].is_array())
+            for (const auto& r : json["recent"])
+                if (r.is_string() && s.recent.size() < kMostRecent) s.recent.push_back(r.get<std::string>());
+    } catch (const std::exception& e) {
+        warning = "settings could not be read and were set aside: " + std::string(e.what());
+        std::filesystem::rename(file_in(folder), folder / "settings.broken.json", ignored);
+        return {};
+    }
+    return s;
+}
+
+void save_settings(const std::filesystem::path& folder, const Settings& s) {
+    const nlohmann::ordered_json json{
+        {"theme", name_of(s.theme)}, {"scale", s.scale},      {"left", s.left},
+        {"right", s.right},          {"memory", s.memory},    {"timeline", s.timeline},
+        {"recent", s.recent},        {"welcomed", s.welcomed}};
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    write_file(file_in(folder).string(),
+               json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void add_recent(Settings& settings, const std::filesystem::path& path) {
+    const std::string text = path.string();
+    std::erase(settings.recent, text);
+    settings.recent.insert(settings.recent.begin(), text);
+    if (settings.recent.size() > kMostRecent) settings.recent.resize(kMostRecent);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,29 @@
+// What the window remembers between runs, in the platform's config folder. A broken file is set aside, never
+// fatal.
+#pragma once
+
+#include "app/ui/kit/theme.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct Settings {
+    ThemeId theme = ThemeId::dark;
+    float scale = 1;                        // times the monitor's
+    float left = 296, right = 290;          // widths of the panels
+    float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
+    std::vector<std::string> recent;        // newest first
+    bool welcomed = false;                  // the welcome was seen
+    bool operator==(const Settings&) const = default;
+};
+
+// Defaults where the file is missing; `warning` says what was wrong with one that could not be read.
+[[nodiscard]] Settings load_settings(const std::filesystem::path& folder, std::string& warning);
+// Error of kind io.
+void save_settings(const std::filesystem::path& folder, const Settings& settings);
+void add_recent(Settings& settings, const std::filesystem::path& path);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,258 @@
+// Lessons in the window: the plan that is set aside, scenes, picks in the mesh, the welcome.
+#include "app/ui/lesson/lesson_panel.h"
+#include "app/ui/shell/shell.h"
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::optional<ViewId> view_named(std::string_view name) {
+    for (int v = 0; v <= static_cast<int>(ViewId::search); ++v)
+        if (picture_name(static_cast<ViewId>(v)) == name) return static_cast<ViewId>(v);
+    return std::nullopt;
+}
+
+std::optional<GroupKind> axis_named(std::string_view name) {
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool Shell::has_view(ViewId view) const {
+    const std::string id = "view." + std::string(title_of(view));
+    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
+}
+
+// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
+const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
+    const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {
+        std::error_code ignored;
+        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
+    });
+    if (at == lessons_.end()) return nullptr;
+    const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
+                              : at + 1 < lessons_.end() ? &*(at + 1)
+                                                        : nullptr;
+    return next == nullptr || next->id == "tour" ? nullptr : next;
+}
+
+void Shell::open_lesson(const std::filesystem::path& file) {
+    if (!set_aside_) set_aside_ = document_;
+    begin_lesson(lesson_, file, now_s_);
+    side_ = SidePane::lesson;
+    if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
+    dirty_ = true;
+}
+
+void Shell::leave_lesson() {
+    presenter_ = {};
+    mesh_.outlined.clear();
+    mesh_.asked = -1;
+    mesh_.plain = false;
+    lesson_ = {};
+    if (!set_aside_) return;
+    const std::uint64_t seen = document_.revision();
+    document_ = std::move(*set_aside_);
+    document_.come_after(seen);
+    set_aside_.reset();
+    selection_ = {};
+    full_.reset();
+    dirty_ = true;
+}
+
+// Before a frame is drawn: the file may have changed, the step may want its scene.
+void Shell::begin_lesson_frame() {
+    if (!lesson_.open) return;
+    if (reload_lesson(lesson_, now_s_)) dirty_ = true;
+    if (lesson_.scene_wanted) apply_lesson_scene();
+    if (evaluated_ != document_.revision()) evaluate_now();
+    make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
+    const LessonStep* step = lesson_.current();
+    const bool asks = lesson_.asks_for_ranks();
+    mesh_.plain = asks;
+    mesh_.asked = asks ? lesson_.asked_rank() : -1;
+    if (asks)
+        mesh_.outlined = lesson_.state().picked;
+    else
+        mesh_.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
+}
+
+void Shell::apply_lesson_scene() {
+    lesson_.scene_wanted = false;
+    lesson_.scene_error.clear();
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    try {
+        Plan plan = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+        if (!(plan == document_.plan())) document_.open(std::move(plan), {});
+    } catch (const Error& e) {
+        lesson_.scene_error = e.what();
+    }
+    const LessonScene& scene = step->scene;
+    show_lesson_view();
+    map_.page = MapPage::axes;
+    map_.style = MapStyle::modifiers;
+    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
+    if (const auto axis = axis_named(scene.axis)) {
+        selection_.axis = *axis;
+        selection_.expert = is_expert(*axis);
+    }
+    mesh_.camera = {};
+    mesh_.show_links = true;
+    timeline_.cursor_s = -1;
+    if (scene.rank >= 0) {
+        selection_.rank = scene.rank;
+        selection_.topic = Selection::Topic::rank;
+    }
+    int stage = -1;
+    const auto parsed = std::from_chars(scene.stage.data(), scene.stage.data() + scene.stage.size(), stage);
+    if (parsed.ec == std::errc() && stage >= 0) selection_.stage = stage;
+    dirty_ = true;
+}
+
+void Shell::show_lesson_view() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    if (const auto view = view_named(step->scene.view)) {
+        full_ = has_view(*view) ? *view : ViewId::mesh;
+        as_data_[static_cast<std::size_t>(*full_)] = false;
+    } else if (step->scene.view == "dashboard") {
+        full_.reset();
+    }
+}
+
+// A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
+void Shell::take_lesson_picks() {
+    if (!lesson_.asks_for_ranks() || selection_.rank < 0) return;
+    const std::int64_t rank = selection_.rank;
+    auto& picked = lesson_.state().picked;
+    if (std::erase(picked, rank) == 0 && rank != lesson_.asked_rank()) {
+        picked.push_back(rank);
+        std::sort(picked.begin(), picked.end());
+    }
+    selection_.rank = -1;
+    selection_.topic = Selection::Topic::none;
+    dirty_ = true;
+}
+
+void Shell::draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare) {
+    const LessonAction action = draw_lesson_panel(ui, room, scene, lesson_, size, bare);
+    if (action.kind != LessonAction::Kind::none) lesson_action_ = action;
+}
+
+// Page Down on the last step says what comes, and, while that is read, goes there.
+void Shell::pass_last_step() {
+    const std::string said = lesson_.next_title.empty()
+                                 ? "The last step"
+                                 : "The last step. Once more for lesson " + lesson_.next_title;
+    if (toast_ != said) {
+        say(said);
+        return;
+    }
+    toast_.clear();
+    if (const LessonEntry* next = lesson_after(lesson_.file)) open_lesson(next->file);
+}
+
+void Shell::do_lesson(const LessonAction& action) {
+    using Kind = LessonAction::Kind;
+    if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
+    if (action.kind == Kind::none || !lesson_.open) return;
+    dirty_ = true;
+    const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
+    if (turns && side_ == SidePane::plan) side_ = SidePane::lesson;  // another step's words are wanted
+    state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that nobody moved
+    switch (action.kind) {
+    case Kind::next:
+        if (lesson_.step + 1 >= lesson_.lesson.steps.size())
+            pass_last_step();
+        else
+            go_to_step(lesson_, lesson_.step + 1);
+        break;
+    case Kind::back:
+        if (lesson_.step > 0)
+            go_to_step(lesson_, lesson_.step - 1);
+        else
+            show_lesson_view();  // what one looked at meanwhile is left
+        break;
+    case Kind::jump: go_to_step(lesson_, action.step); break;
+    case Kind::leave: leave_lesson(); break;
+    case Kind::next_lesson:
+        if (const LessonEntry* next = lesson_after(lesson_.file)) open_lesson(next->file);
+        break;
+    case Kind::reveal:
+        if (lesson_.current() != nullptr) lesson_.state().revealed = true;
+        break;
+    case Kind::retry:
+        if (lesson_.current() != nullptr) lesson_.state() = {};
+        if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
+            state_.focus = first_of_question(lesson_.current()->question->kind);
+        break;
+    case Kind::show_plan: show_side(SidePane::plan); break;
+    case Kind::judged:
+    case Kind::none: break;
+    }
+    // A new question is the next thing that Tab comes to.
+    const LessonStep* now = lesson_.current();
+    if (turns && state_.edit == id_of("lesson.entry")) leave_text_field();  // it holds the last step's guess
+    if (turns && now != nullptr && now->question && !lesson_.state().shown()) state_.focus = 0;
+    if (action.kind == Kind::judged || action.kind == Kind::reveal) {
+        lesson_.follow = true;
+        // The control that was used is gone: the keyboard goes on from where the lesson does.
+        if (state_.focus_visible) state_.focus = id_of("lesson.next");
+    }
+    // What was asked of the mesh is shown in it: the axis' colours and the rank's links.
+    const LessonStep* step = lesson_.current();
+    if ((action.kind == Kind::judged || action.kind == Kind::reveal) && step != nullptr && step->question
+        && step->question->kind == QuestionKind::ranks) {
+        const std::string& query = step->question->query;
+        const std::size_t first = query.find(' ') + 1;
+        if (const auto axis = axis_named(query.substr(first, query.find(' ', first) - first))) {
+            selection_.axis = *axis;
+            selection_.expert = is_expert(*axis);
+        }
+        selection_.rank = lesson_.asked_rank();
+    }
+}
+
+void Shell::make_lesson_commands() {
+    const auto add = [&](std::string id, std::string title, Chord chord,
+                         std::function<void()> run) -> Command& {
+        commands_.push_back({std::move(id), std::move(title), "Learn", chord, false, std::move(run), {}, {}});
+        return commands_.back();
+    };
+    const auto open = [this] { return lesson_.open; };
+    for (const LessonEntry& e : lessons_)
+        add("lesson." + e.id, (e.id == "tour" ? "" : "Lesson ") + e.title, {}, [this, file = e.file] {
+            open_lesson(file);
+        }).checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; };
+    const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
+    Command& next = add("lesson.forward", "Next step", {.key = Key::page_down},
+                        [step] { step(LessonAction::Kind::next); });
+    next.separator = true;
+    next.enabled = open;
+    add("lesson.backward", "Step before", {.key = Key::page_up}, [step] {
+        step(LessonAction::Kind::back);
+    }).enabled = open;
+    add("lesson.after", "Next lesson", {}, [this] {
+        if (const LessonEntry* after = lesson_after(lesson_.file)) open_lesson(after->file);
+    }).enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; };
+    add("lesson.question", "Go to the question", {.key = Key::q}, [this] {
+        const LessonStep* now = lesson_.current();
+        if (now == nullptr || !now->question) return;
+        state_.focus =
+            lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
+        state_.focus_visible = true;
+    }).enabled = open;
+    add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
+    make_side_commands();
+    make_presenter_commands();
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,223 @@
+// Where the panels stand: plan, views and lesson or inspector side by side, and what gives way to what in a
+// small window.
+#include "app/ui/shell/shell.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
+// Below: a lesson and the plan share a place; below: the view may take the lesson's place too.
+constexpr float kWithPlan = 1000, kBesideView = 760;
+constexpr float kSwitch = 200;  // of lesson, plan and view
+
+// A draggable line between two panes. `along` is the coordinate it moves; returns the pixels moved in this
+// frame.
+float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
+    const Hit hit = ui.area(name, r, 0, true, false);
+    const Color color = hit.hovered || hit.held ? ui.theme().link : ui.theme().hairline;
+    const Vec2 c = r.center();
+    if (vertical)
+        ui.canvas().line({c.x, r.y}, {c.x, r.bottom()}, color);
+    else
+        ui.canvas().line({r.x, c.y}, {r.right(), c.y}, color);
+    if (!hit.held) return 0;
+    return vertical ? ui.frame().mouse.x - c.x : ui.frame().mouse.y - c.y;
+}
+
+}  // namespace
+
+std::uint64_t Shell::shown_key(ViewId view) const {
+    std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
+    if (view == ViewId::memory || view == ViewId::timeline)
+        key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
+    return key;
+}
+
+void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
+    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
+    static constexpr ViewId kMemory[] = {ViewId::memory};
+    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
+    if (full_) {
+        const auto holds = [&](std::span<const ViewId> views) {
+            return std::find(views.begin(), views.end(), *full_) != views.end();
+        };
+        const std::span<const ViewId> siblings = holds(kTop)      ? std::span<const ViewId>(kTop)
+                                                 : holds(kMemory) ? std::span<const ViewId>(kMemory)
+                                                                  : std::span<const ViewId>(kBottom);
+        draw_view(ui, middle, scene, *full_, siblings, nullptr);
+        return;
+    }
+    const float h = middle.h;
+    float memory_h = std::clamp(h * settings_.memory, 96.0f, std::max(96.0f, h * 0.5f));
+    float timeline_h = std::clamp(h * settings_.timeline, 120.0f, std::max(120.0f, h * 0.6f));
+    if (h < 560) {  // a low window keeps the mesh and one pane below it
+        memory_h = std::min(memory_h, h * 0.27f);
+        timeline_h = std::min(timeline_h, h * 0.3f);
+    }
+    const Rect timeline = middle.cut_bottom(timeline_h);
+    const Rect memory = middle.cut_bottom(memory_h);
+    draw_view(ui, middle, scene, top_, kTop, &top_);
+    draw_view(ui, memory, scene, ViewId::memory, kMemory, nullptr);
+    draw_view(ui, timeline, scene, bottom_, kBottom, &bottom_);
+    if (const float d =
+            splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
+        d != 0)
+        settings_.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
+    if (const float d = splitter(ui, "split.timeline",
+                                 {timeline.x, timeline.y - kSplitter / 2, timeline.w, kSplitter}, false);
+        d != 0) {
+        settings_.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
+        settings_.memory = std::clamp(settings_.memory, 0.08f, 0.9f - settings_.timeline);
+    }
+}
+
+// In a narrow window the plan takes the lesson's place, in a smaller one the view may take both.
+SidePane Shell::side() const {
+    if (!lesson_.open || presenter_.on || width_ >= kWithPlan) return SidePane::lesson;
+    return side_ == SidePane::view && width_ >= kBesideView ? SidePane::lesson : side_;
+}
+
+void Shell::show_side(SidePane pane) {
+    side_ = pane;
+    seek_marked_ = pane == SidePane::plan;
+    dirty_ = true;
+}
+
+// Once the plan is drawn, what the step marks in it is brought into view.
+void Shell::seek_marked(Rect panel) {
+    const LessonStep* step = lesson_.current();
+    if (!seek_marked_ || step == nullptr) return;
+    dirty_ = true;
+    if (!state_.rect_of("plan.model")) return;  // not drawn yet
+    seek_marked_ = false;
+    for (const std::string& name : step->scene.highlight) {
+        const ControlName control = control_of(name);
+        const auto r = state_.rect_of(control.name, control.index);
+        if (!r) continue;
+        if (r->y < panel.y || r->bottom() > panel.bottom()) panel_.scroll += r->center().y - panel.center().y;
+        return;
+    }
+}
+
+void Shell::make_side_commands() {
+    const auto add = [this](const char* id, const char* title, SidePane pane, float below) -> Command& {
+        commands_.push_back({id, title, "Learn", {}, false, [this, pane] { show_side(pane); }, {}, {}});
+        commands_.back().enabled = [this, below] { return lesson_.open && !presenter_.on && width_ < below; };
+        commands_.back().checked = [this, pane] { return lesson_.open && side() == pane; };
+        return commands_.back();
+    };
+    add("side.lesson", "Show the lesson", SidePane::lesson, kWithPlan).separator = true;
+    add("side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan);
+    add("side.view", "Show the view alone", SidePane::view, kBesideView);
+}
+
+// "lesson | plan | view": what stands beside the view, or instead of it.
+void Shell::draw_side_switch(Ui& ui, Rect row) {
+    static constexpr std::string_view kPanes[] = {"lesson", "plan", "view"};
+    const std::size_t n = width_ < kBesideView ? 3 : 2;
+    const int shown = static_cast<int>(side());
+    const int picked = ui.segments("side.tab", row, std::span(kPanes).first(n), shown);
+    if (picked != shown) show_side(static_cast<SidePane>(picked));
+}
+
+// Over a view that takes the whole width: the switch, and the lesson's place and buttons.
+void Shell::draw_side_strip(Ui& ui, Rect row) {
+    using Kind = LessonAction::Kind;
+    ui.canvas().rect(row, ui.theme().panel);
+    ui.canvas().line({row.x, row.bottom() - 1}, {row.right(), row.bottom() - 1}, ui.theme().hairline);
+    row = row.inset(16, 4);
+    draw_side_switch(ui, row.cut_left(std::min(kSwitch, row.w * 0.5f)));
+    row.cut_left(16);
+    const std::size_t n = lesson_.lesson.steps.size();
+    if (row.w > 160) {
+        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, lesson_.step + 1 < n))
+            lesson_action_ = {Kind::next, 0};
+        row.cut_right(8);
+        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, lesson_.step > 0))
+            lesson_action_ = {Kind::back, 0};
+        row.cut_right(12);
+    }
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || row.w < 40) return;
+    const std::string place = std::to_string(lesson_.step + 1) + " of " + std::to_string(n) + "  ";
+    row.cut_left(ui.canvas().text(row.min() + Vec2{0, (row.h - 16) / 2}, place, ui.small()));
+    if (ui.canvas().text_in(row, step->title, ui.small(Tone::text)) && ui.hovers(row))
+        ui.tooltip(step->title);
+}
+
+// The lesson, or the plan in its place, under their switch.
+std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
+    if (width_ < kWithPlan) {
+        Rect row = right.cut_top(34);
+        row = {row.x + 16, row.y + 8, std::min(row.w - 32, kSwitch), 24};
+        draw_side_switch(ui, row);
+    }
+    if (side() == SidePane::plan) {
+        right.cut_top(6);  // what scrolls stays clear of the switch
+        seek_marked(right);
+        return draw_plan_panel(ui, right, scene, panel_);
+    }
+    draw_lesson(ui, right, scene, 13, false);
+    return std::nullopt;
+}
+
+// Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
+std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    const float width = room.w;
+    const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
+    std::optional<PlanEdit> edit;
+    const bool alone = side() == SidePane::view;
+    const bool show_left = (width >= 760 || !full_) && (!lesson_.open || width >= kWithPlan);
+    const bool show_right = (width >= 940 || lesson_.open) && !alone;
+    lesson_.plan_hidden = lesson_.open && !show_left && side() != SidePane::plan;
+    if (alone) draw_side_strip(ui, room.cut_top(32));
+    Rect left, right;
+    if (show_left && width >= 560) {
+        left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
+        if (ui.begin_part("part.plan", 0, left, evaluated_, theme.panel)) {
+            edit = draw_plan_panel(ui, left, scene, panel_);
+            ui.end_part();
+        }
+    }
+    if (show_right) {
+        const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
+        right = room.cut_right(std::clamp(settings_.right, least, std::max(least, width * 0.4f)));
+        if (ui.begin_part("part.right", 0, right, evaluated_, theme.panel)) {
+            if (auto e =
+                    lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
+                edit = std::move(e);
+            ui.end_part();
+        }
+    }
+    draw_middle(ui, room, scene);
+    // Over the edges of both sides, and so after both.
+    const auto edge = [&](std::string_view name, float x) {
+        return splitter(ui, name, {x - kSplitter / 2, room.y, kSplitter, room.h}, true);
+    };
+    if (left.w > 0)
+        if (const float d = edge("split.left", left.right()); d != 0)
+            settings_.left = std::clamp(left.w + d, 240.0f, 560.0f);
+    if (right.w > 0)
+        if (const float d = edge("split.right", right.x); d != 0)
+            settings_.right = std::clamp(right.w - d, 240.0f, 560.0f);
+    if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
+        ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
+        draw_menu_bar(ui, bar);
+        ui.end_part();
+    }
+    if (ui.begin_part("part.status", 0, status, evaluated_, theme.panel)) {
+        ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
+        draw_status(ui, status, scene, evaluate_s_);
+        ui.end_part();
+    }
+    draw_highlights(ui, lesson_);
+    return edit;
+}
+
+}  // namespace pentamesh::ui

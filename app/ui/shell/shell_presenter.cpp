@@ -1,0 +1,236 @@
+// Presenter mode: one view and the lesson's words large; the plan and the notes on a side that is shown when
+// it is asked for; a blank screen, a spotlight about the pointer. And the welcome of the first run.
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rich_text.h"
+#include "app/ui/shell/shell.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kFoot = 40, kSpot = 120;
+
+// Large enough for the last row, small enough for a projector of 1280 x 720.
+float presenter_size(float width) {
+    return width >= 1500 ? 20.0f : width >= 1000 ? 16.0f : 13.0f;
+}
+
+std::string clock_text(double seconds) {
+    const int s = static_cast<int>(seconds);
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%d:%02d", s / 60, s % 60);
+    return text.data();
+}
+
+}  // namespace
+
+std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    std::optional<PlanEdit> edit;
+    lesson_.plan_hidden = false;  // the side is for whoever presents
+    draw_presenter_foot(ui, room.cut_bottom(kFoot));
+    if (presenter_.side) {
+        Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
+        ui.canvas().rect(side, theme.panel);
+        ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
+        Rect notes = side.cut_bottom(side.h * 0.38f);
+        ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, theme.hairline);
+        ui.canvas().push_clip(notes);
+        notes = notes.inset(16, 12);
+        ui.section(notes.cut_top(18), "NOTES");
+        notes.cut_top(4);
+        const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
+        rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
+        ui.canvas().pop_clip();
+        edit = draw_plan_panel(ui, side, scene, panel_);
+    }
+    if (lesson_.open) {
+        const float size = presenter_size(ui.frame().size.x);
+        Rect words = room.cut_right(std::clamp(room.w * 0.4f, 260.0f, 640.0f));
+        ui.canvas().rect(words, theme.panel);
+        ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, theme.hairline);
+        draw_lesson(ui, words.inset(size * 1.2f, 20), scene, size, true);
+    }
+    draw_middle(ui, room, scene);
+    draw_highlights(ui, lesson_);
+    return edit;
+}
+
+void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
+    ui.canvas().rect(foot, ui.theme().panel);
+    ui.canvas().line({0, foot.y}, {foot.right(), foot.y}, ui.theme().hairline);
+    foot = foot.inset(16, 5);
+    using Kind = LessonAction::Kind;
+    const auto button = [&](std::string_view name, Rect r, std::string_view label, bool enabled = true) {
+        return ui.button(name, r, label, 0, enabled, true);
+    };
+    const auto right = [&](std::string_view name, std::string_view label) {
+        return button(name, foot.cut_right(ui.canvas().text_width(label, ui.style(13)) + 20), label);
+    };
+    if (right("present.leave", "Leave")) presenter_.on = false;
+    if (right("present.side", "Notes N")) presenter_.side = !presenter_.side;
+    if (foot.w > 560) {
+        if (right("present.spot", "Spot S")) presenter_.spotlight = !presenter_.spotlight;
+        if (right("present.blank", "Blank B")) presenter_.blank = true;
+    }
+    const double spent = now_s_ - presenter_.begun_s;
+    std::string time = clock_text(spent);
+    if (lesson_.lesson.minutes > 0) time += " of " + std::to_string(lesson_.lesson.minutes) + " min";
+    ui.canvas().text_in(foot.cut_right(100), time, ui.style(13, Tone::secondary), Align::center);
+    if (!lesson_.open) return;
+    const std::size_t n = lesson_.lesson.steps.size();
+    if (button("present.back", foot.cut_left(60), "Back", lesson_.step > 0)) lesson_action_ = {Kind::back, 0};
+    if (button("present.next", foot.cut_left(60), "Next", lesson_.step + 1 < n))
+        lesson_action_ = {Kind::next, 0};
+    foot.cut_left(8);
+    const float pitch = std::min(18.0f, foot.w * 0.5f / static_cast<float>(std::max<std::size_t>(1, n)));
+    for (std::size_t i = 0; i < n; ++i) {
+        const Rect dot = foot.cut_left(pitch);
+        const Hit hit = ui.area("present.step", dot, i);
+        const float radius = std::min(i == lesson_.step ? 5.0f : 3.5f, pitch / 2);
+        if (i == lesson_.step)
+            ui.canvas().circle(dot.center(), radius, ui.theme().text);
+        else
+            ui.canvas().frame({dot.center().x - radius, dot.center().y - radius, 2 * radius, 2 * radius},
+                              ui.theme().secondary, 1.5f, radius);
+        if (hit.hovered) ui.tooltip(lesson_.lesson.steps[i].title);
+        if (hit.focused) ui.focus_ring(dot.inset(0, 6), 4);
+        if (hit.clicked) lesson_action_ = {Kind::jump, i};
+    }
+    foot.cut_left(12);
+    if (foot.w > 80) ui.canvas().text_in(foot, lesson_.lesson.title, ui.style(13, Tone::secondary));
+}
+
+// Over everything: black, or all but the pointer's surroundings darkened.
+void Shell::draw_presenter_cover(Ui& ui) {
+    if (!presenter_.on || (!presenter_.blank && !presenter_.spotlight)) return;
+    Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
+    const Vec2 size = ui.frame().size, at = ui.frame().mouse;
+    if (presenter_.blank) {
+        front.rect({0, 0, size.x, size.y}, rgb(0x000000));
+        ui.tooltip({});
+        return;
+    }
+    const Color dark = rgb(0x000000).alpha(0.6f);
+    front.rect({0, 0, size.x, std::max(0.0f, at.y - kSpot)}, dark);
+    front.rect({0, at.y + kSpot, size.x, std::max(0.0f, size.y - at.y - kSpot)}, dark);
+    constexpr float kStrip = 2;  // the ring that is drawn over them hides their steps
+    for (float y = -kSpot; y < kSpot; y += kStrip) {
+        const float middle = y + kStrip / 2, half = std::sqrt(kSpot * kSpot - middle * middle);
+        front.rect({0, at.y + y, std::max(0.0f, at.x - half), kStrip}, dark);
+        front.rect({at.x + half, at.y + y, std::max(0.0f, size.x - at.x - half), kStrip}, dark);
+    }
+    front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().link, 2, kSpot);
+}
+
+void Shell::present_keys() {
+    using Kind = LessonAction::Kind;
+    if (pressed({Key::escape})) {
+        if (presenter_.blank)
+            presenter_.blank = false;
+        else
+            presenter_.on = false;
+        dirty_ = true;
+        return;
+    }
+    const bool arrows = selection_.rank < 0 && !state_.focus_visible;
+    if (arrows && pressed({Key::right})) do_lesson({Kind::next, 0});
+    if (arrows && pressed({Key::left})) do_lesson({Kind::back, 0});
+}
+
+void Shell::make_presenter_commands() {
+    const auto add = [&](const char* id, const char* title, Chord chord,
+                         std::function<void()> run) -> Command& {
+        commands_.push_back({id, title, "Learn", chord, false, std::move(run), {}, {}});
+        return commands_.back();
+    };
+    const auto on = [this] { return presenter_.on; };
+    Command& present = add("present", "Present", {.key = Key::f5}, [this] {
+        presenter_ = {.on = !presenter_.on};
+        presenter_.begun_s = now_s_;
+    });
+    present.checked = on;
+    present.separator = true;
+    add("present.black", "Present: blank screen", {.key = Key::b}, [this] {
+        presenter_.blank = !presenter_.blank;
+    }).enabled = on;
+    add("present.light", "Present: spotlight", {.key = Key::s}, [this] {
+        presenter_.spotlight = !presenter_.spotlight;
+    }).enabled = on;
+    add("present.notes", "Present: plan and notes", {.key = Key::n}, [this] {
+        presenter_.side = !presenter_.side;
+    }).enabled = on;
+    add("present.reveal", "Present: show the answer", {.key = Key::r}, [this] {
+        do_lesson({LessonAction::Kind::reveal, 0});
+    }).enabled = [this] { return presenter_.on && lesson_.open; };
+}
+
+// ---- the first run --------------------------------------------------------------------------------------
+
+void Shell::draw_welcome(Ui& ui) {
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(680.0f, size.x - 32), h = std::min(312.0f, size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const bool open = ui.begin_layer("welcome", box, true);
+    Canvas& c = ui.canvas();
+    Rect room = box.inset(24, 20);
+    c.text_in(room.cut_top(26), "Welcome to Pentamesh", {Face::semibold, 16, ui.theme().text, 0});
+    room.cut_top(4);
+    room.cut_top(c.paragraph(
+        room,
+        "See how a training run lies over a cluster: who talks to whom, what each GPU holds, how long a "
+        "step takes.",
+        ui.style(13, Tone::secondary), 20));
+    room.cut_top(14);
+    struct Door {
+        const char *name, *title, *text;
+    };
+    static constexpr std::array<Door, 3> kDoors{
+        {{"welcome.preset", "Explore a preset",
+          "Llama 3 405B on 16,384 GPUs, DeepSeek-V3, or one GPU: change what you like."},
+         {"welcome.lesson", "Start the workshop",
+          "Fourteen lessons, from one GPU to five axes. Each asks before it shows."},
+         {"welcome.open", "Open my own",
+          "A plan file or a Hugging Face config.json. Dropping one on the window does the same."}}};
+    Rect doors = room.cut_top(std::min(120.0f, room.h - 44));
+    const float door_w = (doors.w - 24) / 3;
+    int picked = -1;
+    for (std::size_t i = 0; i < kDoors.size(); ++i) {
+        const Rect r = doors.cut_left(door_w);
+        doors.cut_left(12);
+        const Hit hit = ui.area(kDoors[i].name, r);
+        c.rect(r, ui.theme().raised, 6);
+        c.frame(r, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
+        Rect text = r.inset(12, 10);
+        c.text_in(text.cut_top(22), kDoors[i].title, ui.title());
+        c.push_clip(r);
+        c.paragraph(text, kDoors[i].text, ui.small(), 18);
+        c.pop_clip();
+        if (hit.focused) ui.focus_ring(r, 6);
+        if (hit.clicked) picked = static_cast<int>(i);
+    }
+    room.cut_top(14);
+    Rect row = room.cut_top(30);
+    if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
+    if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
+    ui.end_layer();
+    if (picked < 0) return;
+    welcome_ = false;
+    settings_.welcomed = true;
+    dirty_ = true;
+    const auto lesson = [&](std::string_view id) {
+        for (const LessonEntry& e : lessons_)
+            if (e.id.starts_with(id)) return open_later_ = e.file, void();
+    };
+    if (picked == 0) palette_ = true, palette_state_ = {.filter = "Open preset"};
+    if (picked == 1) lesson("01-");
+    if (picked == 2) ask("open", "", nullptr), dialog_fresh_ = true;
+    if (picked == 3) lesson("tour");
+}
+
+}  // namespace pentamesh::ui

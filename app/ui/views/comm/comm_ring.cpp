@@ -1,0 +1,310 @@
+#include "app/ui/views/comm/comm_ring.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/comm/comm_heat.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using Shape = CollectivePhase::Shape;
+
+constexpr double kStep_s = 0.9;  // how long a step is shown
+constexpr std::int64_t kMostShown = 12;
+constexpr double kTurn = 6.283185307179586;
+
+// The call to show: the selected one, or the axis' busiest.
+int operation_of(const Scene& scene) {
+    const auto& ops = scene.evaluation.comm.operations;
+    const int selected = scene.selection.operation;
+    const GroupKind axis = speaking_axis(scene);
+    if (selected >= 0 && selected < static_cast<int>(ops.size())
+        && ops[static_cast<std::size_t>(selected)].axis == axis)
+        return selected;
+    int most = -1;
+    for (std::size_t i = 0; i < ops.size(); ++i)
+        if (ops[i].axis == axis
+            && (most < 0
+                || ops[i].sent_bytes_per_rank > ops[static_cast<std::size_t>(most)].sent_bytes_per_rank))
+            most = static_cast<int>(i);
+    return most;
+}
+
+std::int64_t steps_of(const std::vector<CollectivePhase>& phases) {
+    std::int64_t n = 0;
+    for (const CollectivePhase& p : phases) n += p.steps;
+    return n;
+}
+
+// Where the animation stands: phase, step in it, share of that step.
+struct Instant {
+    std::size_t phase = 0;
+    std::int64_t step = 0;
+    float share = 0;
+    double passed_s = 0;
+};
+Instant instant_of(const CommRingState& state) {
+    Instant m;
+    double left = state.at;
+    for (std::size_t i = 0; i < state.phases.size(); ++i) {
+        const CollectivePhase& p = state.phases[i];
+        const auto steps = static_cast<double>(p.steps);
+        const bool last = i + 1 == state.phases.size();
+        if (left < steps || last) {
+            m.phase = i;
+            m.passed_s += std::min(left, steps) * p.step_s;
+            m.step = std::min(static_cast<std::int64_t>(left), p.steps);
+            m.share = m.step >= p.steps ? 0 : static_cast<float>(left - static_cast<double>(m.step));
+            return m;
+        }
+        left -= steps;
+        m.passed_s += steps * p.step_s;
+    }
+    return m;
+}
+
+// Rank of the member with an index in its group.
+std::int64_t rank_of(const Mesh& mesh, GroupKind kind, std::int64_t first, std::int64_t index) {
+    const GroupFactors f = group_factors(mesh, kind);
+    for (const Factor& x : f.span()) {
+        first += index % x.size * x.stride;
+        index /= x.size;
+    }
+    return first;
+}
+std::int64_t index_of(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
+    const GroupFactors f = group_factors(mesh, kind);
+    std::int64_t index = 0, times = 1;
+    for (const Factor& x : f.span()) {
+        index += rank / x.stride % x.size * times;
+        times *= x.size;
+    }
+    return index;
+}
+
+// The members that a phase joins, among them the selected rank's: ranks.
+struct Members {
+    std::vector<std::int64_t> rank;
+    bool all = true;
+};
+Members members_of(const Scene& scene, const Operation& op, const CollectivePhase& phase) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t chosen =
+        scene.selection.rank >= 0 && scene.selection.rank < mesh.world ? scene.selection.rank : 0;
+    const std::int64_t first = first_rank_of_group(mesh, op.axis, chosen),
+                       own = index_of(mesh, op.axis, chosen);
+    const std::int64_t degree = scene.evaluation.groups[static_cast<std::size_t>(op.axis)].degree;
+    const std::int64_t base = own - own / phase.stride % phase.ranks * phase.stride;
+    Members m;
+    const std::int64_t shown = std::min(phase.ranks, kMostShown);
+    m.all = shown == phase.ranks;
+    for (std::int64_t i = 0; i < shown; ++i) {
+        // Too many: the first ones, and the last beside the gap.
+        const std::int64_t k = !m.all && i + 1 == shown ? phase.ranks - 1 : i;
+        m.rank.push_back(rank_of(mesh, op.axis, first, std::min(base + k * phase.stride, degree - 1)));
+    }
+    return m;
+}
+
+struct Layout {
+    Vec2 center;
+    float rx = 0, ry = 0;
+    std::size_t n = 1;
+    [[nodiscard]] Vec2 at(double i) const {
+        const double a = kTurn * (i / static_cast<double>(n) - 0.25);
+        return center + Vec2{rx * static_cast<float>(std::cos(a)), ry * static_cast<float>(std::sin(a))};
+    }
+};
+
+Vec2 between(Vec2 a, Vec2 b, float k) {
+    return a + (b - a) * k;
+}
+
+void draw_links(Ui& ui, const Layout& layout, const Scene& scene, const CollectivePhase& phase,
+                const Members& m) {
+    Canvas& c = ui.canvas();
+    const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, phase.tier);
+    const bool wraps = phase.shape != Shape::pass || scene.plan.layout.virtual_stages > 1;
+    for (std::size_t i = 0; i < layout.n; ++i) {
+        const bool gap = !m.all && i + 2 == layout.n;
+        switch (phase.shape) {
+        case Shape::switch_up:
+        case Shape::switch_down:
+            c.line(layout.at(static_cast<double>(i)), layout.center, mark.color, 1.5f, mark.dash);
+            break;
+        case Shape::exchange:
+            for (std::size_t j = i + 1; j < layout.n; ++j)
+                c.line(layout.at(static_cast<double>(i)), layout.at(static_cast<double>(j)),
+                       mark.color.alpha(0.35f), 1, mark.dash);
+            break;
+        default:
+            if (i + 1 == layout.n && !wraps) break;
+            c.line(layout.at(static_cast<double>(i)), layout.at(static_cast<double>((i + 1) % layout.n)),
+                   mark.color, 1.5f, gap ? Dash::dotted : mark.dash);
+        }
+    }
+}
+
+// The chunks on their way in the running step: all ranks send at once.
+void draw_chunks(Ui& ui, const Layout& layout, const CollectivePhase& phase, const Instant& now,
+                 Color color) {
+    Canvas& c = ui.canvas();
+    if (now.step >= phase.steps) return;
+    for (std::size_t i = 0; i < layout.n; ++i) {
+        const Vec2 from = layout.at(static_cast<double>(i));
+        Vec2 to = layout.center;
+        float k = now.share;
+        switch (phase.shape) {
+        case Shape::switch_up: break;
+        case Shape::switch_down: k = 1 - k; break;
+        case Shape::exchange:
+            to = layout.at(static_cast<double>((i + 1 + static_cast<std::size_t>(now.step) % (layout.n - 1))
+                                               % layout.n));
+            break;
+        default: to = layout.at(static_cast<double>((i + 1) % layout.n));
+        }
+        if (phase.shape == Shape::pass && i + 1 == layout.n) continue;
+        const Vec2 at = between(from, to, k);
+        c.rect({at.x - 5, at.y - 5, 10, 10}, color, 2);
+        c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().window, 1, 2);
+    }
+}
+
+// Pieces that a rank holds whole (gather) or has in its sum (reduce), as a share of all.
+double held(const CollectivePhase& p, const Instant& now) {
+    if (p.shape == Shape::pass || p.shape == Shape::switch_up)
+        return static_cast<double>(now.step) / static_cast<double>(p.steps);
+    return static_cast<double>(now.step + 1) / static_cast<double>(p.steps + 1);
+}
+
+void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const CollectivePhase& phase,
+                const Instant& now, const Members& m, Color color) {
+    Canvas& c = ui.canvas();
+    for (std::size_t i = 0; i < layout.n; ++i) {
+        const Vec2 p = layout.at(static_cast<double>(i));
+        const std::string label = thousands(m.rank[i]);
+        const float w = std::max(34.0f, c.text_width(label, ui.small()) + 12);
+        const Rect box{p.x - w / 2, p.y - 12, w, 24};
+        c.rect(box, ui.theme().panel, 4);
+        c.rect({box.x, box.bottom() - 5, box.w * static_cast<float>(held(phase, now)), 5},
+               phase.shape == Shape::ring_reduce || phase.shape == Shape::switch_up ? color.alpha(0.55f)
+                                                                                    : color,
+               1);
+        const bool own = m.rank[i] == scene.selection.rank;
+        c.frame(box, own ? ui.theme().link : ui.theme().secondary, own ? 2.0f : 1.0f, 4);
+        c.text_in({box.x, box.y, box.w, 19}, label, ui.style(12), Align::center);
+    }
+    if (phase.shape == Shape::switch_up || phase.shape == Shape::switch_down) {
+        const Rect box{layout.center.x - 30, layout.center.y - 12, 60, 24};
+        c.rect(box, ui.theme().raised, 4);
+        c.text_in(box, "switch", ui.small(), Align::center);
+    }
+}
+
+void play(Ui& ui, CommRingState& state, std::int64_t steps) {
+    if (state.playing) {
+        state.at += std::clamp(ui.frame().time_s - state.played_at, 0.0, 0.1) / kStep_s;
+        ui.state().animating = true;
+        if (state.at >= static_cast<double>(steps))
+            state.at = static_cast<double>(steps), state.playing = false;
+    }
+    state.played_at = ui.frame().time_s;
+}
+
+void controls(Ui& ui, Rect row, CommRingState& state, std::int64_t steps) {
+    const bool done = state.at >= static_cast<double>(steps);
+    if (ui.button("comm.ring.play", row.cut_left(64), state.playing ? "pause" : "play")) {
+        if (!state.playing && done) state.at = 0;
+        state.playing = !state.playing;
+        state.played_at = ui.frame().time_s;
+        ui.state().animating = true;
+    }
+    row.cut_left(6);
+    if (ui.button("comm.ring.step", row.cut_left(56), "step", 0, !done)) {
+        state.at = std::min(std::floor(state.at) + 1, static_cast<double>(steps));
+        state.playing = false;
+    }
+    row.cut_left(6);
+    if (ui.button("comm.ring.restart", row.cut_left(64), "restart", 0, state.at > 0))
+        state.at = 0, state.playing = false;
+}
+
+void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, const CommRingState& state,
+                const Instant& now) {
+    Canvas& c = ui.canvas();
+    const CollectivePhase& p = state.phases[now.phase];
+    const auto line = [&](const std::string& text, const TextStyle& s) {
+        const float h = c.paragraph_height(room.w, text, s, 18);
+        if (h > room.h + 2) return;
+        room.cut_top(c.paragraph(room, text, s, 18));
+    };
+    std::string kind(name_of(op.collective));
+    std::replace(kind.begin(), kind.end(), '_', '-');
+    line(std::string(op.what), ui.style(12, Tone::text, Face::semibold));
+    line(kind + " over " + thousands(op.group_size) + ", " + traffic_text(op.message_bytes) + " a rank, "
+             + plural(std::llround(op.count_per_step), "call", "calls") + " a step",
+         ui.small());
+    line(std::string(name_of(p.shape)) + " of " + thousands(p.ranks) + ": step "
+             + thousands(std::min(now.step + 1, p.steps)) + " of " + thousands(p.steps),
+         ui.style(12));
+    line(traffic_text(p.chunk_bytes) + " from each rank over " + tier_label(scene.plan.cluster, p.tier) + ", "
+             + time_text(p.step_s) + " a step",
+         ui.small());
+    line((now.passed_s > 0 ? time_text(now.passed_s) : std::string("0")) + " of " + time_text(op.call_s),
+         ui.small());
+}
+
+}  // namespace
+
+void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint64_t revision) {
+    Canvas& c = ui.canvas();
+    const int chosen = operation_of(scene);
+    if (chosen < 0) {
+        c.text_in(room, "Nobody talks on this axis.", ui.small(), Align::center);
+        return;
+    }
+    const Operation& op = scene.evaluation.comm.operations[static_cast<std::size_t>(chosen)];
+    if (state.made_of != revision || state.operation != chosen) {
+        state.phases = collective_phases(scene.plan, scene.evaluation, op);
+        state.made_of = revision;
+        state.operation = chosen;
+        state.at = 0;
+        state.playing = false;
+    }
+    if (state.phases.empty()) return;
+    const std::int64_t steps = steps_of(state.phases);
+    play(ui, state, steps);
+    const Instant now = instant_of(state);
+    const CollectivePhase& phase = state.phases[now.phase];
+    const bool beside = room.w > room.h * 1.3f;
+    const bool slender = beside && room.w < 420;  // the controls over both
+    if (slender && !ui.state().still) {
+        controls(ui, room.cut_top(26), state, steps);
+        room.cut_top(6);
+    }
+    Rect words = beside ? room.cut_right(std::min(270.0f, room.w * 0.45f)) : room.cut_bottom(124);
+    if (beside) room.cut_right(16);
+    if (!ui.state().still && !slender) controls(ui, words.cut_top(26), state, steps);
+    if (!slender) words.cut_top(6);
+    draw_words(ui, words, scene, op, state, now);
+    const Members members = members_of(scene, op, phase);
+    const Color color = color_of(ui.theme(), op.axis);
+    const Layout layout{room.center(), std::max(20.0f, std::min(room.w / 2 - 30, 220.0f)),
+                        std::max(20.0f, std::min(room.h / 2 - 16, 160.0f)), members.rank.size()};
+    if (ui.area("comm.ring", room, 0, true, false).hovered)
+        ui.tooltip("rank " + thousands(members.rank.front()) + "'s group on " + axis_label(op.axis)
+                   + "\nSelect a GPU in the mesh for its own group; a row of the table for another call.");
+    draw_links(ui, layout, scene, phase, members);
+    draw_chunks(ui, layout, phase, now, color);
+    draw_nodes(ui, layout, scene, phase, now, members, color);
+    if (!members.all)
+        c.text_in({layout.center.x - 80, layout.center.y - 9, 160, 18},
+                  thousands(static_cast<std::int64_t>(members.rank.size())) + " of " + thousands(phase.ranks)
+                      + " shown",
+                  ui.small(), Align::center);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,26 @@
+// Communication: what they say to each other.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/comm/comm_heat.h"
+#include "app/ui/views/comm/comm_ring.h"
+
+namespace pentamesh::ui {
+
+struct CommViewState {
+    enum Part { kCalls, kHeat, kRing };
+    int part = kCalls;  // shown where there is no room for all
+    TableState table;
+    CommHeatState heat;
+    CommRingState ring;
+    // Made from the evaluation and kept while it stands.
+    std::uint64_t rows_of = 0;
+    int rows_columns = 0;  // which of them
+    DataTable rows;
+};
+void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
+[[nodiscard]] DataTable comm_data(const Scene& scene);
+
+}  // namespace pentamesh::ui

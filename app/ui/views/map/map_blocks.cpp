@@ -1,0 +1,275 @@
+// Under the map's table: the card of the selected axis, the wires, and the tables of how one chooses.
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/glossary_card.h"
+#include "app/ui/views/map/map_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::string_view glossary_id(MapRowId id) {
+    return id == MapRowId::zero ? "fsdp" : words_of(id).key;
+}
+
+// A label and its text, wrapped; cuts what it took off `room`.
+void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, float label_w = 92) {
+    Canvas& c = ui.canvas();
+    const TextStyle style = ui.small(Tone::text);
+    const float w = room.w - label_w;
+    const float h = c.paragraph_height(w, text, style, 17);
+    if (h > room.h) return;
+    c.text_in({room.x, room.y, label_w - 8, 17}, label, ui.small());
+    c.paragraph({room.x + label_w, room.y, w, h}, text, style, 17);
+    room.cut_top(h + 3);
+}
+
+std::string here_text(const Scene& scene, const MapRow& r) {
+    if (r.verdict == Verdict::off) return "off: " + r.reason;
+    std::string t = r.reason;
+    if (r.bubble_s > 0) t += " (idle time of the busiest stage; the Timeline's is the average stage's)";
+    if (r.without > 0) {
+        const bool fewer = r.id == MapRowId::tp || r.id == MapRowId::cp || r.id == MapRowId::pp;
+        t += "; switched off" + (fewer ? ", on 1/" + thousands(r.degree) + " of the GPUs," : std::string())
+             + " the fullest would hold " + memory_text(r.without) + ", not "
+             + memory_text(scene.evaluation.memory.peak());
+    }
+    return t;
+}
+
+// ---- wires --------------------------------------------------------------------------------------------
+
+struct Ruler {
+    double low = 1e9, high = 1e13;  // bytes/s, whole decades
+    float x = 0, w = 0;
+    [[nodiscard]] float at(double v) const {
+        return x + w * static_cast<float>(std::log10(v / low) / std::log10(high / low));
+    }
+};
+
+Ruler ruler_for(const std::vector<MapLevel>& levels, float x, float w) {
+    double low = 1e300, high = 0;
+    for (const MapLevel& l : levels)
+        if (l.bytes_per_s > 0) low = std::min(low, l.bytes_per_s), high = std::max(high, l.bytes_per_s);
+    if (high <= 0) return {1e9, 1e13, x, w};
+    // A little air below the slowest, so that its bar can be seen.
+    const double from = std::pow(10, std::floor(std::log10(low * 0.7)));
+    const double to = std::pow(10, std::ceil(std::log10(high * 1.05)));
+    return {from, std::max(to, from * 10), x, w};
+}
+
+// The axes that sit on a level, with what they send where there is room for it.
+void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewState& state) {
+    constexpr float kSwatch = 16, kAfter = 20;
+    Canvas& c = ui.canvas();
+    const auto name_of_row = [&](int k) { return words_of(state.rows[static_cast<std::size_t>(k)].id).key; };
+    const auto bytes_of_row = [&](int k) {
+        return traffic_text(state.rows[static_cast<std::size_t>(k)].sent_bytes);
+    };
+    float all = -kAfter;
+    for (const int k : level.rows)
+        all += kSwatch + c.text_width(name_of_row(k), ui.title()) + 6
+               + c.text_width(bytes_of_row(k), ui.small()) + kAfter;
+    const bool with_bytes = all <= cell.w;
+    for (const int k : level.rows) {
+        const MapRow& r = state.rows[static_cast<std::size_t>(k)];
+        const std::string name(name_of_row(k)), bytes = bytes_of_row(k);
+        const float name_w = c.text_width(name, ui.title()) + 1;
+        const float bytes_w = with_bytes ? c.text_width(bytes, ui.small()) + 7 : 0;
+        Rect chip = cell.cut_left(kSwatch + name_w + bytes_w);
+        cell.cut_left(with_bytes ? kAfter : 10);
+        const Hit hit = ui.area("map.sits", chip, static_cast<std::uint64_t>(r.id));
+        if (selected_row(scene, state) == k || hit.hovered)
+            c.rect({chip.x - 5, chip.center().y - 12, chip.w + 10, 24}, ui.theme().raised, 4);
+        if (hit.focused) ui.focus_ring({chip.x - 3, chip.center().y - 10, chip.w + 6, 20}, 4);
+        ui.swatch({chip.x, chip.center().y - 5}, color_of_row(ui.theme(), r.id));
+        chip.cut_left(kSwatch);
+        c.text_in(chip.cut_left(name_w + 1), name, ui.title());
+        if (with_bytes) c.text_in({chip.x + 5, chip.y, chip.w, chip.h}, bytes, ui.small());
+        if (hit.hovered)
+            ui.tooltip(name + " on " + level.name + "\n" + bytes + " leave each GPU in a step: "
+                       + time_text(r.time_s) + " on the wire, " + time_text(r.exposed_s) + " exposed");
+        if (hit.clicked) select_row(scene, state, k);
+    }
+}
+
+std::string reach_text(const MapLevel& level, const Cluster& cluster, bool memory) {
+    if (memory) return level.note;
+    std::string t = plural(level.reach, "GPU", "GPUs");
+    if (level.reach == cluster.gpus) t = "all " + t;
+    return level.note.empty() ? t : t + ", " + level.note;
+}
+
+}  // namespace
+
+void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const int selected = std::max(0, selected_row(scene, state));
+    const MapRow& r = state.rows[static_cast<std::size_t>(selected)];
+    const MapWords& w = words_of(r.id);
+    c.push_clip(room.inset(-4));
+    Rect head = room.cut_top(22);
+    ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id), 12);
+    head.cut_left(20);
+    std::string title(w.name);
+    if (r.verdict != Verdict::off) title += ", " + r.setting;
+    term(ui, head, glossary_id(r.id), title, ui.title());
+    room.cut_top(4);
+    for (const std::string_view text : {w.why, w.cost}) {
+        const float h = c.paragraph_height(room.w, text, ui.style(13), 19);
+        if (h > room.h) break;
+        c.paragraph(room, text, ui.style(13), 19);
+        room.cut_top(h + 4);
+    }
+    room.cut_top(4);
+    fact(ui, room, "in this plan", here_text(scene, r));
+    const bool wide = room.w >= 520;  // two columns
+    Rect left;
+    if (wide) {
+        left = room.cut_left(std::floor(room.w / 2) - 8);
+        room.cut_left(16);
+    }
+    Rect& first = wide ? left : room;
+    fact(ui, first, "sits", w.sits);
+    fact(ui, first, "saves", w.saves);
+    fact(ui, first, "against it", w.drawback);
+    fact(ui, room, "works on", w.scope);
+    fact(ui, room, "must know", w.model);
+    fact(ui, room, "at most", r.bound);
+    c.pop_clip();
+}
+
+void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    ui.section(room.cut_top(18), "WIRES, AND WHO SITS ON THEM", room.w < 430 ? "" : "per GPU, one direction");
+    room.cut_top(6);
+    const Rect foot = room.cut_bottom(18);
+    const auto n = static_cast<float>(state.levels.size());
+    const float h = std::min(64.0f, room.h / n);
+    const float label_w = std::clamp(room.w * 0.24f, 84.0f, 220.0f);
+    const float value_w = 76, sits_w = std::clamp(room.w * 0.3f, 80.0f, 420.0f);
+    const Ruler ruler =
+        ruler_for(state.levels, room.x + label_w, std::max(32.0f, room.w - label_w - value_w - sits_w - 14));
+    const float bottom = room.y + h * n;
+    float free_from = 0;
+    for (double v = ruler.low; v <= ruler.high * 1.001; v *= 10) {
+        const float x = ruler.at(v);
+        c.line({x, room.y}, {x, bottom}, ui.theme().hairline);
+        if (x < free_from) continue;  // a decade's name where the one before leaves it room
+        free_from = x + 76;
+        c.text_in({x - 40, bottom + 2, 80, foot.h - 2}, bandwidth_text(v), ui.style(11, Tone::secondary),
+                  Align::center);
+    }
+    double above = 0;
+    for (std::size_t i = 0; i < state.levels.size(); ++i) {
+        const MapLevel& level = state.levels[i];
+        Rect row{room.x, room.y + h * static_cast<float>(i), room.w, h};
+        const bool memory = i == 0, storage = i + 1 == state.levels.size();
+        const Rect label = row.cut_left(label_w - 10);
+        const bool tall = h >= 34;
+        const float y = label.center().y;
+        c.text_in({label.x, tall ? y - 17 : y - 9, label.w, 18}, level.name, ui.title());
+        const std::string reach =
+            storage ? "data, checkpoints" : reach_text(level, scene.plan.cluster, memory);
+        if (tall && c.text_in({label.x, y, label.w, 17}, reach, ui.small()) && ui.hovers(label))
+            ui.tooltip(level.name + "\n" + reach);
+        if (level.bytes_per_s <= 0) {
+            c.text_in({ruler.x + 6, row.y, row.right() - ruler.x - 6, row.h}, level.note, ui.small());
+            continue;
+        }
+        const TierMark mark = memory ? TierMark{ui.theme().secondary, Dash::solid}
+                                     : mark_of_tier(ui.theme(), scene.plan.cluster, static_cast<int>(i) - 1);
+        const float x = ruler.at(level.bytes_per_s);
+        c.line({ruler.x, y}, {x, y}, mark.color, 3, mark.dash);
+        c.circle({x, y}, 5, mark.color);
+        const float value_x = x + 10;
+        std::string value = bandwidth_text(level.bytes_per_s);
+        c.text_in({value_x, y - (tall ? 17.0f : 9.0f), value_w, 18}, value, ui.style(12));
+        if (tall && above > 0)
+            c.text_in({value_x, y, value_w, 17}, significant(above / level.bytes_per_s, 2) + " × slower",
+                      ui.small());
+        above = level.bytes_per_s;
+        sitters(ui, {room.right() - sits_w, row.y, sits_w, row.h}, level, scene, state);
+        const Rect line{ruler.x, row.y, ruler.w + value_w, row.h};
+        if (ui.hovers(line))
+            ui.tooltip(level.name + "\n" + bandwidth_text(level.bytes_per_s) + ", " + reach + "\n1 GB takes "
+                       + time_text(1e9 / level.bytes_per_s));
+    }
+}
+
+void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    ui.section(room.cut_top(18), "THE USUAL WAY", "this plan");
+    room.cut_top(4);
+    for (std::size_t i = 0; i < state.recipe.size(); ++i) {
+        const RecipeStep& s = state.recipe[i];
+        Rect row = room.cut_top(room.w < 520 ? 42.0f : 30.0f);
+        const Hit hit = ui.area("map.recipe", row, i);
+        if (hit.hovered) c.rect(row, ui.theme().raised.alpha(0.5f), 4);
+        if (hit.focused) ui.focus_ring(row, 4);
+        if (hit.clicked)
+            for (std::size_t k = 0; k < state.rows.size(); ++k)
+                if (state.rows[k].id == s.row) select_row(scene, state, static_cast<int>(k));
+        c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+        row = row.inset(4, 0);
+        c.text_in(row.cut_left(18), std::to_string(i + 1), ui.small());
+        verdict_mark(ui, {row.x + 6, row.center().y}, s.verdict);
+        row.cut_left(22);
+        const TextStyle here = s.verdict == Verdict::off ? ui.small() : ui.small(Tone::text);
+        if (room.w < 520) {
+            c.text_in(row.cut_top(21), s.rule, ui.style(12));
+            c.text_in(row, s.here, ui.small());
+            continue;
+        }
+        c.text_in(row.cut_left(row.w * 0.52f), s.rule, ui.style(12));
+        if (c.text_in(row, s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
+    }
+}
+
+void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const float first = std::min(112.0f, room.w * 0.2f), w = (room.w - first) / 2;
+    Rect head = room.cut_top(18);
+    ui.section(head.cut_left(first), "TWO WAYS");
+    ui.swatch({head.x, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::pp));
+    term(ui, {head.x + 16, head.y, w - 24, head.h}, "pp", "pipeline stages",
+         ui.style(12, Tone::text, Face::semibold), 1);
+    ui.swatch({head.x + w, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::zero));
+    term(ui, {head.x + w + 16, head.y, w - 24, head.h}, "fsdp", "ZeRO-3 (FSDP)",
+         ui.style(12, Tone::text, Face::semibold), 1);
+    room.cut_top(4);
+    for (const Comparison& x : state.comparison) {
+        const TextStyle s = ui.small(Tone::text);
+        const float h = 10
+                        + std::max(c.paragraph_height(w - 12, x.pipeline, s, 17),
+                                   c.paragraph_height(w - 12, x.sharded, s, 17));
+        Rect row = room.cut_top(h);
+        c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+        row = row.inset(0, 5);
+        c.paragraph(row.cut_left(first), x.aspect, ui.small(), 17);
+        c.paragraph({row.x, row.y, w - 12, row.h}, x.pipeline, s, 17);
+        c.paragraph({row.x + w, row.y, w - 12, row.h}, x.sharded, s, 17);
+    }
+}
+
+void draw_map_combinations(Ui& ui, Rect& room, const MapViewState& state) {
+    Canvas& c = ui.canvas();
+    ui.section(room.cut_top(18), "WHAT IS COMBINED, AND WHEN");
+    room.cut_top(4);
+    for (const Combination& x : state.combinations) {
+        Rect row = room.cut_top(24);
+        c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+        if (x.here) c.rect(row.inset(0, 1), ui.theme().raised, 3);
+        row = row.inset(4, 0);
+        TextStyle s = ui.style(12, Tone::text, x.here ? Face::semibold : Face::regular);
+        c.text_in(row.cut_left(std::min(160.0f, row.w * 0.34f)), x.what, s);
+        if (x.here)
+            c.text_in(row.cut_right(62), "this plan", ui.style(12, Tone::text, Face::semibold), Align::right);
+        c.text_in(row, x.when, x.here ? ui.small(Tone::text) : ui.small());
+    }
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,311 @@
+// The map's table: a row for each axis and modifier.
+#include "app/ui/kit/format.h"
+#include "app/ui/views/map/map_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kHead = 22, kGap = 14;
+
+enum Column : std::uint8_t { axis, cuts, says, step, crosses, verdict, reach, kColumns };
+constexpr std::array<std::string_view, kColumns> kHeads{
+    "AXIS", "CUTS", "SAYS", "PER GPU AND STEP", "CROSSES", "VERDICT", "REACH FOR IT WHEN"};
+
+// Width of each column, 0: there is no room for it. The words go first, the figures stay. `one_line`: rows
+// are low, so figures take less.
+std::array<float, kColumns> columns_for(float room, bool one_line) {
+    std::array<float, kColumns> width{142, 146, 182, one_line ? 76.0f : 122.0f, 92, 162, 158};
+    const auto sum = [&] {
+        float w = -kGap;
+        for (const float x : width) w += x > 0 ? x + kGap : 0;
+        return w;
+    };
+    for (const Column c : {reach, cuts, says}) {
+        if (sum() <= room) break;
+        width[c] = 0;
+        if (c == cuts && !one_line) width[axis] = 156;  // what it cuts stands under its name then
+    }
+    const float spare = room - sum();
+    if (spare < 0) {
+        for (float& w : width) w = std::max(0.0f, w + spare * w / (room - spare));
+        return width;
+    }
+    // What is over goes where words wrap.
+    const auto wraps = one_line ? std::array{says, verdict, verdict, reach, cuts}
+                                : std::array{axis, cuts, says, verdict, reach};
+    float share = 0;
+    for (const Column c : wraps) share += width[c];
+    const auto before = width;
+    for (const Column c : wraps) width[c] += spare * before[c] / share;
+    return width;
+}
+
+// As many lines of small text as a cell has room for, cut where even that is too little.
+void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style) {
+    constexpr float kLine = 16;
+    Canvas& c = ui.canvas();
+    const float h = c.paragraph_height(cell.w, text, style, kLine);
+    if (h <= 4 * kLine + 1 && h <= cell.h) {
+        c.paragraph({cell.x, cell.y + (cell.h - h) / 2, cell.w, h}, text, style, kLine);
+        return;
+    }
+    if (c.text_in(cell, text, style) && ui.hovers(cell)) ui.tooltip(std::string(text));
+}
+
+void pair_of_lines(Ui& ui, Rect cell, std::string_view first, const TextStyle& first_style,
+                   std::string_view second, const TextStyle& second_style) {
+    constexpr float kLine = 16;
+    Canvas& c = ui.canvas();
+    if (cell.h < 2 * kLine) {
+        c.text_in(cell, first, first_style);
+        return;
+    }
+    cell.y += (cell.h - 2 * kLine) / 2;
+    const bool cut = c.text_in({cell.x, cell.y, cell.w, kLine}, first, first_style);
+    const bool cut_too = c.text_in({cell.x, cell.y + kLine, cell.w, kLine}, second, second_style);
+    if ((cut || cut_too) && ui.hovers(cell)) ui.tooltip(std::string(first) + "\n" + std::string(second));
+}
+
+std::string name_of_row(const MapRow& r, MapStyle style) {
+    if (r.id == MapRowId::zero && style == MapStyle::own_rows) return "fsdp";
+    return std::string(words_of(r.id).key);
+}
+
+void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bool with_cuts) {
+    Canvas& c = ui.canvas();
+    const bool on = r.verdict != Verdict::off;
+    const Color color = color_of_row(ui.theme(), r.id);
+    if (r.modifier) cell.cut_left(16);
+    // What it cuts: under its name, on as many lines as the row has.
+    const std::string_view what = with_cuts ? words_of(r.id).cuts : std::string_view();
+    const float wrapped = with_cuts ? c.paragraph_height(cell.w - 20, what, ui.small(), 16) : 0;
+    const float more = wrapped > 16 && wrapped + 16 <= cell.h ? (wrapped - 16) / 2 : 0;
+    const Vec2 at{cell.x, cell.center().y - (with_cuts ? 14.0f + more : 6.0f)};
+    if (r.modifier)
+        c.frame({at.x + 1, at.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
+    else
+        ui.swatch(at, on ? color : color.alpha(0.45f), 12);
+    cell.cut_left(20);
+    const std::string name = name_of_row(r, state.style);
+    const TextStyle bold = on ? ui.title() : ui.style(13, Tone::secondary);
+    Rect line = with_cuts ? Rect{cell.x, cell.center().y - 16 - more, cell.w, 16} : cell;
+    const float w = c.text_width(name, bold);
+    c.text_in(line, name, bold);
+    line.cut_left(std::min(line.w, w + 8));
+    std::string setting = on ? r.setting : "";
+    if (setting.starts_with("ZeRO-") && name == "ZeRO") setting = setting.substr(5);
+    const TextStyle plain = ui.style(13, on ? Tone::text : Tone::secondary);
+    if (c.text_width(setting, plain) > line.w) setting = setting.substr(0, setting.find(' '));
+    c.text_in(line, setting, plain);
+    if (more > 0)
+        c.paragraph({cell.x, cell.center().y - more, cell.w, wrapped}, what, ui.small(), 16);
+    else if (with_cuts)
+        c.text_in({cell.x, cell.center().y, cell.w, 16}, what, ui.small());
+}
+
+void step_cell(Ui& ui, Rect cell, const MapRow& r) {
+    if (r.calls > 0) {
+        pair_of_lines(ui, cell, traffic_text(r.sent_bytes), ui.style(13),
+                      (r.calls >= 1e6 ? count_text(r.calls) : trimmed(r.calls))
+                          + (r.calls == 1 ? " call, " : " calls, ") + time_text(r.time_s),
+                      ui.small());
+    } else if (r.id == MapRowId::sp && r.verdict != Verdict::off) {
+        two_lines(ui, cell, cell.w < 100 ? "none" : "no bytes of its own", ui.small());
+    } else {
+        ui.canvas().text_in(cell, "–", ui.small());
+    }
+}
+
+void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
+    const Rect badge{cell.x, cell.center().y - 10, std::min(cell.w, 88.0f), 20};
+    if (r.tier < 0) {
+        ui.canvas().text_in(cell, r.verdict == Verdict::off ? "off" : "with tp", ui.small());
+        return;
+    }
+    const TierMark mark = mark_of_tier(ui.theme(), cluster, r.tier);
+    ui.badge(badge, tier_label(cluster, r.tier), mark.color, mark.dash);
+}
+
+void verdict_cell(Ui& ui, Rect cell, const MapRow& r) {
+    verdict_mark(ui, {cell.x + 6, cell.center().y}, r.verdict);
+    cell.cut_left(20);
+    if (r.verdict == Verdict::off) {
+        two_lines(ui, cell, r.reason, ui.small());
+        return;
+    }
+    const std::string text = std::string(name_of(r.verdict)) + ": " + r.reason;
+    two_lines(ui, cell, text, ui.small(Tone::text));
+}
+
+// A slender row: name, bytes and link on one line, the verdict under them over the whole width.
+constexpr float kSlender = 430, kSlenderRow = 64;
+void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, const Cluster& cluster) {
+    row = row.inset(8, 4);
+    Rect line = row.cut_top(22);
+    if (r.tier >= 0) crosses_cell(ui, line.cut_right(88), r, cluster);
+    line.cut_right(8);
+    if (r.calls > 0)
+        ui.canvas().text_in(line.cut_right(62), traffic_text(r.sent_bytes), ui.style(13), Align::right);
+    axis_cell(ui, line, r, state, false);
+    if (r.modifier) row.cut_left(16);
+    verdict_cell(ui, row, r);
+}
+
+std::string row_tooltip(const MapRow& r, const MapViewState& state) {
+    const MapWords& w = words_of(r.id);
+    std::string t = name_of_row(r, state.style) + ", " + std::string(w.name) + "\n" + std::string(w.why)
+                    + "\n" + std::string(w.cost);
+    if (r.calls > 0)
+        t += "\n" + spoken(r) + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
+             + time_text(r.exposed_s) + " exposed";
+    return t + "\nat most: " + r.bound;
+}
+
+}  // namespace
+
+float map_least_row(float width) {
+    return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh : kMapRowLow;
+}
+
+float map_table_height(const MapViewState& state, float row) {
+    return kHead + row * static_cast<float>(state.rows.size());
+}
+
+Color color_of_row(const Theme& theme, MapRowId id) {
+    switch (id) {
+    case MapRowId::dp: return color_of(theme, GroupKind::dp_replicate);
+    case MapRowId::zero: return color_of(theme, GroupKind::dp_shard);
+    case MapRowId::tp:
+    case MapRowId::sp: return color_of(theme, GroupKind::tp);
+    case MapRowId::etp: return color_of(theme, GroupKind::etp);
+    case MapRowId::pp: return color_of(theme, GroupKind::pp);
+    case MapRowId::cp: return color_of(theme, GroupKind::cp);
+    case MapRowId::ep: return color_of(theme, GroupKind::ep);
+    }
+    return theme.text;
+}
+
+void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
+    Canvas& c = ui.canvas();
+    if (verdict == Verdict::fine) {
+        c.circle(at, 5, ui.theme().good);
+    } else if (verdict == Verdict::costly) {
+        const std::array<Vec2, 3> up{Vec2{at.x, at.y - 6}, Vec2{at.x + 6, at.y + 5},
+                                     Vec2{at.x - 6, at.y + 5}};
+        c.polygon(up, ui.theme().amber);
+    } else {
+        c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().secondary, 1, 5);
+    }
+}
+
+std::string spoken(const MapRow& row) {
+    std::string text;
+    for (const Collective k : row.collectives) {
+        std::string name(name_of(k));
+        std::replace(name.begin(), name.end(), '_', '-');
+        text += (text.empty() ? "" : " + ") + name;
+    }
+    return text;
+}
+
+int selected_row(const Scene& scene, const MapViewState& state) {
+    for (std::size_t i = 0; i < state.rows.size(); ++i)
+        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.axis)
+            return static_cast<int>(i);
+    return row_of(state.rows, scene.selection.axis);
+}
+
+void select_row(Scene& scene, MapViewState& state, int row) {
+    const MapRow& r = state.rows[static_cast<std::size_t>(row)];
+    state.picked = static_cast<int>(r.id);
+    scene.selection.axis = r.kind;
+    scene.selection.expert = is_expert(r.kind) && scene.evaluation.mesh.has_experts;
+}
+
+void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const auto n = static_cast<float>(state.rows.size());
+    // Two lines a row; where that does not fit, one; where that does not fit either, they scroll.
+    const bool slender = room.w < kSlender;
+    const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
+    const float h = slender ? kSlenderRow
+                            : std::clamp((room.h - kHead) / n, one_line ? 22.0f : kMapRowLow,
+                                         room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh);
+    const std::array<float, kColumns> width = columns_for(room.w - 16, one_line);
+    const auto cells = [&](Rect row, auto&& draw) {
+        row = row.inset(8, 0);
+        for (int k = 0; k < kColumns; ++k) {
+            const float w = width[static_cast<std::size_t>(k)];
+            if (w <= 0) continue;
+            draw(static_cast<Column>(k), row.cut_left(w));
+            row.cut_left(kGap);
+        }
+    };
+    if (slender)
+        ui.section(room.cut_top(kHead).inset(8, 0), "AXIS AND VERDICT", "SENDS, CROSSES");
+    else
+        cells(room.cut_top(kHead), [&](Column k, Rect cell) {
+            ui.section({cell.x, cell.y, cell.w, 16}, k == axis && width[cuts] <= 0 && !one_line
+                                                         ? "AXIS, WHAT IT CUTS"
+                                                     : k == step && one_line ? "SENDS"
+                                                                             : kHeads[k]);
+        });
+    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
+    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, h * n - room.h));
+    const int selected = selected_row(scene, state);
+    Id focus_to = 0;  // after the loop, or the next row would take the same key
+    c.push_clip({room.x, room.y - 1, room.w, room.h + 1});
+    for (std::size_t i = 0; i < state.rows.size(); ++i) {
+        const MapRow& r = state.rows[i];
+        const Rect row{room.x, room.y + h * static_cast<float>(i) - state.scroll, room.w, h};
+        if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+        const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
+        const Rect ground = row.inset(0, 2);
+        if (static_cast<int>(i) == selected) {
+            c.rect(ground, ui.theme().raised, 4);
+            c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id), 1);
+        } else if (hit.hovered) {
+            c.rect(ground, ui.theme().raised.alpha(0.5f), 4);
+        }
+        if (hit.hovered) scene.next_hover.axis = r.kind, ui.tooltip(row_tooltip(r, state));
+        if (hit.clicked) select_row(scene, state, static_cast<int>(i));
+        if (hit.focused) {
+            ui.focus_ring(row.inset(2, 2), 4);
+            const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
+            const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
+            if (by != 0 && to < state.rows.size())
+                focus_to = id_of("map.row", static_cast<std::uint64_t>(state.rows[to].id));
+        }
+        const bool on = r.verdict != Verdict::off;
+        if (slender) {
+            slender_row(ui, row, r, state, scene.plan.cluster);
+            continue;
+        }
+        cells(row, [&](Column k, Rect cell) {
+            switch (k) {
+            case axis: axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line); break;
+            case cuts:
+                two_lines(ui, cell, words_of(r.id).cuts, ui.small(on ? Tone::text : Tone::secondary));
+                break;
+            case says:
+                pair_of_lines(ui, cell, r.collectives.empty() ? std::string(words_of(r.id).says) : spoken(r),
+                              ui.small(on ? Tone::text : Tone::secondary), r.often, ui.small());
+                break;
+            case step: step_cell(ui, cell, r); break;
+            case crosses: crosses_cell(ui, cell, r, scene.plan.cluster); break;
+            case verdict: verdict_cell(ui, cell, r); break;
+            case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;
+            case kColumns: break;
+            }
+        });
+    }
+    if (focus_to != 0) ui.state().focus = focus_to, ui.state().focus_visible = true;
+    c.pop_clip();
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,180 @@
+#include "app/ui/views/map/view.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
+#include "app/ui/views/map/map_parts.h"
+#include "core/mesh/layout_name.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
+    if (s.of_revision == revision && s.of_style == s.style && !s.rows.empty()) return;
+    s.rows = map_rows(scene.plan, scene.evaluation, s.style);
+    s.levels = map_levels(scene.plan, s.rows);
+    s.comparison = pipeline_or_sharding(scene.plan, scene.evaluation);
+    s.recipe = map_recipe(scene.plan, scene.evaluation);
+    s.combinations = map_combinations(scene.plan, scene.evaluation);
+    s.of_revision = revision;
+    s.of_style = s.style;
+}
+
+constexpr float kStyleWidth = 250;
+void style_switch(Ui& ui, Rect row, MapViewState& state) {
+    static constexpr std::string_view kStyles[] = {"axes + modifiers", "FSDP, SP as rows"};
+    state.style = static_cast<MapStyle>(
+        ui.segments("map.style", row.cut_left(kStyleWidth), kStyles, static_cast<int>(state.style)));
+}
+
+// Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
+void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
+    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
+    const int before = static_cast<int>(state.page);
+    const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
+    const int page = ui.segments("map.page", place, kPages, before);
+    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = 0;
+    if (state.page != MapPage::axes) return;
+    if (row.w >= kStyleWidth) {
+        style_switch(ui, row, state);
+    } else if (room.h > 360) {
+        Rect own = room.cut_top(30);
+        own.h = 24;
+        style_switch(ui, own, state);
+    }
+}
+
+// What the layout is called, and why.
+void caption(Ui& ui, Rect& room, const Scene& scene) {
+    const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
+    const std::string bold = name.name + ":";
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const float w = ui.canvas().text_width(bold, ui.title()) + 6;
+    Rect row = room.cut_top(20);
+    ui.canvas().text_in(row, bold, ui.title());
+    if (w + ui.canvas().text_width(name.reason, plain) > row.w && room.h > 420) {  // the why under the name
+        room.cut_top(ui.canvas().paragraph(room, name.reason, plain, 18) + 2);
+        return;
+    }
+    row.cut_left(std::min(row.w, w));
+    if (row.w > 40 && ui.canvas().text_in(row, name.reason, plain) && ui.hovers(row))
+        ui.tooltip(bold + "\n" + name.reason);
+}
+
+void walk_rows(Ui& ui, Scene& scene, MapViewState& state) {
+    if (ui.layer() != ui.state().top_layer) return;
+    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+    if (by == 0) return;
+    const auto n = static_cast<int>(state.rows.size());
+    select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
+}
+
+// The whole as one sheet: the table, under it what there is room for.
+void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    const float low = map_least_row(room.w);
+    const float least = map_table_height(state, low),
+                most = map_table_height(state, std::max(low, kMapRowHigh));
+    constexpr float kCard = 190, kGap = 16;
+    if (room.h < least + kCard) {
+        draw_map_table(ui, room, scene, state);
+        return;
+    }
+    const float spare = room.h - least - kCard - kGap;
+    const float table = std::min(most, least + spare * 0.5f);
+    draw_map_table(ui, room.cut_top(table), scene, state);
+    room.cut_top(kGap);
+    if (room.w < 860) {
+        draw_map_card(ui, room, scene, state);
+        return;
+    }
+    Rect first = room.h > 470 ? room.cut_top(std::min(280.0f, room.h * 0.5f)) : room;
+    const bool more = first.h < room.h + 1 && first.y < room.y;
+    const Rect card = first.cut_left(std::floor(first.w * 0.47f));
+    first.cut_left(32);
+    draw_map_card(ui, card, scene, state);
+    draw_map_wires(ui, first, scene, state);
+    if (!more) return;
+    room.cut_top(24);
+    Rect left = room.cut_left(std::floor(room.w * 0.47f));
+    room.cut_left(32);
+    draw_map_recipe(ui, left, scene, state);
+    draw_map_comparison(ui, room, state);
+}
+
+void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    constexpr float kGap = 20;
+    ui.canvas().push_clip(room);
+    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
+    const Rect window = room;
+    room.y -= state.scroll;
+    room.h += 10000;
+    const float top = room.y;
+    float end = 0;
+    if (room.w >= 900) {
+        Rect left = room.cut_left(std::floor(room.w * 0.47f));
+        room.cut_left(32);
+        draw_map_recipe(ui, left, scene, state);
+        left.cut_top(kGap);
+        draw_map_combinations(ui, left, state);
+        draw_map_comparison(ui, room, state);
+        end = std::max(left.y, room.y);
+    } else {
+        draw_map_recipe(ui, room, scene, state);
+        room.cut_top(kGap);
+        draw_map_comparison(ui, room, state);
+        room.cut_top(kGap);
+        draw_map_combinations(ui, room, state);
+        end = room.y;
+    }
+    ui.canvas().pop_clip();
+    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, end - top - window.h));
+}
+
+}  // namespace
+
+void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision) {
+    keep(scene, state, revision);
+    switches(ui, head_row, room, state);
+    keep(scene, state, revision);
+    walk_rows(ui, scene, state);
+    if (room.h > 230) caption(ui, room, scene);
+    room.cut_top(4);
+    switch (state.page) {
+    case MapPage::axes: draw_axes(ui, room, scene, state); break;
+    case MapPage::wires: draw_map_wires(ui, room, scene, state); break;
+    case MapPage::names: draw_map_names(ui, room, scene, state); break;
+    case MapPage::choose: draw_choose(ui, room, scene, state); break;
+    }
+}
+
+DataTable map_data(const Scene& scene, const MapViewState& state) {
+    DataTable t;
+    t.columns = {{"axis"},
+                 {"factor", true},
+                 {"setting"},
+                 {"cuts"},
+                 {"says"},
+                 {"calls per step", true},
+                 {"bytes per GPU and step", true},
+                 {"time (s)", true},
+                 {"exposed (s)", true},
+                 {"crosses"},
+                 {"verdict"},
+                 {"reason"},
+                 {"reach for it when"}};
+    const auto integer = [](double v) { return std::to_string(std::llround(v)); };
+    for (const MapRow& r : map_rows(scene.plan, scene.evaluation, state.style)) {
+        const MapWords& w = words_of(r.id);
+        t.rows.push_back({std::string(w.key), std::to_string(r.degree), r.setting, std::string(w.cuts),
+                          r.collectives.empty() ? std::string(w.says) : spoken(r), integer(r.calls),
+                          integer(r.sent_bytes), significant(r.time_s), significant(r.exposed_s),
+                          tier_label(scene.plan.cluster, r.tier), std::string(name_of(r.verdict)), r.reason,
+                          std::string(w.reach)});
+    }
+    return t;
+}
+
+}  // namespace pentamesh::ui

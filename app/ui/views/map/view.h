@@ -1,0 +1,37 @@
+// Map: the axes and modifiers as the teaching table, computed for the open plan; the names that people use,
+// the wires that the axes sit on, and how one chooses.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "core/teach/map.h"
+
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+enum class MapPage : std::uint8_t { axes, names, wires, choose };
+
+struct MapViewState {
+    MapPage page = MapPage::axes;
+    MapStyle style = MapStyle::modifiers;
+    int picked = -1;     // MapRowId of the row clicked last: tells sp from tp, which select the same axis
+    std::string search;  // of the names
+    std::string name;    // glossary id of the name that is shown
+    float scroll = 0;
+    // Kept while the plan stands.
+    std::uint64_t of_revision = 0;
+    MapStyle of_style = MapStyle::modifiers;
+    std::vector<MapRow> rows;
+    std::vector<MapLevel> levels;
+    std::vector<Comparison> comparison;
+    std::vector<RecipeStep> recipe;
+    std::vector<Combination> combinations;
+};
+// `revision`: of the plan, from 1.
+void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision);
+[[nodiscard]] DataTable map_data(const Scene& scene, const MapViewState& state);
+
+}  // namespace pentamesh::ui

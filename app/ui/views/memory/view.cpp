@@ -1,0 +1,305 @@
+// Memory: bars by pipeline stage against the HBM line.
+#include "app/ui/views/memory/view.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kCategories{"parameters", "gradients", "optimizer", "activations",
+                                                      "buffers"};
+constexpr std::size_t kBuffers = 4;
+
+double bytes_of(const StageMemory& s, std::size_t category) {
+    switch (category) {
+    case 0: return s.parameters;
+    case 1: return s.gradients;
+    case 2: return s.optimizer;
+    case 3: return s.activations;
+    default: return s.buffers;
+    }
+}
+
+double shown_total(const StageMemory& s, std::uint32_t hidden) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kCategories.size(); ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_of(s, i);
+    return sum;
+}
+
+// A category's colour, or the hatching of buffers.
+void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
+    if (category == kBuffers)
+        ui.canvas().pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(alpha));
+    else
+        ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
+}
+
+constexpr float kLegendGap = 12;
+float legend_width(Ui& ui, std::size_t category) {
+    return ui.canvas().text_width(kCategories[category], ui.small()) + 18;
+}
+
+// A category's switch; a click hides it.
+void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
+    const Hit hit = ui.area("memory.legend", item, i);
+    const bool off = ((state.hidden >> i) & 1U) != 0;
+    swatch(ui, {item.x, item.center().y - 5, 10, 10}, i, off ? 0.4f : 1.0f);
+    TextStyle s = ui.small();
+    if (hit.hovered) s.color = ui.theme().text;
+    if (off) s.color = s.color.alpha(0.45f);
+    ui.canvas().text_in({item.x + 15, item.y, item.w - 15, item.h}, kCategories[i], s);
+    if (hit.focused) ui.focus_ring(item, 3);
+    if (hit.clicked) state.hidden ^= 1U << i;
+}
+
+// The categories, right aligned in the head's row; where that is short, in rows of their own, from the left.
+void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
+    float all = 0;
+    for (std::size_t i = 0; i < kCategories.size(); ++i) all += legend_width(ui, i) + kLegendGap;
+    if (row.w >= all) {
+        row.cut_left(std::max(0.0f, std::floor(row.w - all + kLegendGap)));
+    } else {
+        if (room.h < 110) return;  // a low pane's colours are on hover
+        row = room.cut_top(20);
+    }
+    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+        const float w = legend_width(ui, i);
+        if (row.w + 1 < w) row = room.cut_top(20);
+        legend_item(ui, row.cut_left(std::min(w, row.w)), i, state);
+        row.cut_left(std::min(row.w, kLegendGap));
+    }
+}
+
+std::string stage_tooltip(const Memory& m, const StageMemory& s) {
+    std::string t =
+        "stage " + std::to_string(s.stage) + ": " + memory_text(s.total()) + " of " + memory_text(m.hbm);
+    t += "\n" + plural(s.layers, "layer", "layers") + ", "
+         + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
+         + " micro-batches in flight";
+    for (std::size_t i = 0; i < kCategories.size(); ++i)
+        t += "\n" + std::string(kCategories[i]) + "  " + memory_text(bytes_of(s, i)) + "  ("
+             + thousands(static_cast<std::int64_t>(std::llround(bytes_of(s, i)))) + " bytes)";
+    t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
+    return t;
+}
+
+// How the part under the mouse came about; empty where there is none.
+std::string explained(const Scene& scene, int stage, std::size_t category) {
+    if (category >= kCategories.size()) return {};
+    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
+                                         static_cast<MemoryCategory>(category));
+    return "\n" + std::string(kCategories[category]) + " = " + e.formula + "\n= " + e.substituted;
+}
+
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
+              const Selection& sel, std::size_t* hovered) {
+    Canvas& c = ui.canvas();
+    float y = column.bottom();
+    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+        if (((state.hidden >> i) & 1U) != 0) continue;
+        const auto h = static_cast<float>(bytes_of(s, i) * px_per_byte);
+        if (h <= 0) continue;
+        const Rect part{column.x, y - h, column.w, h};
+        if (i == kBuffers)
+            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
+        else
+            c.rect(part, ui.theme().memory[i]);
+        if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
+        if (ui.hovers(part)) *hovered = i;
+        if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+        y -= h;
+    }
+}
+
+// Beside few bars there is room to say in figures what one of them holds.
+void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
+    constexpr float kRow = 24, kWidth = 352;
+    if (room.w < kWidth || room.h < 8 * kRow) return;
+    Canvas& c = ui.canvas();
+    Rect list{room.x, room.bottom() - 8 * kRow, kWidth, 8 * kRow};
+    const auto line = [&](std::string_view name, const std::string& figure, const std::string& beside,
+                          Tone tone) {
+        Rect row = list.cut_top(kRow);
+        row.cut_left(20);
+        c.text_in(row.cut_left(96), name, ui.style(13, tone));
+        c.text_in(row.cut_left(80), figure, ui.style(13, Tone::text), Align::right);
+        row.cut_left(12);
+        c.text_in(row, beside, ui.small());
+    };
+    line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);
+    for (std::size_t i = kCategories.size(); i-- > 0;) {
+        swatch(ui, {list.x, list.y + kRow / 2 - 5, 10, 10}, i, 1);
+        const double bytes = bytes_of(s, i);
+        line(kCategories[i], memory_text(bytes),
+             i == kBuffers ? memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high)
+                           : percent(bytes / s.total()),
+             Tone::secondary);
+    }
+    c.line({list.x, list.y}, {list.right(), list.y}, ui.theme().hairline, 1);
+    line("total", memory_text(s.total()), "of " + memory_text(m.hbm), Tone::secondary);
+    line(s.total() <= m.hbm ? "left" : "too much", memory_text(std::abs(m.hbm - s.total())),
+         percent(std::abs(m.hbm - s.total()) / m.hbm), Tone::secondary);
+}
+
+// From the whole model on one GPU to this plan, one axis or modifier at a time. A logarithmic ruler: the
+// first bar may be a thousand times the last.
+void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const MemoryViewState&) {
+    Canvas& c = ui.canvas();
+    const Memory& m = scene.evaluation.memory;
+    std::vector<double> in_flight;
+    for (const StageMemory& s : m.stage) in_flight.push_back(s.in_flight);
+    const std::vector<SavingStep> steps = savings(scene.plan, in_flight);
+    if (steps.empty()) return;
+    const std::string words = "the fullest GPU, from the whole model on one to this plan: "
+                              + memory_text(steps.front().fullest.total()) + " to "
+                              + memory_text(steps.back().fullest.total()) + " (logarithmic)";
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    if (c.text_width(words, plain) > head_row.w && room.h > 150)
+        room.cut_top(c.paragraph(room, words, plain, 18) + 4);
+    else if (c.text_in(head_row, words, plain) && ui.hovers(head_row))
+        ui.tooltip(words);
+    double most = m.hbm, least = m.hbm;
+    for (const SavingStep& s : steps) {
+        most = std::max(most, s.fullest.total());
+        least = std::min(least, s.fullest.total());
+    }
+    const double low = std::log(std::max(1.0, least * 0.25)), high = std::log(most * 1.1);
+    room.cut_top(18);
+    Rect labels = room.cut_bottom(20);
+    const auto y_of = [&](double bytes) {
+        const double k = (std::log(std::max(1.0, bytes)) - low) / std::max(1e-9, high - low);
+        return room.bottom() - static_cast<float>(std::clamp(k, 0.0, 1.0)) * room.h;
+    };
+    const float step = std::min(150.0f, room.w / static_cast<float>(steps.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const SavingStep& s = steps[i];
+        const float x = room.x + static_cast<float>(i) * step, top = y_of(s.fullest.total());
+        const float bar = step * 0.62f;
+        if (i > 0) {  // what went: hatched, from the bar before
+            const float before = y_of(steps[i - 1].fullest.total());
+            if (before < top)
+                c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
+        }
+        float y = room.bottom();
+        const double total = s.fullest.total();
+        for (int k = 0; k < kMemoryCategoryCount; ++k) {  // shares of the bar's height
+            const auto share = static_cast<float>(
+                total > 0 ? bytes_of(s.fullest, static_cast<MemoryCategory>(k)) / total : 0);
+            const float h = share * (room.bottom() - top);
+            y -= h;
+            if (k == static_cast<int>(kBuffers))
+                c.pattern({x, y, bar, h}, Pattern::cross_hatched, ui.theme().secondary);
+            else
+                c.rect({x, y, bar, h}, ui.theme().memory[static_cast<std::size_t>(k)]);
+        }
+        c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
+        c.text_in({x, labels.y, step - 6, labels.h}, s.label, ui.small());
+        const Rect column{x, room.y - 18, step, room.h + 38};
+        if (ui.hovers(column))
+            ui.tooltip(s.label + "\n" + s.reason
+                       + (i > 0 ? "\nsaves " + memory_text(s.saved) + " a GPU" : ""));
+    }
+    const float line = y_of(m.hbm);
+    c.line({room.x, line}, {room.x + step * static_cast<float>(steps.size()), line}, ui.theme().bad, 1,
+           Dash::dashed);
+}
+
+}  // namespace
+
+void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
+    const Memory& m = scene.evaluation.memory;
+    Canvas& c = ui.canvas();
+    if (m.stage.empty()) {
+        c.text_in(room, "No memory figures for this layout: see the problems.", ui.small(), Align::center);
+        return;
+    }
+    {
+        static constexpr std::string_view kModes[] = {"stages", "saved"};
+        const Rect place = head_place(head_row, room, std::max(128.0f, segments_width(ui, kModes)));
+        state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
+    }
+    if (state.saved) {
+        draw_savings(ui, head_row, room, scene, state);
+        return;
+    }
+    const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    {
+        const std::string a =
+            m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
+        const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
+        TextStyle b = ui.title();
+        if (!m.fits()) b.color = ui.theme().bad;
+        const float words = c.text_width(a, ui.style(13)), figures = c.text_width(figure, b) + 2;
+        Rect text = head_words(head_row, room, words + figures);
+        if (text.w >= words + figures) {  // else the figure alone
+            c.text_in(text.cut_left(words), a, ui.style(13, Tone::secondary));
+        }
+        c.text_in(text.cut_left(std::min(text.w, figures)), figure, b);
+        text.cut_left(std::min(text.w, 24.0f));
+        legend(ui, text, room, state);
+    }
+    double top = m.hbm;
+    for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
+    Rect axis = room.cut_left(60);
+    Rect labels = room.cut_bottom(20);
+    room.cut_top(6);
+    const double px_per_byte = room.h / (top * 1.02);
+    const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
+    const auto n = m.stage.size();
+    const float step = std::min(room.w / static_cast<float>(n), 120.0f);
+    const float gap = step > 10 ? std::min(12.0f, step * 0.24f) : 0;
+    const auto every = static_cast<std::size_t>(std::clamp(std::ceil(26.0f / step), 1.0f, 64.0f));
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto& s = m.stage[i];
+        const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
+        const Rect column{slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h};
+        const bool lit = scene.hover.stage == s.stage || scene.selection.stage == s.stage;
+        if (lit) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+        std::size_t hovered = kCategories.size();
+        draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
+        if (i % every == 0)
+            c.text_in({slot.center().x - 16, labels.y, 32, labels.h}, std::to_string(i),
+                      ui.style(12, lit ? Tone::text : Tone::secondary), Align::center);
+        const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
+        if (hit.hovered) {
+            scene.next_hover.stage = s.stage;
+            ui.tooltip(stage_tooltip(m, s) + explained(scene, s.stage, hovered));
+        }
+        if (hit.focused) ui.focus_ring(column, 0);
+        if (hit.clicked) {
+            scene.selection.stage = s.stage;
+            scene.selection.memory_category = hovered < kCategories.size() ? static_cast<int>(hovered) : -1;
+            scene.selection.topic = Selection::Topic::memory;
+        }
+    }
+    const int lit_stage = scene.selection.stage >= 0 ? scene.selection.stage : scene.hover.stage;
+    const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
+    Rect beside = room;
+    beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
+    draw_figures(ui, beside, m, chosen ? m.stage[static_cast<std::size_t>(lit_stage)] : peak);
+    c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
+           ui.theme().bad, 1, Dash::dashed);
+    c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);
+    c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
+}
+
+DataTable memory_data(const Scene& scene) {
+    DataTable t;
+    t.columns = {{"stage", true},     {"layers", true},    {"parameters (bytes)", true},
+                 {"gradients", true}, {"optimizer", true}, {"activations", true},
+                 {"buffers", true},   {"total", true},     {"in flight", true}};
+    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
+    for (const auto& s : scene.evaluation.memory.stage)
+        t.rows.push_back({std::to_string(s.stage), std::to_string(s.layers), integer(s.parameters),
+                          integer(s.gradients), integer(s.optimizer), integer(s.activations),
+                          integer(s.buffers), integer(s.total()), significant(s.in_flight)});
+    return t;
+}
+
+}  // namespace pentamesh::ui

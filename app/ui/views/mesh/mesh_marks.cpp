@@ -1,0 +1,247 @@
+#include "app/ui/views/mesh/mesh_marks.h"
+
+#include "core/mesh/places.h"
+
+#include "app/ui/kit/format.h"
+#include "core/mesh/failure.h"
+#include "core/teach/captions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kMostLinks = 8;
+
+const GroupSummary& summary(const Scene& scene, GroupKind kind) {
+    return scene.evaluation.groups[static_cast<std::size_t>(kind)];
+}
+
+// Cells of one group: a draw per run of equally spaced ranks.
+template <typename Draw>
+void for_each_run(const Mesh& mesh, GroupKind kind, std::int64_t rank, Draw&& draw) {
+    const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    const GroupFactors f = group_factors(mesh, kind);
+    if (f.count == 0) return;
+    // The longest factor becomes the run, the others the loop around it.
+    const auto factors = f.span();
+    const auto longest = std::max_element(factors.begin(), factors.end(),
+                                          [](const Factor& a, const Factor& b) { return a.size < b.size; });
+    std::int64_t runs = 1;
+    for (auto it = factors.begin(); it != factors.end(); ++it)
+        if (it != longest) runs *= it->size;
+    for (std::int64_t i = 0; i < runs; ++i) {
+        std::int64_t offset = 0, rest = i;
+        for (auto it = factors.begin(); it != factors.end(); ++it) {
+            if (it == longest) continue;
+            offset += rest % it->size * it->stride;
+            rest /= it->size;
+        }
+        draw(first + offset, longest->size, longest->stride);
+    }
+}
+
+// Draws the cells of one group in one colour.
+void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank, const CellGrid& grid,
+                 Color color) {
+    for_each_run(mesh, kind, rank, [&](std::int64_t first, std::int64_t count, std::int64_t step) {
+        CellGrid run = grid;
+        run.first = static_cast<std::int32_t>(first);
+        run.count = static_cast<std::int32_t>(count);
+        run.step = static_cast<std::int32_t>(step);
+        run.digits = 0;
+        run.palette[0] = color;
+        run.palette_size = 1;
+        run.lit_id = -1;
+        c.cells(run);
+    });
+}
+
+Rect cell_rect(const CellGrid& grid, std::int64_t rank) {
+    const Vec2 at = cell_position(grid, rank);
+    return {at.x, at.y, grid.cell.x, grid.cell.y};
+}
+
+void outline(Canvas& c, Rect cell, Color color, float width) {
+    const float grow = std::max(0.0f, 5 - cell.w) / 2;  // a cell of two pixels is still found
+    c.frame(cell.inset(-1.5f - grow), color, width, cell.w > 20 ? 3.0f : 0.0f);
+}
+
+// Peers of a rank that are worth a line: all of a small group, ring neighbours of a large one.
+std::vector<std::int64_t> linked_peers(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
+    const GroupFactors f = group_factors(mesh, kind);
+    std::int64_t degree = 1;
+    for (const Factor& x : f.span()) degree *= x.size;
+    std::vector<std::int64_t> out;
+    if (degree <= static_cast<std::int64_t>(kMostLinks)) {
+        for (const std::int64_t r : group_members(mesh, kind, rank))
+            if (r != rank) out.push_back(r);
+        return out;
+    }
+    const Factor& x = f.factor[static_cast<std::size_t>(f.count - 1)];
+    const std::int64_t at = rank / x.stride % x.size;
+    const std::int64_t next = rank + ((at + 1) % x.size - at) * x.stride;
+    const std::int64_t previous = rank + ((at + x.size - 1) % x.size - at) * x.stride;
+    return {next, previous};
+}
+
+void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Selection& sel = scene.selection;
+    static constexpr GroupKind kDense[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
+                                           GroupKind::dp_replicate, GroupKind::pp};
+    static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
+    const std::span<const GroupKind> kinds = sel.expert ? std::span<const GroupKind>(kExpert) : kDense;
+    const Vec2 half{grid.cell.x * 0.5f, grid.cell.y * 0.12f};  // at the cell's edge: its number stays free
+    for (const GroupKind kind : kinds) {
+        if (summary(scene, kind).degree <= 1) continue;
+        const bool chosen = kind == sel.axis;
+        const Color color = color_of(ui.theme(), kind).alpha(chosen ? 1.0f : 0.55f);
+        for (const std::int64_t peer : linked_peers(mesh, kind, sel.rank)) {
+            if (peer < 0 || peer >= mesh.world) continue;
+            const Vec2 a = cell_position(grid, sel.rank) + half, b = cell_position(grid, peer) + half;
+            const int tier = tier_between(scene.plan.cluster, sel.rank, peer);
+            const float lift = std::min(60.0f, std::hypot(b.x - a.x, b.y - a.y) * 0.25f);
+            ui.canvas().curve(a, a + Vec2{0, -lift}, b + Vec2{0, -lift}, b, color, chosen ? 2.0f : 1.25f,
+                              mark_of_tier(ui.theme(), scene.plan.cluster, tier).dash);
+        }
+    }
+}
+
+}  // namespace
+
+MeshCaption mesh_caption(const Scene& scene) {
+    if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
+    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.axis);
+    const std::size_t colon = c.text.find(": ");
+    if (colon == std::string::npos) return {c.text, ""};
+    MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.axis)];
+    if (t.sent_bytes_per_rank > 0)
+        out.plain += ", " + traffic_text(t.sent_bytes_per_rank) + " sent per GPU and step";
+    return out;
+}
+
+void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const GroupKind kind = scene.selection.axis;
+    grid.count = static_cast<std::int32_t>(std::min<std::int64_t>(mesh.world, grid.count));
+    const auto ramp = shades(theme, color_of(theme, kind));
+    std::copy(ramp.begin(), ramp.end(), grid.palette.begin());
+    grid.palette_size = kShadeCount;
+    grid.ground = theme.window;
+    // A group's index is the mixed-radix number of the coordinates that its members share.
+    const auto& factors = is_expert(kind) ? mesh.expert : mesh.dense;
+    const GroupFactors own = group_factors(mesh, kind);
+    std::array<Factor, kAxisCount> rest{};
+    int n = 0;
+    for (const Factor& f : factors) {
+        const auto in_group = [&](const Factor& g) { return g.stride == f.stride && g.size == f.size; };
+        if (f.size > 1 && std::none_of(own.span().begin(), own.span().end(), in_group))
+            rest[static_cast<std::size_t>(n++)] = f;
+    }
+    // Insertion: there are at most six.
+    for (int i = 1; i < n; ++i)
+        for (int j = i; j > 0; --j) {
+            Factor &a = rest[static_cast<std::size_t>(j) - 1], &b = rest[static_cast<std::size_t>(j)];
+            if (a.stride > b.stride) std::swap(a, b);
+        }
+    std::int64_t weight = 1;
+    grid.digits = n;
+    for (int i = 0; i < n; ++i) {
+        const Factor& f = rest[static_cast<std::size_t>(i)];
+        grid.digit[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(f.stride),
+                                                   static_cast<std::int32_t>(f.size),
+                                                   static_cast<std::int32_t>(weight)};
+        weight *= f.size;
+    }
+    const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    if (lit >= 0 && lit < mesh.world && summary(scene, kind).degree > 1)
+        grid.lit_id = static_cast<std::int32_t>(cell_id(grid, lit));
+    grid.dim = scene.hover.rank >= 0 ? 0.45f : 0.3f;
+}
+
+void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
+                  const CellGrid& grid) {
+    Canvas& c = ui.canvas();
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t end = std::min(mesh.world, (node + 1) * node_size);
+    std::vector<std::int64_t> seen;
+    for (std::int64_t r = node * node_size; r < end; ++r) {
+        const std::int64_t first = first_rank_of_group(mesh, scene.selection.axis, r);
+        if (std::find(seen.begin(), seen.end(), first) != seen.end()) continue;
+        seen.push_back(first);
+        paint_group(c, mesh, scene.selection.axis, r, grid, ui.theme().amber);
+    }
+    CellGrid lost = grid;
+    lost.first = static_cast<std::int32_t>(node * node_size);
+    lost.count = static_cast<std::int32_t>(std::max<std::int64_t>(0, end - node * node_size));
+    lost.step = 1;
+    lost.digits = 0;
+    lost.palette[0] = ui.theme().bad;
+    lost.palette_size = 1;
+    lost.lit_id = -1;
+    c.cells(lost);
+}
+
+MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
+    const Failure f = lose_node(scene.plan, scene.evaluation.mesh, node);
+    MeshCaption out;
+    out.bold =
+        "Without node " + thousands(node) + " " + plural(f.waiting, "other GPU waits.", "other GPUs wait.");
+    for (const AxisFailure& a : f.axes)
+        if (!is_expert(a.kind) || scene.selection.expert)
+            out.plain += (out.plain.empty() ? "" : " · ") + axis_label(a.kind) + " " + thousands(a.groups_hit)
+                         + " of " + thousands(a.groups) + " groups";
+    out.plain +=
+        f.state_survives ? " · every shard survives elsewhere" : " · the run goes back to its checkpoint";
+    return out;
+}
+
+void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
+    if (grid.cell.x >= 1.4f || layout.node.size <= 1) return;
+    grid.step = static_cast<std::int32_t>(layout.node.size);
+    grid.count = static_cast<std::int32_t>((grid.count + grid.step - 1) / grid.step);
+    grid.cell = {std::max(1.0f, grid.level[1].pitch_x * 0.85f),
+                 std::max(1.0f, grid.level[1].pitch_y * 0.85f)};
+}
+
+void draw_marks(Ui& ui, Rect, const Scene& scene, const CellGrid& grid, bool links) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Selection& sel = scene.selection;
+    Canvas& c = ui.canvas();
+    const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : sel.rank;
+    if (lit >= 0 && lit < mesh.world && summary(scene, sel.axis).degree > 1
+        && summary(scene, sel.axis).degree <= 256)
+        for (const std::int64_t r : group_members(mesh, sel.axis, lit)) {
+            const Rect cell = cell_rect(grid, r);
+            if (cell.w >= 5)
+                c.frame(cell.inset(-1), ui.theme().text.alpha(0.8f), 1, cell.w > 20 ? 3.0f : 0.0f);
+        }
+    if (sel.rank < 0 || sel.rank >= mesh.world) return;
+    if (links) draw_links(ui, scene, grid);
+    outline(c, cell_rect(grid, sel.rank), ui.theme().text, 2);
+}
+
+std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    std::string s = "rank " + thousands(rank);
+    if (rank >= mesh.world) return s + "\nidle: the layout uses " + thousands(mesh.world) + " GPUs";
+    s += "\n" + place_of(scene.plan.cluster, rank);
+    const Coordinates at =
+        scene.selection.expert ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
+    const auto& factors = scene.selection.expert ? mesh.expert : mesh.dense;
+    static constexpr std::string_view kDense[] = {"tp", "cp", "ep", "dp_shard", "dp_replicate", "pp"};
+    static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp outer", "pp"};
+    for (std::size_t i = 0; i < factors.size(); ++i)
+        if (factors[i].size > 1)
+            s += "\n" + std::string(scene.selection.expert ? kExpert[i] : kDense[i]) + " " + thousands(at[i])
+                 + " of " + thousands(factors[i].size);
+    return s;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,34 @@
+// What is drawn over and into the mesh's cells: colours by group, links to peers, the sentence above.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+// "2,048 groups of 8, every one inside NVLink." and "reduce-scatter + all-gather, 4 per layer ..., 235 MB
+// each".
+struct MeshCaption {
+    std::string bold, plain;
+};
+[[nodiscard]] MeshCaption mesh_caption(const Scene& scene);
+
+// Palette and digits of the chosen axis' groups; the hovered or selected rank's group lit. `grid.count`
+// becomes the mesh's.
+void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
+// A lost node red, the members of the chosen axis' groups that lose a rank with it amber: a draw a group.
+void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
+                  const CellGrid& grid);
+// How many groups of each axis lose a member with the node, and how many GPUs wait.
+[[nodiscard]] MeshCaption failure_caption(const Scene& scene, std::int64_t node);
+// Where cells fall below a pixel and a half one cell stands for a node, or a power of two of nodes.
+void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
+
+// Selected rank, its peers on every axis as links by tier, the hovered group outlined.
+void draw_marks(Ui& ui, Rect area, const Scene& scene, const CellGrid& grid, bool links);
+[[nodiscard]] std::string rank_tooltip(const Scene& scene, std::int64_t rank);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,48 @@
+// Mesh: who talks to whom. A view is a function over (toolkit, room, scene, its own small state) that draws;
+// it computes nothing about parallelism.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct MeshViewState {
+    MeshCamera camera;
+    bool panning = false;
+    Vec2 pan_start;
+    bool show_links = true;
+    bool failure = false;  // a click picks a node that is lost
+    std::int64_t lost_node = -1;
+    std::string go_to;  // typed rank
+    // A lesson's: ranks outlined; one that a question is about; cells without colours that would answer it.
+    std::vector<std::int64_t> outlined;
+    std::int64_t asked = -1;
+    bool plain = false;
+    // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
+    int second = -1;
+    std::uint64_t second_of = 0;
+    Plan second_plan;
+    Evaluation second_evaluation;
+    Rect field, cells, second_cells;  // where they stand; empty: not at all
+    // The layout is kept while what it came from stands.
+    MeshLayout layout;
+    Vec2 layout_room;
+    std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
+    float layout_scale = 1;
+};
+// What stays while the mouse moves over the cells: switches and words. Finds where the rest stands.
+void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
+                     std::uint64_t revision);
+// The rest, over them: the cells, and the field for a rank.
+void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
+// Where the mouse changes nothing but the cells; empty where there are none.
+[[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
+[[nodiscard]] DataTable mesh_data(const Scene& scene);
+
+}  // namespace pentamesh::ui

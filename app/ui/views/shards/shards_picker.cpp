@@ -1,0 +1,252 @@
+#include "app/ui/views/shards/shards_picker.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/shards/shards_draw.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kRow = 20;
+
+std::int64_t gpus_of(const PickerState& s) {
+    return s.eight ? 8 : 4;
+}
+
+const StrategyPrice& picked(const PickerState& s) {
+    return s.prices.price[static_cast<std::size_t>(s.strategy)];
+}
+
+void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_t revision) {
+    SheetRequest request;
+    request.state = shows.state;
+    request.moment = shows.moment;
+    request.moe = moe_layers(scene.plan.model) > 0;
+    const bool priced = s.made_of == revision && s.made_eight == s.eight;
+    if (priced && s.made_strategy == s.strategy && s.made_for == request) return;
+    if (!priced) price_strategies(scene.plan, gpus_of(s), s.prices);
+    s.made_of = revision;
+    s.made_eight = s.eight;
+    s.made_strategy = s.strategy;
+    s.made_for = request;
+    s.gpu.clear();
+    s.stages.clear();
+    const StrategyPrice& p = picked(s);
+    if (!p.possible) return;
+    s.stages = stages_of_layers(p.plan, p.mesh);
+    for (std::int64_t r = 0; r < p.mesh.world; ++r) {
+        request.rank = r;
+        request.expert = 0;
+        if (p.plan.model.moe) request.expert = contents_of(p.plan, p.mesh, r).experts.begin;
+        make_sheets(p.plan, p.mesh, request, s.gpu.emplace_back());
+    }
+}
+
+Rect indented(Rect r) {
+    r.cut_left(6);
+    return r;
+}
+
+// A row for each strategy: memory and bytes sent as bars, both against the largest.
+void price_table(Ui& ui, Rect room, PickerState& s) {
+    Canvas& c = ui.canvas();
+    double sent = 0, held = s.prices.single_gpu.total();
+    for (const StrategyPrice& p : s.prices.price) {
+        sent = std::max(sent, p.sent_bytes);
+        held = std::max(held, p.fullest.total());
+    }
+    const float name_w = 118, bar_w = std::max(20.0f, (room.w - name_w - 2 * 66) / 2 - 4);
+    Rect head = room.cut_top(kRow);
+    head.cut_left(name_w);
+    c.text_in(head.cut_left(bar_w + 66), "fullest GPU", ui.small());
+    head.cut_left(8);
+    c.text_in(head, "sent per step", ui.small());
+    const float row_h = std::clamp((room.h - kRow) / kStrategyCount, 16.0f, 26.0f);
+    const auto bar = [&](Rect& row, double value, double most, Color color) {
+        const Rect track = row.cut_left(bar_w).inset(0, (row_h - 10) / 2);
+        c.rect(track, mix(ui.theme().window, ui.theme().hairline, 0.6f), 1);
+        c.rect({track.x, track.y, static_cast<float>(most > 0 ? value / most : 0) * track.w, track.h}, color,
+               1);
+    };
+    {  // what it is measured against
+        Rect row = room.cut_top(row_h);
+        c.text_in(row.cut_left(name_w), "one GPU", ui.small());
+        bar(row, s.prices.single_gpu.total(), held, ui.theme().secondary);
+        c.text_in(indented(row.cut_left(66)), memory_text(s.prices.single_gpu.total()), ui.small());
+        row.cut_left(8);
+        c.text_in(row, "nothing", ui.small());
+    }
+    for (std::size_t i = 0; i < s.prices.price.size(); ++i) {
+        if (room.h < row_h - 4) break;
+        const StrategyPrice& p = s.prices.price[i];
+        Rect row = room.cut_top(row_h);
+        const bool on = s.strategy == p.strategy;
+        const Hit hit = ui.area("shards.strategy", row, i);
+        if (on || hit.hovered)
+            c.rect(row.inset(-4, 1), on ? ui.theme().raised : ui.theme().raised.alpha(0.5f), 3);
+        if (hit.focused) ui.focus_ring(row, 3);
+        if (hit.clicked) s.strategy = p.strategy;
+        const StrategyFacts& facts = facts_of(p.strategy);
+        const Color color = ui.theme().axis[static_cast<std::size_t>(facts.axis)];
+        Rect name = row.cut_left(name_w);
+        ui.swatch({name.x, name.center().y - 5}, p.possible ? color : color.alpha(0.45f));
+        name.cut_left(16);
+        c.text_in(name, facts.name,
+                  ui.style(12, on ? Tone::text : Tone::secondary, on ? Face::semibold : Face::regular));
+        if (hit.hovered)
+            ui.tooltip(std::string(facts.name) + "\ncuts " + std::string(facts.splits) + "\n"
+                       + std::string(facts.composes) + "\n" + price_sentence(s.prices, p));
+        if (!p.possible) {
+            c.text_in(row, p.why_not, ui.small());
+            continue;
+        }
+        bar(row, p.fullest.total(), held, ui.theme().memory[1]);
+        c.text_in(indented(row.cut_left(66)), memory_text(p.fullest.total()), ui.small(Tone::text));
+        row.cut_left(8);
+        bar(row, p.sent_bytes, sent, color);
+        c.text_in(indented(row), traffic_text(p.sent_bytes), ui.small(Tone::text));
+    }
+}
+
+// Layers that a GPU runs, as cells above its tensors.
+void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Color color) {
+    Canvas& c = ui.canvas();
+    const auto n = static_cast<float>(s.stages.size());
+    if (n < 1) return;
+    const StrategyPrice& p = picked(s);
+    const auto pp = static_cast<std::size_t>(Axis::pp);
+    const auto stage = static_cast<int>(dense_coordinates(p.mesh, rank)[pp]);
+    const float step = std::min(16.0f, row.w / n);
+    for (std::size_t l = 0; l < s.stages.size(); ++l) {
+        const Rect cell{row.x + step * static_cast<float>(l), row.y, step - 2, row.h};
+        const bool mine = s.stages[l][0] == stage || s.stages[l][1] == stage;
+        // Without a pipeline every GPU works on every layer, and which part of it is seen below.
+        if (p.mesh.dense[pp].size == 1)
+            c.frame(cell, ui.theme().secondary, 1, 1);
+        else
+            c.rect(cell, mine ? color : mix(ui.theme().window, ui.theme().secondary, 0.16f), 1);
+    }
+}
+
+void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color color) {
+    Canvas& c = ui.canvas();
+    const StrategyPrice& p = picked(s);
+    const std::vector<Sheet>& sheets = s.gpu[static_cast<std::size_t>(rank)];
+    c.frame(box, ui.theme().hairline, 1, 4);
+    Rect room = box.inset(8, 6);
+    const SheetTotals t = totals_of(sheets);
+    Rect head = room.cut_top(18);
+    c.text_in(head, "GPU " + std::to_string(rank), ui.style(12, Tone::text, Face::semibold));
+    const std::string holds = t.bytes_here > 0 ? trimmed(t.bytes_here / t.bytes * 100) + " %" : "none";
+    if (head.w > 92) c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
+    layer_cells(ui, room.cut_top(12), s, rank, color);
+    room.cut_top(6);
+    SheetLook look;
+    look.dense = dense_coordinates(p.mesh, rank);
+    look.expert = expert_coordinates(p.mesh, rank);
+    look.lit_color = color;
+    look.only_own = true;
+    const std::vector<float> none(sheets.size(), 0);
+    const std::vector<SheetPlace> places = pack_sheets(sheets, {room.w, room.h}, none, false);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Rect body{room.x + places[i].body.x, room.y + places[i].body.y, places[i].body.w,
+                        places[i].body.h};
+        draw_sheet(c, ui.theme(), body, sheets[i], look);
+        if (ui.hovers(body)) ui.tooltip(sheet_tooltip(sheets[i], rank));
+    }
+}
+
+void gpu_boxes(Ui& ui, Rect room, const PickerState& s) {
+    const auto n = static_cast<std::int64_t>(s.gpu.size());
+    if (n < 1) return;
+    const float gap = 8;
+    float w = 0, h = 0;
+    std::int64_t columns = n;
+    for (std::int64_t tried = n; tried >= 2; tried /= 2) {  // the grid whose boxes are largest
+        const std::int64_t rows = n / tried;
+        const auto across = static_cast<float>(tried), down = static_cast<float>(rows);
+        const float x = (room.w - gap * (across - 1)) / across, y = (room.h - gap * (down - 1)) / down;
+        if (std::min(x, y * 0.8f) > std::min(w, h * 0.8f)) w = x, h = y, columns = tried;
+    }
+    h = std::min(h, w * 1.6f);
+    const Color axis = ui.theme().axis[static_cast<std::size_t>(facts_of(s.strategy).axis)];
+    const auto ramp = shades(ui.theme(), axis);
+    for (std::int64_t r = 0; r < n; ++r) {
+        const std::int64_t row = r / columns, column = r % columns;
+        const Rect box{room.x + static_cast<float>(column) * (w + gap),
+                       room.y + static_cast<float>(row) * (h + gap), w, h};
+        gpu_box(ui, box, s, r, ramp[static_cast<std::size_t>(r) % kShadeCount]);
+    }
+}
+
+}  // namespace
+
+void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows shows, std::uint64_t revision) {
+    refresh(scene, s, shows, revision);
+    Canvas& c = ui.canvas();
+    const StrategyFacts& facts = facts_of(s.strategy);
+    Rect line = room.cut_top(24);
+    static constexpr std::string_view kCounts[] = {"4 GPUs", "8 GPUs"};
+    s.eight = ui.segments("shards.gpus", line.cut_right(124).inset(0, 1), kCounts, s.eight ? 1 : 0) == 1;
+    line.cut_right(12);
+    const std::string bold = std::string(facts.name) + " alone cuts " + std::string(facts.splits) + ".";
+    c.text_in(line, bold, ui.title());
+    line.cut_left(std::min(line.w, c.text_width(bold, ui.title()) + 6));
+    const std::string layers =
+        thousands(s.prices.single.model.layers) + " layers of " + scene.plan.model.name;
+    if (line.w > 60)
+        c.text_in(line, layers + ", its embedding and head, trained as in this plan",
+                  ui.style(13, Tone::secondary));
+    const std::string price = price_sentence(s.prices, picked(s));
+    const std::string text = room.h > 360 ? price + " " + std::string(facts.composes) : price;
+    const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);
+    c.paragraph(room.cut_top(h), text, ui.style(13, Tone::secondary), 18);
+    room.cut_top(8);
+    Rect table = room.cut_left(std::clamp(room.w * 0.42f, 320.0f, 560.0f));
+    room.cut_left(16);
+    price_table(ui, table, s);
+    gpu_boxes(ui, room, s);
+}
+
+DataTable picker_data(const Scene& scene, const PickerState& state) {
+    DataTable t;
+    t.columns = {{"strategy"},
+                 {"cuts"},
+                 {"parameters", true},
+                 {"gradients", true},
+                 {"optimizer", true},
+                 {"activations", true},
+                 {"buffers", true},
+                 {"total (bytes)", true},
+                 {"sent per step (bytes)", true},
+                 {"calls per step", true},
+                 {"collectives"}};
+    StrategyPrices prices;
+    price_strategies(scene.plan, gpus_of(state), prices);
+    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
+    const auto row = [&](const std::string& name, const std::string& cuts, const StageMemory& m, double sent,
+                         double calls, const std::string& what) {
+        t.rows.push_back({name, cuts, integer(m.parameters), integer(m.gradients), integer(m.optimizer),
+                          integer(m.activations), integer(m.buffers), integer(m.total()), integer(sent),
+                          integer(calls), what});
+    };
+    row("one GPU", "", prices.single_gpu, 0, 0, "");
+    for (const StrategyPrice& p : prices.price) {
+        std::string what;
+        for (const StrategyTraffic& x : p.traffic)
+            what += (what.empty() ? "" : " + ") + std::string(name_of(x.collective));
+        if (p.possible)
+            row(std::string(facts_of(p.strategy).name), std::string(facts_of(p.strategy).splits), p.fullest,
+                p.sent_bytes, p.count, what);
+        else
+            t.rows.push_back(
+                {std::string(facts_of(p.strategy).name), p.why_not, "", "", "", "", "", "", "", "", ""});
+    }
+    return t;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,34 @@
+// The strategy picker: one axis alone on a few layers, what each GPU then holds, and its price.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/shards_sheets.h"
+#include "core/teach/single_axis.h"
+
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct PickerState {
+    Strategy strategy = Strategy::ddp;
+    bool eight = false;  // GPUs: 4 or 8
+    // Kept while what they came from stands.
+    std::uint64_t made_of = 0;
+    bool made_eight = false;
+    Strategy made_strategy = Strategy::ddp;
+    SheetRequest made_for;
+    StrategyPrices prices;
+    std::vector<std::vector<Sheet>> gpu;  // by rank
+    std::vector<std::array<int, 2>> stages;
+};
+struct PickerShows {
+    TensorState state = TensorState::parameters;
+    Moment moment = Moment::at_rest;
+};
+void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& state, PickerShows shows,
+                 std::uint64_t revision);
+[[nodiscard]] DataTable picker_data(const Scene& scene, const PickerState& state);
+
+}  // namespace pentamesh::ui

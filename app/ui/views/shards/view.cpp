@@ -1,0 +1,426 @@
+#include "app/ui/views/shards/view.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/shards/shards_draw.h"
+#include "core/plan/names.h"
+#include "core/sharding/placement_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+
+std::int64_t shown_rank(const Scene& scene) {
+    return std::max<std::int64_t>(scene.selection.rank, 0);
+}
+
+bool both_kinds(const Model& m) {
+    return moe_layers(m) > 0 && times(m, Place::dense_layer) > 0;
+}
+
+bool shows_moe(const Model& m, const ShardsViewState& s) {
+    return moe_layers(m) > 0 && !(s.dense && both_kinds(m));
+}
+
+std::int64_t shown_expert(const Scene& scene, const ShardsViewState& state) {
+    if (!scene.plan.model.moe) return 0;
+    if (state.expert >= 0) return std::min(state.expert, scene.plan.model.moe->experts - 1);
+    return contents_of(scene.plan, scene.evaluation.mesh, shown_rank(scene)).experts.begin;
+}
+
+SheetRequest request_of(const Scene& scene, const ShardsViewState& s) {
+    return {s.state,           s.moment,
+            s.block,           shows_moe(scene.plan.model, s),
+            shown_rank(scene), shown_expert(scene, s)};
+}
+
+// ---- what is seen, in a sentence ------------------------------------------------------------------------
+
+std::string what_is_drawn(const Scene& scene, const ShardsViewState& s) {
+    const Model& m = scene.plan.model;
+    const bool moe = shows_moe(m, s);
+    const std::int64_t count = moe ? moe_layers(m) : both_kinds(m) ? times(m, Place::dense_layer) : m.layers;
+    const std::string layers = thousands(count)
+                               + (moe             ? " MoE layers"
+                                  : both_kinds(m) ? " dense layers"
+                                                  : " layers");
+    switch (s.block) {
+    case Block::layer: return count == 1 ? "The only layer" : "One of " + layers;
+    case Block::attention: return "Attention of one of " + layers;
+    case Block::mlp: return (moe ? "Router and experts of one of " : "MLP of one of ") + layers;
+    case Block::ends: break;
+    }
+    return "Embedding, last norm and head";
+}
+
+void write_sentence(const Scene& scene, ShardsViewState& s) {
+    const SheetTotals& t = s.totals;
+    const std::string who = (scene.selection.rank < 0 ? "Rank 0 (none is selected) "
+                                                      : "Rank " + thousands(s.made_for.rank) + " ");
+    const bool held =
+        std::any_of(s.sheets.begin(), s.sheets.end(), [](const Sheet& x) { return x.part.held; });
+    if (s.state == TensorState::parameters)
+        s.bold = what_is_drawn(scene, s) + ": " + count_text(t.numbers) + " parameters, "
+                 + memory_text(t.bytes) + ".";
+    else if (s.state == TensorState::activations)
+        s.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes)
+                 + (s.moment == Moment::at_rest
+                        ? " kept for the backward pass of one micro-batch on every replica."
+                        : " in one micro-batch on every replica.");
+    else
+        s.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes) + " of "
+                 + (s.state == TensorState::optimizer ? "optimizer state." : "gradients.");
+    s.bold += " " + who
+              + (!held                     ? "has none of it: another pipeline stage does."
+                 : t.bytes_here >= t.bytes ? "holds all of it."
+                                           : "holds " + memory_text(t.bytes_here) + ".");
+    s.plain.clear();
+    std::vector<Placement> placements;
+    for (const Sheet& x : s.sheets) placements.push_back(x.placement);
+    for (const Axis a : kAxes) {
+        const std::string what = axis_sentence(placements, a);
+        if (!what.empty()) s.plain += (s.plain.empty() ? "" : ". ") + std::string(name_of(a)) + " " + what;
+    }
+    if (s.plain.empty()) s.plain = "One GPU holds everything: nothing is cut";
+    s.plain += ".";
+}
+
+void refresh(const Scene& scene, ShardsViewState& s, std::uint64_t revision) {
+    const SheetRequest request = request_of(scene, s);
+    if (s.made_of == revision && s.made_for == request) return;
+    const Mesh& mesh = scene.evaluation.mesh;
+    SheetRequest like_before = s.made_for;
+    like_before.rank = request.rank;
+    if (s.made_of == revision && like_before == request)
+        light_sheets(scene.plan, mesh, request.rank, s.sheets);
+    else
+        make_sheets(scene.plan, mesh, request, s.sheets);
+    if (s.made_of != revision) s.stages = stages_of_layers(scene.plan, mesh);
+    s.made_of = revision;
+    s.made_for = request;
+    s.totals = totals_of(s.sheets);
+    write_sentence(scene, s);
+}
+
+// ---- controls -------------------------------------------------------------------------------------------
+
+// Controls stand in the head's row while they fit, then in rows below.
+class ControlRows {
+  public:
+    ControlRows(Rect head, Rect& room) : row_(head), room_(room) {}
+    Rect take(float w) {
+        if (row_.w < w) {
+            row_ = room_.cut_top(24);
+            room_.cut_top(4);
+        }
+        const Rect r = row_.cut_left(std::min(w, row_.w));
+        row_.cut_left(std::min(row_.w, 8.0f));
+        return r;
+    }
+
+  private:
+    Rect row_;
+    Rect& room_;
+};
+
+template <std::size_t N>
+int choose(Ui& ui, ControlRows& rows, std::string_view name, const std::array<std::string_view, N>& labels,
+           int chosen, std::uint32_t disabled = 0) {
+    float w = 0;
+    for (const auto l : labels) w += ui.canvas().text_width(l, ui.small()) + 18;
+    return ui.segments(name, rows.take(w), labels, chosen, std::nullopt, disabled);
+}
+
+void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& s) {
+    ControlRows rows(head_row, room);
+    static constexpr std::array<std::string_view, 4> kStates{"parameters", "gradients", "optimizer",
+                                                             "activations"};
+    static constexpr std::array<std::string_view, 2> kMoments{"at rest", "computing"};
+    static constexpr std::array<std::string_view, 2> kScopes{"this plan", "one axis alone"};
+    static constexpr std::array<std::string_view, 2> kKinds{"MoE", "dense"};
+    const TensorState was = s.state;
+    s.state = static_cast<TensorState>(choose(ui, rows, "shards.state", kStates, static_cast<int>(s.state)));
+    if (s.state != was) scene.selection.tensor_state = s.state;  // the inspector follows
+    s.moment = static_cast<Moment>(choose(ui, rows, "shards.moment", kMoments, static_cast<int>(s.moment)));
+    s.alone = choose(ui, rows, "shards.scope", kScopes, s.alone ? 1 : 0) == 1;
+    if (s.alone) return;
+    const bool moe = shows_moe(scene.plan.model, s);
+    const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
+                                                           "ends"};
+    s.block = static_cast<Block>(choose(ui, rows, "shards.block", blocks, static_cast<int>(s.block)));
+    if (both_kinds(scene.plan.model)) s.dense = choose(ui, rows, "shards.kind", kKinds, s.dense ? 1 : 0) == 1;
+}
+
+std::int64_t size_of(const Mesh& mesh, Axis a) {
+    const auto i = static_cast<std::size_t>(a);
+    return std::max(mesh.dense[i].size, mesh.has_experts && a == Axis::ep ? mesh.expert[i].size : 1);
+}
+
+// A chip for each axis in use: click to see what only it cuts.
+void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
+    Canvas& c = ui.canvas();
+    const Mesh& mesh = scene.evaluation.mesh;
+    if (s.isolate >= 0 && size_of(mesh, static_cast<Axis>(s.isolate)) <= 1) s.isolate = -1;
+    for (const Axis a : kAxes) {
+        const std::int64_t n = size_of(mesh, a);
+        if (n <= 1) continue;
+        const std::string label = std::string(name_of(a)) + " " + thousands(n);
+        const float w = c.text_width(label, ui.small()) + 30;
+        if (row.w < w) return;
+        const Rect chip = row.cut_left(w);
+        row.cut_left(4);
+        const bool on = s.isolate == static_cast<int>(a), off = s.isolate >= 0 && !on;
+        const Hit hit = ui.area("shards.axis", chip, static_cast<std::uint64_t>(a));
+        if (on || hit.hovered) c.rect(chip, ui.theme().raised, 6);
+        c.frame(chip, on ? ui.theme().text : ui.theme().hairline, 1, 6);
+        const Color color = ui.theme().axis[static_cast<std::size_t>(a)];
+        ui.swatch({chip.x + 8, chip.center().y - 5}, off ? color.alpha(0.45f) : color);
+        TextStyle style = ui.small(on || hit.hovered ? Tone::text : Tone::secondary);
+        c.text_in({chip.x + 23, chip.y, chip.w - 24, chip.h}, label, style);
+        if (hit.focused) ui.focus_ring(chip, 6);
+        if (hit.hovered)
+            ui.tooltip(label + "\n"
+                       + (on ? "click to see all axes again" : "click to see what only this axis cuts"));
+        if (hit.clicked) s.isolate = on ? -1 : static_cast<int>(a);
+    }
+}
+
+// What solid, hatched and dotted mean.
+void key(Ui& ui, Rect& row) {
+    Canvas& c = ui.canvas();
+    static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
+    float w = 0;
+    for (const auto word : kWords) w += c.text_width(word, ui.small()) + 34;
+    if (row.w < w + 60) return;
+    Rect r = row.cut_right(w - 12);
+    for (std::size_t i = 0; i < kWords.size(); ++i) {
+        const Rect box{r.x, r.center().y - 5, 14, 10};
+        const Color ink = ui.theme().secondary;
+        if (i == 0)
+            c.rect(box, ink, 1);
+        else
+            c.pattern(box, i == 1 ? Pattern::hatched : Pattern::dotted, ink,
+                      mix(ui.theme().window, ink, 0.15f));
+        const float word = c.text_width(kWords[i], ui.small());
+        c.text_in({box.right() + 6, r.y, word + 2, r.h}, kWords[i], ui.small());
+        r.cut_left(word + 34);
+    }
+}
+
+// Every layer of the model as a cell in the shade of its stage; the rank's own bright.
+void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
+    const auto n = s.stages.size();
+    if (n < 2 || row.w < 120 || s.block == Block::ends) return;
+    Canvas& c = ui.canvas();
+    const Model& m = scene.plan.model;
+    const std::string label = std::to_string(n) + " layers";
+    const float label_w = c.text_width(label, ui.small()) + 8;
+    c.text_in(row.cut_left(label_w), label, ui.small());
+    const float step = std::min(14.0f, row.w / static_cast<float>(n));
+    const Mesh& mesh = scene.evaluation.mesh;
+    const auto pp = static_cast<std::size_t>(Axis::pp);
+    const bool piped = mesh.dense[pp].size > 1;
+    const auto own = static_cast<int>(dense_coordinates(mesh, s.made_for.rank)[pp]);
+    const Color base = piped ? ui.theme().axis[pp] : mix(ui.theme().window, ui.theme().secondary, 0.5f);
+    const Rect strip{row.x, row.center().y - 7, step * static_cast<float>(n), 14};
+    const Hit hit = ui.area("shards.layers", strip, 0, true, false);
+    for (std::size_t l = 0; l < n; ++l) {
+        const Rect cell{strip.x + step * static_cast<float>(l), strip.y, step, strip.h};
+        const bool moe = is_moe_layer(m, static_cast<std::int64_t>(l));
+        const bool mine = s.stages[l][0] == own || s.stages[l][1] == own;
+        const Color fill =
+            mine ? base : mix(ui.theme().window, base, s.stages[l][0] % 2 == 1 ? 0.28f : 0.42f);
+        Rect box = step > 4 ? cell.inset(0.5f, 0) : cell;
+        if (!moe && both_kinds(m)) box = {box.x, box.y + 5, box.w, box.h - 5};  // dense ones are lower
+        c.rect(box, fill);
+        if (hit.hovered && cell.contains(ui.frame().mouse)) {
+            std::string t = "layer " + std::to_string(l) + (moe ? ", MoE" : "");
+            if (piped) t += "\nstage " + std::to_string(s.stages[l][0]);
+            if (s.stages[l][1] >= 0) t += " and stage " + std::to_string(s.stages[l][1]);
+            ui.tooltip(t + (mine ? "\non rank " + thousands(s.made_for.rank) : ""));
+            if (piped) scene.next_hover.stage = s.stages[l][0];
+            if (hit.clicked && both_kinds(m)) s.dense = !moe;
+        }
+    }
+}
+
+// ---- the picture ----------------------------------------------------------------------------------------
+
+bool selected(const Scene& scene, const Sheet& s) {
+    if (scene.selection.topic != Selection::Topic::tensor) return false;
+    return s.tensor >= 0 ? scene.selection.tensor == s.tensor && scene.selection.activation < 0
+                         : scene.selection.activation == s.activation;
+}
+
+void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsViewState& s, std::size_t i,
+               const SheetLook& look) {
+    Canvas& c = ui.canvas();
+    const Sheet& sheet = s.sheets[i];
+    const auto moved = [&](const Rect& r) { return Rect{room.x + r.x, room.y + r.y, r.w, r.h}; };
+    const Rect slot = moved(place.slot), label = moved(place.label), body = moved(place.body);
+    const Hit hit = ui.area("shards.tensor", slot, i);
+    const bool chosen = selected(scene, sheet);
+    draw_sheet(c, ui.theme(), body, sheet, look);
+    if (chosen || hit.hovered)
+        c.frame(body.inset(-2), chosen ? ui.theme().link : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
+    if (hit.focused) ui.focus_ring(slot, 3);
+    if (hit.hovered) {
+        const Explanation e =
+            explain_tensor(scene.plan, scene.evaluation.mesh, sheet.placement, s.made_for.rank);
+        ui.tooltip(sheet_tooltip(sheet, s.made_for.rank) + "\n" + e.formula + "\n= " + e.substituted);
+    }
+    if (hit.clicked) {
+        scene.selection.topic = chosen ? Selection::Topic::none : Selection::Topic::tensor;
+        scene.selection.tensor = chosen ? -1 : sheet.tensor;
+        scene.selection.activation = chosen ? -1 : sheet.activation;
+        scene.selection.tensor_state = s.state;
+    }
+    if (label.h <= 0) return;
+    TextStyle name = ui.small(sheet.part.held ? Tone::text : Tone::secondary);
+    const float name_w = c.text_width(sheet.placement.name, name);
+    c.text_in({label.x, label.y, label.w + 2, label.h - 2}, sheet.placement.name, name);
+    float x = label.x + name_w + 8;
+    const float marks = draw_marks(c, ui.theme(), {x, label.y + 3}, sheet.placement, false);
+    if (marks > 0 && x + marks <= label.right()) {
+        draw_marks(c, ui.theme(), {x, label.y + 3}, sheet.placement);
+        x += marks + 4;
+    }
+    const std::string shape = shape_words(sheet.placement);
+    if (x + c.text_width(shape, ui.small()) <= label.right())
+        c.text_in({x, label.y, label.right() - x + 2, label.h - 2}, shape, ui.small());
+}
+
+void expert_map(Ui& ui, Rect room, ShardsViewState& s, const Sheet& sheet, const SheetLook& look) {
+    Canvas& c = ui.canvas();
+    const AxisPlacement& ep = sheet.placement.on(Axis::ep);
+    const std::int64_t experts = sheet.placement.shape[0];
+    std::string head = thousands(experts) + " experts";
+    head += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
+                               + " ep ranks"
+                         : ", all on every rank";
+    c.text_in(room.cut_top(17), head, ui.small(Tone::text));
+    const Hit hit = ui.area("shards.experts", room);
+    const std::int64_t shown = s.made_for.expert;
+    const std::int64_t under = draw_experts(ui, room, sheet, look, shown);
+    if (hit.focused) ui.focus_ring(room, 3);
+    if (hit.hovered && under >= 0) {
+        const std::int64_t owner = ep.parts > 1 ? owner_of_expert(experts, ep.size, under) : 0;
+        std::string t = "expert " + thousands(under);
+        t += ep.parts > 1 ? "\non ep rank " + thousands(owner) + " of " + thousands(ep.parts)
+                                + ", with experts " + thousands(experts_of(experts, ep.size, owner).begin)
+                                + " – " + thousands(experts_of(experts, ep.size, owner).end - 1)
+                          : std::string("\non every rank");
+        ui.tooltip(t + (under == shown ? "\nits matrices are drawn" : "\nclick to draw its matrices"));
+        if (hit.clicked) s.expert = under;
+    }
+    if (hit.focused && pressed({Key::right}, true)) s.expert = std::min(shown + 1, experts - 1);
+    if (hit.focused && pressed({Key::left}, true)) s.expert = std::max<std::int64_t>(shown - 1, 0);
+}
+
+void draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+    SheetLook look;
+    look.isolate = s.isolate;
+    look.dense = dense_coordinates(scene.evaluation.mesh, s.made_for.rank);
+    look.expert = expert_coordinates(scene.evaluation.mesh, s.made_for.rank);
+    const auto expert = std::find_if(s.sheets.begin(), s.sheets.end(), [](const Sheet& x) {
+        return x.placement.expert && x.placement.dims[0] == Dim::experts;
+    });
+    // In a low pane the map has its own block.
+    const bool roomy = room.h > 280 || s.block == Block::mlp || s.isolate == static_cast<int>(Axis::ep);
+    if (expert != s.sheets.end() && room.w > 320 && roomy) {
+        const float share = s.block == Block::mlp ? 0.5f : 0.36f;
+        Rect map = room.cut_right(std::clamp(room.w * share, 150.0f, 620.0f));
+        room.cut_right(20);
+        expert_map(ui, map, s, *expert, look);
+    }
+    std::vector<float> widths;
+    for (const Sheet& x : s.sheets)
+        widths.push_back(ui.canvas().text_width(x.placement.name, ui.small()) + 2);
+    std::vector<SheetPlace> places = pack_sheets(s.sheets, {room.w - 4, room.h - 4}, widths);
+    if (places.empty())  // without names: they are on hover
+        places = pack_sheets(s.sheets, {room.w - 4, room.h - 4}, widths, false);
+    if (places.empty()) {
+        ui.canvas().text_in(room, "Too little room: a digit fills the window with this view.", ui.small(),
+                            Align::center);
+        return;
+    }
+    const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
+    for (std::size_t i = 0; i < places.size(); ++i) one_sheet(ui, places[i], inner, scene, s, i, look);
+}
+
+}  // namespace
+
+void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
+                 std::uint64_t revision) {
+    Canvas& c = ui.canvas();
+    controls(ui, head_row, room, scene, state);
+    if (state.alone) {
+        draw_picker(ui, room, scene, state.picker, {state.state, state.moment}, revision);
+        return;
+    }
+    if (scene.evaluation.mesh.world < 1) {
+        c.text_in(room, "No mesh to lay tensors on: see the problems.", ui.small(), Align::center);
+        return;
+    }
+    refresh(scene, state, revision);
+    const TextStyle bold = ui.title();
+    const bool wraps = c.text_width(state.bold, bold) > room.w && room.h > 120;
+    const Rect sentence = room.cut_top(wraps ? c.paragraph_height(room.w, state.bold, bold, 18) + 2 : 20.0f);
+    if (wraps)
+        c.paragraph(sentence, state.bold, bold, 18);
+    else
+        c.text_in(sentence, state.bold, bold);
+    Rect rest = sentence;
+    rest.cut_left(std::min(rest.w, c.text_width(state.bold, bold) + 6));
+    if (room.h > 360) {  // a second line where the view fills the window
+        c.paragraph(room, state.plain, ui.style(13, Tone::secondary), 18);
+        room.cut_top(
+            std::min(c.paragraph_height(room.w, state.plain, ui.style(13, Tone::secondary), 18), 54.0f));
+    } else if (rest.w > 40) {
+        c.text_in(rest, state.plain, ui.style(13, Tone::secondary));
+    }
+    if (ui.hovers(sentence)) ui.tooltip(state.bold + "\n" + state.plain);
+    room.cut_top(4);
+    Rect row = room.cut_top(22);
+    axis_chips(ui, row, scene, state);
+    row.cut_left(8);
+    if (row.w > 520) key(ui, row);
+    row.cut_right(16);
+    layer_strip(ui, row, scene, state);
+    room.cut_top(6);
+    draw_layer(ui, room, scene, state);
+}
+
+DataTable shards_data(const Scene& scene, const ShardsViewState& state) {
+    if (state.alone) return picker_data(scene, state.picker);
+    DataTable t;
+    t.columns = {{"tensor"}, {"shape"}};
+    std::vector<Axis> used;
+    for (const Axis a : kAxes)
+        if (size_of(scene.evaluation.mesh, a) > 1) {
+            used.push_back(a);
+            t.columns.push_back({std::string(name_of(a))});
+        }
+    t.columns.push_back({"rank " + std::to_string(shown_rank(scene)) + " holds"});
+    t.columns.push_back({"bytes there", true});
+    t.columns.push_back({"bytes whole", true});
+    if (scene.evaluation.mesh.world < 1) return t;
+    std::vector<Sheet> sheets;
+    make_sheets(scene.plan, scene.evaluation.mesh, request_of(scene, state), sheets);
+    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
+    for (const Sheet& s : sheets) {
+        std::vector<std::string> row{std::string(s.placement.name), shape_words(s.placement)};
+        for (const Axis a : used) row.push_back(spread_words(s.placement.on(a)));
+        row.push_back(part_words(s.placement, s.part));
+        row.push_back(integer(s.part.bytes));
+        row.push_back(integer(s.placement.bytes_whole));
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,37 @@
+// Shards: what each axis cuts. One layer's tensors as rectangles in proportion, the part of one rank lit; or
+// one axis alone on a small copy of the model, with its price.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/shards_picker.h"
+#include "app/ui/views/shards/shards_sheets.h"
+
+#include <array>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct ShardsViewState {
+    TensorState state = TensorState::parameters;
+    Moment moment = Moment::at_rest;
+    Block block = Block::layer;
+    bool dense = false;        // the dense layers of a model that has MoE layers too
+    int isolate = -1;          // an Axis: only what it cuts; -1: all of them
+    std::int64_t expert = -1;  // the one whose matrices are drawn; -1: the rank's first
+    bool alone = false;        // one axis alone
+    PickerState picker;
+    // Kept while what they came from stands.
+    std::uint64_t made_of = 0;
+    SheetRequest made_for;
+    std::vector<Sheet> sheets;
+    SheetTotals totals;
+    std::string bold, plain;
+    std::vector<std::array<int, 2>> stages;  // of each layer
+};
+void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
+                 std::uint64_t revision);
+[[nodiscard]] DataTable shards_data(const Scene& scene, const ShardsViewState& state);
+
+}  // namespace pentamesh::ui

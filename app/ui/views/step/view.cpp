@@ -1,0 +1,406 @@
+#include "app/ui/views/step/view.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
+#include "core/base/error.h"
+#include "core/plan/names.h"
+#include "core/step/straggler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kTall = 400;  // room for everything at once
+constexpr int kMostDoublings = 20;
+constexpr std::size_t kNearest = 6;
+
+std::string label_of(const StepSlice& s) {
+    return s.part == StepPart::exposed ? axis_label(s.axis) + " exposed" : std::string(name_of(s.part));
+}
+
+Color color_of_part(const Theme& t, const StepSlice& s) {
+    switch (s.part) {
+    case StepPart::recompute: return t.secondary;
+    case StepPart::bubble: return t.faint;
+    case StepPart::exposed: return color_of(t, s.axis);
+    case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
+    case StepPart::straggler: return t.bad;
+    case StepPart::compute:
+    case StepPart::ideal:
+    case StepPart::kernels: break;
+    }
+    return t.text;
+}
+
+std::string range_text(const Band& r, std::string (*text)(double)) {
+    return text(r.low) + " – " + text(r.high);
+}
+
+// ---- where the time goes ------------------------------------------------------------------------------
+
+void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
+    const Step& step = *scene.evaluation.step;
+    const std::vector<StepSlice> slices = waterfall(step);
+    Canvas& c = ui.canvas();
+    const float label = 118, figure = 112;
+    const float row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
+    const float w = room.w - label - figure;
+    if (w < 40) return;
+    const auto x_of = [&](double t) { return room.x + label + static_cast<float>(t / step.time_s) * w; };
+    const auto row_of = [&](std::size_t i) {
+        return Rect{room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
+    };
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        const StepSlice& s = slices[i];
+        const Rect row = row_of(i);
+        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.axis);
+        const Hit hit = ui.area("step.slice", row, index);
+        const Selection& sel = scene.selection;
+        const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
+                              && (s.part != StepPart::exposed || sel.axis == s.axis);
+        if (selected || hit.hovered) c.rect(row, ui.theme().raised.alpha(selected ? 1 : 0.5f), 3);
+        if (hit.focused) ui.focus_ring(row, 3);
+        c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
+                  ui.style(12, selected ? Tone::text : Tone::secondary));
+        const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
+        const Rect bar{x, row.y + row.h * 0.18f, len, row.h * 0.64f};
+        const Color color = color_of_part(ui.theme(), s);
+        if (s.part == StepPart::kernels)  // compute all the same, not at the peak
+            c.pattern(bar, Pattern::hatched, color);
+        else
+            c.rect(bar, color);
+        if (i + 1 < slices.size())
+            c.line({x + len, bar.bottom()}, {x + len, row_of(i + 1).y + row.h * 0.18f}, ui.theme().hairline);
+        c.text_in({row.right() - figure, row.y, figure - 4, row.h},
+                  time_text(s.time_s) + "  " + percent(s.time_s / step.time_s), ui.small(), Align::right);
+        if (hit.hovered)
+            ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + percent(s.time_s / step.time_s)
+                       + " of the step; click to explain");
+        if (hit.clicked) {
+            scene.selection.topic = Selection::Topic::step;
+            scene.selection.step_part = static_cast<int>(s.part);
+            if (s.part == StepPart::exposed) {
+                scene.selection.axis = s.axis;
+                scene.selection.expert = is_expert(s.axis);
+            }
+        }
+    }
+    const Rect last = row_of(slices.size());
+    if (last.bottom() > room.bottom() + 2) return;
+    c.line({x_of(0), last.y + 1}, {x_of(step.time_s), last.y + 1}, ui.theme().secondary);
+    c.text_in({last.x + 4, last.y, label - 12, last.h}, "step", ui.style(12, Tone::text, Face::semibold));
+    c.text_in({last.right() - figure, last.y, figure - 4, last.h}, time_text(step.time_s) + "  100 %",
+              ui.style(12, Tone::text, Face::semibold), Align::right);
+}
+
+// 0 to 100 % of the peak: MFU solid, what HFU adds hatched.
+void draw_gauge(Ui& ui, Rect bar, const Step& s) {
+    Canvas& c = ui.canvas();
+    const auto x = [&](double share) {
+        return bar.x + static_cast<float>(std::clamp(share, 0.0, 1.0)) * bar.w;
+    };
+    c.rect(bar, ui.theme().raised);
+    if (s.hfu > s.mfu)
+        c.pattern({x(s.mfu), bar.y, x(s.hfu) - x(s.mfu), bar.h}, Pattern::hatched, ui.theme().secondary);
+    c.rect({bar.x, bar.y, x(s.mfu) - bar.x, bar.h}, ui.theme().text);
+    const Band r = range_of_rate(s.mfu, s.error);
+    const float y = bar.bottom() + 3;
+    c.line({x(r.low), y}, {x(r.high), y}, ui.theme().secondary, 1.5f);
+    for (const double edge : {r.low, r.high})
+        c.line({x(edge), y - 3}, {x(edge), y + 3}, ui.theme().secondary, 1.5f);
+    for (const double tick : {0.25, 0.5, 0.75})
+        c.line({x(tick), bar.y}, {x(tick), bar.bottom()}, ui.theme().window);
+}
+
+struct Figure {
+    std::string name, value, range, about;
+};
+
+std::vector<Figure> figures_of(const Scene& scene, double budget) {
+    const Step& s = *scene.evaluation.step;
+    const std::string peak(name_of(scene.plan.training.compute));
+    const auto rate = [&](double x, std::string (*text)(double)) {
+        return range_text(range_of_rate(x, s.error), text);
+    };
+    const auto plain = [](double x) { return significant(x); };
+    return {
+        {"step", time_text(s.time_s), range_text(range_of_time(s.time_s, s.error), time_text),
+         "Time from one update of the weights to the next."},
+        {"MFU", percent(s.mfu), rate(s.mfu, percent),
+         "Model FLOPs utilisation: FLOPs that the model itself needs (forward, and twice that backward, "
+         "causal attention not halved, nothing recomputed) over the dense "
+             + peak + " peak."},
+        {"HFU", percent(s.hfu), rate(s.hfu, percent),
+         "Hardware FLOPs utilisation: MFU with the FLOPs that are recomputed."},
+        {"tokens/s", count_text(s.tokens_per_s), rate(s.tokens_per_s, count_text), "Of the whole cluster."},
+        {"TFLOP/s per GPU", significant(s.tflops_per_gpu), rate(s.tflops_per_gpu, plain),
+         "Model FLOPs, as in MFU."},
+        {"days for", significant(days_for(s, budget)),
+         range_text(range_of_time(days_for(s, budget), s.error), plain),
+         "Days of steps like this one for the tokens at the left; no failures, no checkpoints."},
+    };
+}
+
+constexpr float kFigures = 316, kFiguresBare = 206;
+void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
+    const Step& s = *scene.evaluation.step;
+    Canvas& c = ui.canvas();
+    const std::vector<Figure> figures = figures_of(scene, state.budget_tokens);
+    const float row_h = std::clamp((room.h - 18) / static_cast<float>(figures.size()), 18.0f, 24.0f);
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        const Figure& f = figures[i];
+        Rect row = room.cut_top(row_h);
+        const Hit hit = ui.area("step.figure", row, i, true, false);
+        if (hit.hovered)
+            ui.tooltip(f.name + "\n" + f.about + "\nRange " + f.range
+                       + ": half of the published runs that were left out of the fit lie within ± "
+                       + percent(s.error) + ".");
+        Rect name = row.cut_left(124);
+        c.text_in(name, f.name, ui.small());
+        if (f.name == "days for") {
+            Rect box{name.x + 56, name.y, 64, std::min(row_h, 22.0f)};
+            bool changed = false;
+            ui.text_field("step.budget", box, state.budget_text, "tokens", false, &changed);
+            const std::optional<double> typed = parse_quantity(state.budget_text);
+            if (typed && *typed > 0) state.budget_tokens = *typed;
+        }
+        c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
+        if (row.w > 60) c.text_in(row, f.range, ui.small());
+        if (f.name == "MFU") {
+            draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFigures - 16), 7}, s);
+            room.cut_top(17);
+        }
+    }
+    std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
+                        "halved, nothing recomputed) over the dense "
+                        + std::string(name_of(scene.plan.training.compute))
+                        + " peak. HFU adds what is recomputed. Half of the published runs left out of "
+                          "the fit lie within the ranges.";
+    const double needed =
+        s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
+    if (s.mfu - needed > 0.02)
+        words = "With the half of attention that the mask leaves out not counted, the MFU is "
+                + percent(needed) + ". " + words;
+    if (c.paragraph_height(room.w, words, ui.small(), 18) + 8 <= room.h) {
+        room.cut_top(8);
+        c.paragraph(room, words, ui.small(), 18);
+    }
+}
+
+void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
+    if (room.w < 420) {  // one under the other; in a low room the waterfall alone
+        const float slices = static_cast<float>(waterfall(*scene.evaluation.step).size() + 1);
+        const bool both = room.h > slices * 14 + 160;
+        draw_waterfall(ui, both ? room.cut_top(room.h - 152) : room, scene);
+        room.cut_top(12);
+        if (both) draw_figures(ui, room, scene, state);
+        return;
+    }
+    // In a narrow room the ranges give way to the waterfall; hovering a figure still says them.
+    const Rect right = room.cut_right(room.w < 640 ? kFiguresBare : std::min(kFigures, room.w * 0.42f));
+    room.cut_right(24);
+    draw_waterfall(ui, room, scene);
+    draw_figures(ui, right, scene, state);
+}
+
+// ---- runs ---------------------------------------------------------------------------------------------
+
+void find_near(const Scene& scene, StepViewState& state, std::uint64_t revision) {
+    if (state.near_of == revision) return;
+    state.near_of = revision;
+    state.near = {};
+    state.near.columns = {{"published run"}, {"tokens/s per GPU", true}, {"estimated", true},
+                          {"off by", true},  {"distance", true},         {"source"}};
+    try {
+        if (!state.loaded) state.runs = load_published_runs(scene.presets);
+        state.loaded = true;
+    } catch (const std::exception&) {
+        state.loaded = true;  // a list that cannot be read shows as empty
+    }
+    for (const NearRun& n : nearest_runs(scene.plan, state.runs, kNearest)) {
+        const PublishedRun& run = state.runs[n.run];
+        const double estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
+                     off = estimated / n.tokens_per_gpu_s - 1;
+        state.near.rows.push_back({run.label, significant(n.tokens_per_gpu_s), significant(estimated),
+                                   (off >= 0 ? "+" : "−") + percent(std::abs(off)), significant(n.distance),
+                                   run.source});
+    }
+}
+
+void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
+    find_near(scene, state, revision);
+    const std::string words = "Nearest of " + std::to_string(state.runs.size())
+                              + " published runs. Distance: |log2| of the ratios of active parameters, GPUs, "
+                                "sequence lengths and peaks; + 2 dense "
+                                "against MoE, + 1 another GPU, + 1 another compute type.";
+    Canvas& c = ui.canvas();
+    const float h = c.paragraph_height(room.w, words, ui.small(), 18);
+    if (h + 90 < room.h) room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);
+    if (ui.hovers(room)) ui.area("step.runs", room, 0, true, false);
+    draw_table(ui, "step.run", room, state.near, state.runs_table);
+}
+
+// ---- stragglers ---------------------------------------------------------------------------------------
+
+std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
+    std::optional<PlanEdit> edit;
+    Canvas& c = ui.canvas();
+    const double cv = scene.plan.training.straggler_cv;
+    const std::int64_t n = scene.evaluation.mesh.world;
+    if (state.expected.empty())
+        for (int k = 0; k <= kMostDoublings; ++k)
+            state.expected.push_back(expected_maximum(std::int64_t{1} << k));
+    Rect left = room.cut_left(room.w < 420 ? room.w : std::min(300.0f, room.w * 0.5f));
+    room.cut_left(24);
+    const auto row = [&](std::string_view name) {
+        Rect r = left.cut_top(24);
+        c.text_in(r.cut_left(140), name, ui.small());
+        return r;
+    };
+    Rect spread = row("σ of a GPU's step time");
+    const Ui::Step by =
+        ui.stepper("step.sigma", spread.cut_left(110).inset(0, 1), percent(cv), cv > 0, cv < 1, true);
+    if (by.by != 0) {
+        Plan p = scene.plan;
+        p.training.straggler_cv = std::clamp(std::round(cv * 100 + by.by) / 100, 0.0, 1.0);
+        edit = PlanEdit{p, "straggler σ " + percent(p.training.straggler_cv), ""};
+    }
+    const double exact = expected_maximum(n), bound = expected_maximum_bound(n);
+    const TextStyle strong = ui.style(13, Tone::text, Face::semibold);
+    c.text_in(row("everyone waits for"), "the slowest of " + thousands(n), ui.style(12));
+    c.text_in(row("expected, exact"), significant(exact) + " σ = " + percent(cv * exact), strong);
+    c.text_in(row("bound √(2 ln N)"), significant(bound) + " σ = " + percent(cv * bound), ui.style(12));
+    if (scene.evaluation.step && left.h >= 24)
+        c.text_in(row("costs"),
+                  (cv > 0 ? time_text(scene.evaluation.step->straggler_s) : std::string("nothing")) + " of "
+                      + time_text(scene.evaluation.step->time_s),
+                  ui.style(12));
+
+    // E[max] and the bound over the number of GPUs, in multiples of sigma.
+    const Rect labels = room.cut_bottom(18);
+    if (room.w < 140 || room.h < 48) return edit;
+    room.cut_left(28);
+    room.cut_top(6);
+    const double top = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02;
+    const auto at = [&](double log2_n, double sigmas) {
+        return Vec2{room.x + static_cast<float>(log2_n / kMostDoublings) * room.w,
+                    room.bottom() - static_cast<float>(sigmas / top) * room.h};
+    };
+    for (int k = 1; k <= 5; ++k) {
+        const float y = at(0, k).y;
+        c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
+        c.text_in({room.x - 28, y - 8, 24, 16}, std::to_string(k) + " σ", ui.small(), Align::right);
+    }
+    std::vector<Vec2> line;
+    for (int k = 0; k <= kMostDoublings; ++k)
+        line.push_back(at(k, state.expected[static_cast<std::size_t>(k)]));
+    c.polyline(line, ui.theme().text, 2);
+    for (int k = 1; k <= kMostDoublings; ++k)
+        c.line(at(k - 1, expected_maximum_bound(std::int64_t{1} << (k - 1))),
+               at(k, expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f, Dash::dashed);
+    for (const int k : {0, 5, 10, 20}) {
+        const float x = at(k, 0).x;
+        c.text_in({k == 20 ? x - 80 : x - 40, labels.y, 80, labels.h}, thousands(std::int64_t{1} << k),
+                  ui.small(), k == 20 ? Align::right : Align::center);
+    }
+    if (n >= 1) {
+        const double log2_n =
+            std::min(std::log2(static_cast<double>(n)), static_cast<double>(kMostDoublings));
+        const Vec2 here = at(log2_n, exact);
+        c.line({here.x, room.y}, {here.x, room.bottom()}, ui.theme().link);
+        c.circle(here, 4, ui.theme().link);
+    }
+    return edit;
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene, StepViewState& state,
+                                  std::uint64_t revision) {
+    Canvas& c = ui.canvas();
+    const bool tall = room.h >= kTall;
+    static constexpr std::string_view kAll[] = {"time", "runs", "stragglers", "constants"};
+    static constexpr std::string_view kBelow[] = {"runs", "stragglers", "constants"};
+    std::optional<PlanEdit> edit;
+    const auto switch_below = [&](Rect row) {
+        const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
+        const int picked =
+            ui.segments("step.part_below", row.cut_left(std::min(264.0f, row.w)), kBelow, below - 1) + 1;
+        if (picked != below) state.part = picked;
+    };
+    if (!tall) {
+        const Rect place = head_place(head_row, room, std::max(288.0f, segments_width(ui, kAll)));
+        state.part = ui.segments("step.view", place, kAll, state.part);
+    }
+    if (scene.evaluation.step) {
+        const Step& s = *scene.evaluation.step;
+        const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
+                                  + " of it is the work itself at the peak, the rest is lost";
+        const TextStyle plain = ui.style(13, Tone::secondary);
+        if (c.text_width(words, plain) > head_row.w && room.h > 200)
+            room.cut_top(c.paragraph(room, words, plain, 18) + 6);
+        else if (head_row.w > 150 && c.text_in(head_row, words, plain) && ui.hovers(head_row))
+            ui.tooltip(words);
+    }
+    if (!scene.evaluation.step && (tall || state.part == StepViewState::kTime)) {
+        const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;
+        c.text_in(text, "No step time for this layout: see the problems.", ui.small(), Align::center);
+        if (!tall) return edit;
+    } else if (tall) {
+        Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 280.0f));
+        draw_time(ui, top, scene, state);
+    }
+    if (tall) {
+        room.cut_top(12);
+        switch_below(room.cut_top(24));
+        room.cut_top(10);
+    }
+    const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
+    switch (part) {
+    case StepViewState::kTime: draw_time(ui, room, scene, state); break;
+    case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
+    case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state); break;
+    default: edit = draw_constants(ui, room, scene, state.constants, revision); break;
+    }
+    return edit;
+}
+
+DataTable step_data(const Scene& scene, double budget_tokens) {
+    DataTable t;
+    t.columns = {{"figure"}, {"value", true}, {"low", true}, {"high", true}, {"unit"}};
+    if (!scene.evaluation.step) return t;
+    const Step& s = *scene.evaluation.step;
+    const auto number = [](double v) {
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.6g", v);
+        return std::string(text.data());
+    };
+    const auto add = [&](std::string name, double value, const Band& r, std::string unit) {
+        t.rows.push_back({std::move(name), number(value), number(r.low), number(r.high), std::move(unit)});
+    };
+    for (const StepSlice& slice : waterfall(s))
+        t.rows.push_back({label_of(slice), number(slice.time_s), "", "", "s"});
+    add("step", s.time_s, range_of_time(s.time_s, s.error), "s");
+    add("MFU", s.mfu, range_of_rate(s.mfu, s.error), "of the peak");
+    add("HFU", s.hfu, range_of_rate(s.hfu, s.error), "of the peak");
+    add("tokens", s.tokens_per_s, range_of_rate(s.tokens_per_s, s.error), "1/s");
+    add("model FLOPs per GPU", s.tflops_per_gpu, range_of_rate(s.tflops_per_gpu, s.error), "TFLOP/s");
+    const double days = days_for(s, budget_tokens);
+    add("time for " + count_text(budget_tokens) + " tokens", days, range_of_time(days, s.error), "days");
+    const double cv = scene.plan.training.straggler_cv;
+    t.rows.push_back({"straggler tax, exact", number(cv * expected_maximum(scene.evaluation.mesh.world)), "",
+                      "", "of the step"});
+    t.rows.push_back({"straggler tax, bound",
+                      number(cv * expected_maximum_bound(scene.evaluation.mesh.world)), "", "",
+                      "of the step"});
+    static constexpr std::array<std::string_view, 6> kUnits{"share", "s", "bytes/s", "FLOP/s", "1 :", "on"};
+    for (const Constant& c : list_constants(scene.plan, scene.presets))
+        t.rows.push_back({"constant: " + c.name + (c.changed() ? ", changed" : ""), number(c.value), "", "",
+                          std::string(kUnits[static_cast<std::size_t>(c.unit)])});
+    return t;
+}
+
+}  // namespace pentamesh::ui

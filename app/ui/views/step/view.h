@@ -1,0 +1,34 @@
+// Step: where the time of a step goes, what it comes to, and on which constants and runs that stands.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/panels/constants_panel.h"
+#include "app/ui/scene/scene.h"
+#include "core/explain/published.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct StepViewState {
+    enum Part { kTime, kRuns, kStragglers, kConstants };
+    int part = kTime;  // shown where there is no room for all
+    std::string budget_text = "15 T";
+    double budget_tokens = 15e12;
+    TableState runs_table;
+    ConstantsState constants;
+    // What is made from the evaluation and kept while it stands.
+    std::uint64_t near_of = 0;
+    bool loaded = false;
+    std::vector<PublishedRun> runs;
+    DataTable near;
+    std::vector<double> expected;  // E[max] of 2^k ranks
+};
+[[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                StepViewState& state, std::uint64_t revision);
+[[nodiscard]] DataTable step_data(const Scene& scene, double budget_tokens);
+
+}  // namespace pentamesh::ui

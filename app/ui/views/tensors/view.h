@@ -1,0 +1,20 @@
+// Tensors: every tensor's shape and cut.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+
+namespace pentamesh::ui {
+
+struct TensorsViewState {
+    TableState table;
+    // Made from the evaluation and kept while it stands.
+    std::uint64_t rows_of = 0;
+    DataTable rows;
+};
+void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
+                  std::uint64_t revision);
+[[nodiscard]] DataTable tensors_data(const Scene& scene);
+
+}  // namespace pentamesh::ui

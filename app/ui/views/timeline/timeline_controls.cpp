@@ -1,0 +1,370 @@
+#include "app/ui/views/timeline/timeline_controls.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/timeline/timeline_rows.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
+
+enum class Icon : std::uint8_t { back, play, pause, forward };
+
+// A quiet button with a drawn mark: no font is asked for it.
+bool icon_button(Ui& ui, std::string_view name, Rect r, Icon icon, std::string_view what) {
+    const Hit hit = ui.area(name, r);
+    Canvas& c = ui.canvas();
+    if (hit.hovered) {
+        c.rect(r, ui.theme().raised, 6);
+        ui.tooltip(std::string(what));
+    }
+    const Color ink = hit.hovered ? ui.theme().text : ui.theme().secondary;
+    const Vec2 m = r.center();
+    const auto triangle = [&](float x, float to) {
+        const std::array<Vec2, 3> p{Vec2{x, m.y - 5}, Vec2{x, m.y + 5}, Vec2{to, m.y}};
+        const std::array<Vec2, 3> q{p[0], p[2], p[1]};
+        c.polygon(to > x ? q : p, ink);
+    };
+    switch (icon) {
+    case Icon::play: triangle(m.x - 3.5f, m.x + 5); break;
+    case Icon::pause:
+        c.rect({m.x - 4.5f, m.y - 5, 3, 10}, ink);
+        c.rect({m.x + 1.5f, m.y - 5, 3, 10}, ink);
+        break;
+    case Icon::back:
+        triangle(m.x + 4, m.x - 3);
+        c.rect({m.x - 5.5f, m.y - 5, 2, 10}, ink);
+        break;
+    case Icon::forward:
+        triangle(m.x - 4, m.x + 3);
+        c.rect({m.x + 3.5f, m.y - 5, 2, 10}, ink);
+        break;
+    }
+    if (hit.focused) ui.focus_ring(r, 6);
+    return hit.clicked;
+}
+
+// The stage that is meant when nobody has said which: the selected one, or the selected GPU's.
+int meant_stage(const Scene& scene) {
+    if (scene.selection.stage >= 0) return scene.selection.stage;
+    if (scene.selection.rank >= 0 && scene.selection.rank < scene.evaluation.mesh.world)
+        return static_cast<int>(dense_coordinates(scene.evaluation.mesh,
+                                                  scene.selection.rank)[static_cast<std::size_t>(Axis::pp)]);
+    return 0;
+}
+
+void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state) {
+    const SlowDevice& slow = state.choice.slow;
+    const std::string label = !slow.any()
+                                  ? "slow stage: none"
+                                  : "stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor);
+    const bool can_up = slow.factor < kSlowFactors.back() || !slow.any();
+    const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any());
+    const int devices = scene.evaluation.timeline.shape.devices;
+    if (step.by != 0)
+        inject(state, slow.any() ? slow.device : std::min(meant_stage(scene), devices - 1), step.by);
+    else if (step.edit_requested)
+        inject(state, slow.any() ? (slow.device + 1) % devices : std::min(meant_stage(scene), devices - 1),
+               slow.any() ? 0 : 1);
+    if (ui.hovers(box))
+        ui.tooltip("inject a slow stage\nOne GPU that is slower holds up its tensor and context peers in "
+                   "every layer, so its whole stage runs at its pace.\n+ and − set the factor; a click on "
+                   "the middle or on a stage's name moves it. It is not part of the plan.");
+}
+
+// Which schedule is set beside the plan's own: a choice that is stepped through.
+void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
+    const std::string label = state.second < 0
+                                  ? "compare: none"
+                                  : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
+    const Ui::Step step = ui.stepper("timeline.second", box, label, state.second >= 0,
+                                     state.second + 1 < kScheduleCount, state.second >= 0);
+    if (step.by != 0 || step.edit_requested) {
+        state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, kScheduleCount - 1);
+        state.second_of = 0;
+    }
+    if (state.second < 0 || state.second_of == revision) return;
+    Plan& p = state.second_plan;
+    p = scene.plan;
+    p.layout.schedule = static_cast<Schedule>(state.second);
+    const bool folds = p.layout.schedule == Schedule::zb_v || p.layout.schedule == Schedule::dualpipev;
+    const bool loops =
+        p.layout.schedule == Schedule::interleaved || p.layout.schedule == Schedule::looped_bfs;
+    const std::int64_t chunks = folds ? 2 : loops ? std::max<std::int64_t>(2, p.layout.virtual_stages) : 1;
+    if (chunks != p.layout.virtual_stages) p.layout.stage_layers.clear();
+    p.layout.virtual_stages = chunks;
+    evaluate(p, state.second_evaluation);
+    state.second_shown.version = 0;
+    state.second_of = revision;
+}
+
+// Text piece by piece in one row, until there is no room.
+struct Line {
+    Ui& ui;
+    Rect rest;
+    bool cut = false;
+    void put(const std::string& text, const TextStyle& s) {
+        if (rest.w < 20 || cut) {
+            cut = true;
+            return;
+        }
+        const float w = ui.canvas().text_width(text, s);
+        cut = ui.canvas().text_in(rest, text, s);
+        rest.cut_left(std::min(rest.w, w + 4));
+    }
+};
+
+std::string form_text(const Bubble& b) {
+    // The share of the time, as the figure before it: the overhead is of the work alone and larger.
+    const std::string figures = percent(b.form_fraction())
+                                + (b.form.span_measure ? " of a stage's span (" : " of it (")
+                                + percent(b.form_overhead) + " of the work)";
+    if (b.form_holds()) return std::string(b.form.formula) + " = " + figures + ", as measured";
+    std::string needs;
+    if (!b.equal_stages) needs = "stages were equal";
+    if (!b.form.exact) needs += (needs.empty() ? "" : " and ") + std::string(b.form.exact_when);
+    return std::string(b.form.formula) + " would be " + figures + " if " + needs;
+}
+
+std::string measures_text(const Bubble& b) {
+    std::string s = "makespan bubble " + time_text(b.makespan) + ": fraction " + percent(b.fraction)
+                    + " of the makespan, overhead " + percent(b.overhead) + " of the work · span bubble "
+                    + time_text(b.span);
+    if (b.steady) s += " · back to back " + time_text(*b.steady) + " a step";
+    return s;
+}
+
+std::string measures_explained(const Bubble& b) {
+    std::string s = measures_text(b) + "\n" + form_text(b);
+    s += "\nwork: what a stage is busy on average, m(F + B) where stages are equal, " + time_text(b.work);
+    s += "\nmakespan bubble: first start to last end, less the work";
+    s += "\nspan bubble: the longest of the stages' own spans, less the work: what is lost where the next "
+         "step may slide into the slanted end of this one";
+    if (b.steady)
+        s += "\nback to back: what one more step adds, less the work. Where it is zero the schedule is a "
+             "zero-bubble one, whatever its makespan says";
+    else
+        s += "\n\"2 steps\" shows them back to back";
+    return s;
+}
+
+// Entries one after another, in as many lines as they need; `draw` false: counted only.
+struct Legend {
+    Ui& ui;
+    Rect all, row;
+    bool draw;
+    int lines = 1;
+
+    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendLine; }
+    // Where the next entry of this width goes; nullopt: nothing is to be drawn.
+    std::optional<Rect> next(float w) {
+        if (row.w < w && row.x > all.x) {
+            ++lines;
+            row = {all.x, row.y + kLegendLine, all.w, kLegendLine};
+        }
+        const Rect at = row.cut_left(std::min(w, row.w));
+        row.cut_left(std::min(16.0f, row.w));
+        if (!draw || at.bottom() > all.bottom() + 1) return std::nullopt;
+        return at;
+    }
+    std::optional<Rect> item(std::string_view name, Color color, OpKind kind, Pattern pattern) {
+        const auto at = next(ui.canvas().text_width(name, ui.style(11)) + 16);
+        if (!at) return std::nullopt;
+        const Rect box{at->x, at->center().y - 5, 10, 10};
+        ui.canvas().rect(box, color);
+        texture(ui.canvas(), ui.theme(), kind, box);
+        if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
+        ui.canvas().text_in({box.right() + 5, at->y, at->w - 15, at->h}, name, ui.style(11, Tone::secondary));
+        return box;
+    }
+};
+
+}  // namespace
+
+void inject(TimelineViewState& state, int device, int by) {
+    SlowDevice& slow = state.choice.slow;
+    int at = -1;  // place of the factor in force
+    if (slow.any())
+        for (std::size_t i = 0; i < kSlowFactors.size(); ++i)
+            if (kSlowFactors[i] <= slow.factor + 1e-9) at = static_cast<int>(i);
+    if (by > 0 && at < 0) at = 1;  // the first is hardly seen: begin with the second
+    at = std::min(at
+                      + (by > 0 && slow.any() ? 1
+                         : by < 0             ? -1
+                                              : 0),
+                  static_cast<int>(kSlowFactors.size()) - 1);
+    if (at < 0)
+        slow = {};
+    else
+        slow = {device, kSlowFactors[static_cast<std::size_t>(at)]};
+}
+
+std::string comparison_text(const Timeline& own, const Timeline& other) {
+    const auto idle = [](const Timeline& t) { return t.makespan * t.bubble_fraction(); };
+    const double before = idle(own), after = idle(other);
+    const std::string name(name_of(other.shape.schedule)), mine(name_of(own.shape.schedule));
+    std::string s = name + " over " + mine + ": ";
+    const double less = before > 0 ? 1 - after / before : 0;
+    if (std::abs(less) < 5e-4)
+        s += "as much idle";
+    else
+        s += percent(std::abs(less)) + (less > 0 ? " less idle" : " more idle");
+    s += " (" + time_text(before) + " to " + time_text(after) + " a stage)";
+    const double change = other.makespan / own.makespan - 1;
+    if (std::abs(change) < 5e-4)
+        s += ", as long";
+    else
+        s += ", " + percent(std::abs(change)) + (change < 0 ? " shorter" : " longer");
+    const auto peak = [](const Timeline& t) {
+        double most = 0;
+        for (const DeviceTime& d : t.device) most = std::max(most, d.peak_in_flight);
+        return most;
+    };
+    const std::string held = trimmed(peak(other)), held_before = trimmed(peak(own));
+    s += "; holds up to " + held + (held == "1" ? " micro-batch" : " micro-batches");
+    return s + (held == held_before ? ", as before" : " instead of " + held_before);
+}
+
+void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
+    const float w = row.w / 3;
+    if (icon_button(ui, "timeline.back", row.cut_left(w), Icon::back, "back to the last start or end  (,)"))
+        step_cursor(t, state, -1, stage);
+    if (icon_button(ui, "timeline.play", row.cut_left(w), state.playing ? Icon::pause : Icon::play,
+                    state.playing ? "pause  (P)" : "play  (P)"))
+        state.playing = !state.playing;
+    if (icon_button(ui, "timeline.forward", row, Icon::forward, "on to the next start or end  (.)"))
+        step_cursor(t, state, 1, stage);
+}
+
+void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state) {
+    if (ui.button("timeline.critical", box, "critical path", 0, true, !state.critical))
+        state.critical = !state.critical;
+    if (ui.hovers(box))
+        ui.tooltip("critical path\nThe chain of ops, each starting the moment the one before it is there, "
+                   "that the makespan hangs on: red, at the top of its rows.");
+}
+
+void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
+    const Timeline& t = state.shown.timeline(scene.evaluation);
+    draw_transport(ui, row.cut_left(84), t, state, scene.selection.stage);
+    row.cut_left(8);
+    draw_critical_switch(ui, row.cut_left(92), state);
+    row.cut_left(8);
+    static constexpr std::string_view kSteps[] = {"1 step", "2 steps"};
+    const Rect steps = row.cut_left(116);
+    state.choice.steps = ui.segments("timeline.steps", steps, kSteps, state.choice.steps - 1) + 1;
+    if (ui.hovers(steps))
+        ui.tooltip("two steps back to back\nWithout a barrier between them the next step slides into the "
+                   "slanted end of the last, as zero-bubble schedules do by checking the optimizer step "
+                   "afterwards.");
+    row.cut_left(8);
+    const float wide = std::clamp((row.w - 8) / 2, 144.0f, 176.0f);
+    if (row.w >= wide) slow_switch(ui, row.cut_left(wide), scene, state);
+    row.cut_left(8);
+    if (row.w >= wide) second_switch(ui, row.cut_left(wide), scene, state, revision);
+}
+
+void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
+    const ShownTimeline& shown = state.shown;
+    const Timeline& t = shown.timeline(scene.evaluation);
+    const ScheduleShape& shape = t.shape;
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    Line line{ui, row};
+    const SlowDevice& slow = shown.choice.slow;
+    if (slow.any()) {
+        const float w = ui.canvas().text_width("remove", ui.style(12)) + 8;
+        if (line.rest.w > w + 120) {
+            const Rect at = line.rest.cut_right(w);
+            if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove"))
+                state.choice.slow = {};
+        }
+        TextStyle strong = ui.title();
+        strong.color = ui.theme().bad;
+        line.put("injected:", strong);
+        line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
+        if (shown.step_before_s > 0) {
+            line.put("· step", plain);
+            line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
+            line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s) + "), bubble "
+                         + percent(shown.bubble.fraction),
+                     plain);
+        }
+    } else if (shape.devices == 1) {
+        line.put("one stage: no bubble, " + plural(shape.microbatches, "micro-batch", "micro-batches"),
+                 plain);
+        return;
+    } else {
+        line.put("bubble", plain);
+        line.put(percent(shown.bubble.fraction), ui.title());
+        std::string more = "of the pipeline's " + time_text(shown.bubble.makespan + shown.bubble.work) + " · "
+                           + form_text(shown.bubble) + " · " + plural(shape.devices, "stage", "stages") + ", "
+                           + plural(shape.microbatches, "micro-batch", "micro-batches");
+        if (chunks_of(shape) > 1) more += ", " + std::to_string(chunks_of(shape)) + " chunks";
+        line.put(more, plain);
+    }
+    if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
+}
+
+float measures_height(Ui& ui, float width, const TimelineViewState& state) {
+    if (state.shown.bubble.work <= 0) return 0;
+    return ui.canvas().paragraph_height(width, measures_text(state.shown.bubble), ui.small(), 18) + 4;
+}
+
+void draw_measures(Ui& ui, Rect row, const Scene&, const TimelineViewState& state) {
+    if (state.shown.bubble.work <= 0) return;
+    ui.canvas().paragraph(row, measures_text(state.shown.bubble), ui.small(), 18);
+    if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown.bubble));
+}
+
+int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
+                    bool draw) {
+    const ShownTimeline& shown = state.shown;
+    const Timeline& t = shown.timeline(scene.evaluation);
+    const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
+    const Theme& theme = ui.theme();
+    const bool pairs = has(OpKind::FB);
+    Legend legend(ui, room, draw);
+    const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
+        return legend.item(name, color, kind, pattern);
+    };
+    if (has(OpKind::F) || pairs) item("forward", theme.forward, OpKind::F);
+    if (has(OpKind::B) || pairs) item("backward", theme.backward, OpKind::B);
+    if (has(OpKind::I)) item("input gradient", theme.backward, OpKind::I);
+    if (has(OpKind::W)) item("weight gradient", theme.weight_grad, OpKind::W);
+    if (pairs) {
+        if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
+            ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);
+            ui.canvas().frame(*box, theme.text, 1);
+        }
+    }
+    const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
+                                   [](const auto& x) { return x.recompute > 0; });
+    if (again && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
+    static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
+                                                                  GroupKind::etp};
+    for (std::size_t a = 0; a < kAxes.size(); ++a) {
+        const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
+            return x.comm.forward[a] + x.comm.backward[a] > 0;
+        });
+        if (speaks && row_height >= kLowRow_px)
+            item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
+                 Pattern::cross_hatched);
+    }
+    if (lane_height(shown, static_cast<int>(t.device.size()), row_height) > 0)
+        item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F);
+    if (shown.choice.slow.any())
+        item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
+    if (chunks_of(t.shape) > 1) {
+        const std::string_view words = "fainter: later chunk";
+        if (const auto at = legend.next(ui.canvas().text_width(words, ui.style(11)) + 2))
+            ui.canvas().text_in(*at, words, ui.style(11, Tone::secondary));
+    }
+    return legend.lines;
+}
+
+}  // namespace pentamesh::ui

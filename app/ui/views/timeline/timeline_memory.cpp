@@ -1,0 +1,63 @@
+#include "app/ui/views/timeline/timeline_memory.h"
+
+#include "app/ui/kit/format.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+double held_at(const std::vector<InFlightStep>& steps, double time) {
+    const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                        [](double t, const InFlightStep& s) { return t < s.time; });
+    return after == steps.begin() ? 0 : (after - 1)->held;
+}
+
+}  // namespace
+
+void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
+                       TimelineViewState& state) {
+    if (state.curve_of != state.shown.version || state.curve_device != device) {
+        state.curve = in_flight(t, device);
+        state.curve_of = state.shown.version;
+        state.curve_device = device;
+    }
+    Canvas& c = ui.canvas();
+    const std::vector<InFlightStep>& steps = state.curve;
+    const double most = std::max(1e-9, t.device[static_cast<std::size_t>(device)].peak_in_flight);
+    Rect plot = room;
+    const Rect head = plot.cut_top(18);
+    const auto height = [&](double held) { return static_cast<float>(held / most) * (plot.h - 2); };
+    c.push_clip(plot);
+    // Steps within a pixel are one, the highest of them; what is left of the view is skipped.
+    const auto before = [](double time, const InFlightStep& s) { return time < s.time; };
+    auto at = std::upper_bound(steps.begin(), steps.end(), scale.from_s, before);
+    double held = at == steps.begin() ? 0 : (at - 1)->held, highest = held;
+    float from = plot.x;
+    for (; at != steps.end() && at->time <= scale.to_s; ++at) {
+        const float x = scale.x(at->time);
+        if (x - from >= 1) {
+            c.rect({from, plot.bottom() - height(highest), x - from, height(highest)}, ui.theme().memory[3]);
+            from = x;
+            highest = at->held;
+        }
+        held = at->held;
+        highest = std::max(highest, held);
+    }
+    if (held > 0 && from < plot.right())
+        c.rect({from, plot.bottom() - height(held), plot.right() - from, height(held)}, ui.theme().memory[3]);
+    c.pop_clip();
+    c.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, ui.theme().hairline);
+    std::string label = "activations held by stage " + std::to_string(device) + ": at most "
+                        + significant(most) + " micro-batches";
+    if (state.cursor_s >= 0) {
+        const double now = held_at(steps, state.cursor_s);
+        label += ", " + significant(now) + " at the cursor";
+        if (state.cursor_s >= scale.from_s && state.cursor_s <= scale.to_s)
+            c.circle({scale.x(state.cursor_s), plot.bottom() - height(now)}, 3.5f, ui.theme().text);
+    }
+    c.text({head.x, head.y + 1}, label, ui.style(11, Tone::secondary));
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,13 @@
+// How many activations does a stage hold, when? The curve below the timeline's rows, on the same time axis.
+#pragma once
+
+#include "app/ui/views/timeline/timeline_scale.h"
+#include "app/ui/views/timeline/view.h"
+
+namespace pentamesh::ui {
+
+// Of one device of the shown timeline; the value at the cursor is said and marked.
+void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
+                       TimelineViewState& state);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,173 @@
+#include "app/ui/views/timeline/timeline_overlay.h"
+
+#include "app/ui/kit/format.h"
+#include "core/pipeline/timeline_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+void arrow(Ui& ui, const Timeline& t, std::size_t from, std::size_t to, const RowPlace& rows,
+           const TimeScale& scale, Color color, float width) {
+    const int a_device = device_of_op(t, from), b_device = device_of_op(t, to);
+    if (a_device == b_device) return;
+    const float far = rows.plot.w * 2;
+    const auto near = [&](float x) { return std::clamp(x, rows.plot.x - far, rows.plot.right() + far); };
+    const Vec2 a{near(scale.x(t.end[from])), rows.middle(a_device)};
+    const Vec2 b{near(scale.x(t.start[to])), rows.middle(b_device)};
+    const float bend = std::max(8.0f, std::abs(b.x - a.x) / 2);
+    ui.canvas().curve(a, a + Vec2{bend, 0}, b - Vec2{bend, 0}, b, color, width);
+    const std::array<Vec2, 3> head{b, b + Vec2{-6, -3.5f}, b + Vec2{-6, 3.5f}};
+    ui.canvas().polygon(head, color);
+}
+
+struct Labelled {
+    std::string name;
+    Color color;
+    double seconds = 0;
+    bool hatched = true;
+};
+
+std::vector<Labelled> tail_parts(const Theme& theme, const StepTail& tail) {
+    std::vector<Labelled> parts;
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const double s = tail.exposed_s[static_cast<std::size_t>(k)];
+        if (s > 0)
+            parts.push_back(
+                {axis_label(static_cast<GroupKind>(k)), color_of(theme, static_cast<GroupKind>(k)), s});
+    }
+    if (tail.optimizer_s > 0) parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false});
+    if (tail.straggler_s > 0) parts.push_back({"stragglers", theme.bad, tail.straggler_s});
+    return parts;
+}
+
+// The step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
+double tick_step(const TimeScale& scale) {
+    constexpr double kLeast_px = 88;
+    const double least = (scale.to_s - scale.from_s) * kLeast_px / std::max(1.0f, scale.plot.w);
+    const double power = std::pow(10.0, std::floor(std::log10(least)));
+    for (const double k : {1.0, 2.0, 5.0})
+        if (k * power >= least) return k * power;
+    return 10 * power;
+}
+
+}  // namespace
+
+void draw_arrows(Ui& ui, const Timeline& t, const TimelineCosts& costs, std::size_t op, const RowPlace& rows,
+                 const TimeScale& scale) {
+    const Color strong = ui.theme().link, weak = mix(ui.theme().link, ui.theme().window, 0.35f);
+    const std::ptrdiff_t last = waited_for(t, costs, op);
+    for (const std::ptrdiff_t from : inputs_of(t, op))
+        if (from >= 0)
+            arrow(ui, t, static_cast<std::size_t>(from), op, rows, scale, from == last ? strong : weak,
+                  from == last ? 2.0f : 1.25f);
+    for (const std::ptrdiff_t to : outputs_of(t, op))
+        if (to >= 0) arrow(ui, t, op, static_cast<std::size_t>(to), rows, scale, weak, 1.25f);
+}
+
+void draw_critical(Ui& ui, const Timeline& t, const std::vector<std::size_t>& path, const RowPlace& rows,
+                   const TimeScale& scale) {
+    Canvas& c = ui.canvas();
+    const Color color = ui.theme().bad;
+    const double pixel = (scale.to_s - scale.from_s) / std::max(1.0f, scale.plot.w);
+    const auto x = [&](double s) { return std::clamp(scale.x(s), rows.plot.x - 8, rows.plot.right() + 8); };
+    for (std::size_t i = 0; i < path.size();) {
+        // Ops in a row on one device are one line.
+        const int d = device_of_op(t, path[i]);
+        std::size_t last = i;
+        while (last + 1 < path.size() && device_of_op(t, path[last + 1]) == d) ++last;
+        const double from = t.start[path[i]], to = t.end[path[last]];
+        if (to >= scale.from_s && from <= scale.to_s) {
+            const Rect row = rows.row(d);
+            c.rect({x(from), row.y, std::max(1.0f, x(to) - x(from)), std::clamp(row.h * 0.12f, 1.0f, 3.0f)},
+                   color);
+            if (last + 1 < path.size()) {
+                const double next = t.start[path[last + 1]];
+                const Rect other = rows.row(device_of_op(t, path[last + 1]));
+                if (std::max(next - to, t.end[path[last]] - t.start[path[last]]) > 2 * pixel)
+                    c.line({x(to), row.y + 1}, {x(next), other.y + 1}, color, 1.5f);
+            }
+        }
+        i = last + 1;
+    }
+}
+
+void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeScale& scale) {
+    std::vector<Vec2> stair;
+    for (std::size_t d = 0; d < t.device.size(); ++d) {
+        const std::size_t each =
+            (t.order.begin[d + 1] - t.order.begin[d]) / static_cast<std::size_t>(t.iterations);
+        if (each == 0) continue;
+        const float x =
+            std::clamp(scale.x(t.end[t.order.begin[d] + each - 1]), rows.plot.x - 64, rows.plot.right() + 64);
+        const float y = rows.plot.y + static_cast<float>(d) * rows.row_h - rows.scroll;
+        stair.push_back({x, y});
+        stair.push_back({x, y + rows.row_h});
+    }
+    ui.canvas().polyline(stair, ui.theme().window, 4);
+    ui.canvas().polyline(stair, ui.theme().text, 2);
+}
+
+void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale) {
+    Canvas& c = ui.canvas();
+    double at = from_s;
+    for (const Labelled& part : tail_parts(ui.theme(), tail)) {
+        const auto x = [&](double s) { return std::clamp(scale.x(s), plot.x - 8, plot.right() + 8); };
+        const Rect r{x(at), plot.y, x(at + part.seconds) - x(at), plot.h};
+        at += part.seconds;
+        if (r.w < 0.5f || r.x > plot.right() || r.right() < plot.x) continue;
+        c.rect(r, part.color.alpha(0.22f));
+        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f));
+        if (ui.hovers(r))
+            ui.tooltip(part.name + " " + time_text(part.seconds)
+                       + "\nafter the pipeline, exposed: nothing is left to hide it behind");
+        const TextStyle s = ui.style(11);
+        const float w = c.text_width(part.name, s);
+        if (w + 8 > r.w) continue;
+        const Rect box{r.center().x - w / 2 - 3, r.y + 3, w + 6, 16};
+        c.rect(box, ui.theme().window, 3);
+        c.text_in(box, part.name, s, Align::center);
+    }
+}
+
+void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
+    Canvas& c = ui.canvas();
+    const double step = tick_step(scale);
+    const double first = std::ceil(scale.from_s / step - 1e-9) * step;
+    // Where three digits do not tell neighbours apart, the first tick has all and the others what they add.
+    const bool relative = first > 0 && step < first * 0.004;
+    const TextStyle s = ui.style(11, Tone::secondary);
+    float free = row.x - 1;
+    for (int i = 0; i < 64; ++i) {
+        const double at = first + i * step;
+        if (at > scale.to_s + step * 1e-6) break;
+        const float x = scale.x(at);
+        c.line({x, row.y}, {x, row.y + 4}, ui.theme().faint);
+        std::string label = i * step == 0 && first == 0 ? "0" : time_text(at);
+        if (relative) label = i == 0 ? significant(first * 1e3, 12) + " ms" : "+" + time_text(i * step);
+        const float w = c.text_width(label, s);
+        const float from = std::clamp(x - w / 2, row.x, std::max(row.x, row.right() - w));
+        if (from <= free) continue;
+        c.text({from, row.y + 4}, label, s);
+        free = from + w + 8;
+    }
+}
+
+void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale) {
+    if (at_s < scale.from_s || at_s > scale.to_s) return;
+    Canvas& c = ui.canvas();
+    const float x = scale.x(at_s);
+    c.line({x, plot.y}, {x, plot.bottom()}, ui.theme().text, 1);
+    if (ruler.empty()) return;
+    const std::string label = time_text(at_s);
+    const TextStyle s{Face::semibold, 11, ui.theme().window, 0};
+    const float w = c.text_width(label, s) + 10;
+    const Rect box{std::clamp(x - w / 2, ruler.x, std::max(ruler.x, ruler.right() - w)), ruler.y + 3, w, 16};
+    c.rect(box, ui.theme().text, 3);
+    c.text_in(box, label, s, Align::center);
+}
+
+}  // namespace pentamesh::ui

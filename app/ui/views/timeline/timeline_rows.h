@@ -1,0 +1,75 @@
+// What a device's row of the timeline looks like: ops a pixel wide or more one by one, the rest as shares.
+#pragma once
+
+#include "app/ui/views/timeline/timeline_scale.h"
+#include "app/ui/views/timeline/view.h"
+
+namespace pentamesh::ui {
+
+// F, B, I and W by shade and texture; an FB pair as both halves in one frame; a later chunk fainter.
+[[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
+// Rows below this have no room for parts: one colour stands for all that a device does.
+inline constexpr float kLowRow_px = 13;
+// A forward that is run again in a backward: between the two.
+[[nodiscard]] Color recompute_color(const Theme& theme);
+// The texture over it: I hatched, W dotted.
+void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
+
+// Where ops end and sends run below them; 0 where rows are low or sends cost nothing.
+[[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
+
+class RowPainter {
+  public:
+    RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
+               SeenBlocks& blocks);
+
+    int lit_microbatch = -1;       // >= 0: the others fade
+    std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
+    std::ptrdiff_t hovered = -1;   // out: the op under the mouse
+    Block hovered_run;             // out: or the run of ops too narrow to see
+    bool over_run = false;
+
+    void row(Rect r, int device);
+    // How many rows are drawn; before the first. Of many low ones, wider ops are merged and only wide ones
+    // numbered, so that a frame's cost has a bound.
+    void expect_rows(int rows);
+    [[nodiscard]] float lane_of(float row_height) const;
+
+  private:
+    struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
+        std::array<float, UnitComm::kAxes> axis{};
+        float again = 0;
+        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + again; }
+    };
+
+    Ui& ui_;
+    const Timeline& t_;
+    const Timeline* before_;
+    const ShownTimeline& shown_;
+    const TimeScale& scale_;
+    SeenBlocks& blocks_;
+    int chunks_;
+    float widest_number_;  // all blocks of a width are numbered or none
+    Rect low_;             // of runs in a low row, not drawn yet
+    Color low_color_;
+    float least_numbered_px_ = 1e9f;  // narrower ops go without their number
+
+    [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
+    [[nodiscard]] Color faded(Color c, bool mine) const {
+        return mine ? c : mix(c, ui_.theme().window, 0.65f);
+    }
+    [[nodiscard]] bool mine(const Op& op) const;
+    [[nodiscard]] Shares shares(int device, const Op& op) const;
+    void block(Rect row, int device, std::size_t i, float x0, float x1);
+    void run(Rect row, int device, const Block& b, float x0, float x1);
+    void strips(Rect r, const Shares& s, bool own);
+    void low_run(Rect r, const Block& b);
+    void end_low_run();
+    void number(Rect r, std::int32_t microbatch, Color ground);
+    void both_numbers(Rect r, const Op& op);
+    void send(Rect lane, int device, std::size_t i);
+    void waiting(Rect row, int device, const Block& b);
+    void lit_ops(Rect row, int device);
+};
+
+}  // namespace pentamesh::ui

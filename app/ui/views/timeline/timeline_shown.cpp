@@ -1,0 +1,58 @@
+#include "app/ui/views/timeline/timeline_shown.h"
+
+namespace pentamesh::ui {
+
+namespace {
+
+// Replays what is asked for; nothing where the evaluation's own timeline is it.
+void replay(const Evaluation& e, ShownTimeline& out) {
+    const ScheduleShape& shape = e.timeline.shape;
+    const Timeline* one = &e.timeline;
+    if (out.choice.slow.any()) {
+        run_timeline(shape, out.costs, out.slowed);
+        one = &out.slowed;
+    }
+    const bool twice = out.choice.steps > 1;
+    if (twice) run_iterations(shape, out.costs, 2, out.two);
+    if (twice && out.choice.slow.any()) run_iterations(shape, e.costs, 2, out.before_two);
+    out.bubble = measure_bubble(*one, out.costs, twice ? &out.two : nullptr);
+    out.step_before_s = e.step ? e.step->time_s : 0;
+    out.step_s = e.step ? step_with_makespan(*e.step, e.timeline.makespan, one->makespan) : 0;
+    out.tail = {};
+    if (!twice && e.step) {
+        out.tail = step_tail(*e.step, e.comm);
+        out.tail.straggler_s *= out.step_s / e.step->time_s;
+    }
+}
+
+}  // namespace
+
+bool update_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision, const TimelineChoice& choice,
+                  ShownTimeline& out) {
+    TimelineChoice wanted = choice;
+    if (wanted.slow.device >= e.timeline.shape.devices || !wanted.slow.any()) wanted.slow = {};
+    if (out.of == revision && out.choice == wanted && out.version > 0) return false;
+    out.of = revision;
+    out.choice = wanted;
+    ++out.version;
+    out.costs = e.costs;
+    apply_slow(wanted.slow, e.timeline.shape.devices, out.costs);
+    replay(e, out);
+    const Timeline& t = out.timeline(e);
+    build_work_index(t, out.index);
+    exposed_in_chunks(plan, e.comm.stages, e.work, out.exposed);
+    out.places = stage_places(plan, e.mesh, t.shape, e.comm.stages);
+    out.has.fill(false);
+    for (const Op& op : t.order.ops) out.has[static_cast<std::size_t>(op.kind)] = true;
+    return true;
+}
+
+std::size_t own_op(const Timeline& t, std::size_t op) {
+    if (t.iterations <= 1) return op;
+    const auto d = static_cast<std::size_t>(device_of_op(t, op));
+    const std::size_t begin = t.order.begin[d];
+    const std::size_t each = (t.order.begin[d + 1] - begin) / static_cast<std::size_t>(t.iterations);
+    return begin / static_cast<std::size_t>(t.iterations) + (op - begin) % each;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,53 @@
+// Which timeline is on the screen: the evaluation's own, or the same order replayed with a slow device or two
+// steps back to back; and what is made from it once and kept while it stands.
+#pragma once
+
+#include "core/evaluate.h"
+#include "core/pipeline/stage_names.h"
+#include "core/pipeline/timeline_blocks.h"
+#include "core/step/block_parts.h"
+#include "core/step/bubble.h"
+
+#include <array>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct TimelineChoice {
+    int steps = 1;    // 2: two of them back to back
+    SlowDevice slow;  // injected: not the plan's
+    bool operator==(const TimelineChoice&) const = default;
+};
+
+struct ShownTimeline {
+    std::uint64_t of = 0;       // the plan's revision that it was made from
+    TimelineChoice choice;      // and the choice
+    std::uint64_t version = 0;  // grows whenever it is made anew: what is derived from it compares this
+    TimelineCosts costs;        // with the slow device
+    Timeline slowed, two, before_two;
+    WorkIndex index;
+    Bubble bubble;                         // of the step as shown
+    std::vector<ChunkExposed> exposed;     // by chunk
+    StepTail tail;                         // zero where two steps are shown or no step can be computed
+    double step_before_s = 0, step_s = 0;  // without and with the slow device; 0: cannot be computed
+    std::vector<StagePlace> places;
+    std::array<bool, 5> has{};  // by OpKind
+
+    [[nodiscard]] const Timeline& timeline(const Evaluation& e) const {
+        return choice.steps > 1 ? two : choice.slow.any() ? slowed : e.timeline;
+    }
+    // The same without the slow device, null where none is injected.
+    [[nodiscard]] const Timeline* before(const Evaluation& e) const {
+        return !choice.slow.any() ? nullptr : choice.steps > 1 ? &before_two : &e.timeline;
+    }
+    [[nodiscard]] double whole_s(const Evaluation& e) const { return timeline(e).makespan + tail.total(); }
+};
+// Makes it anew where the plan or the choice is another. Precondition: the evaluation has a timeline. True:
+// it was made anew.
+bool update_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t revision,
+                  const TimelineChoice& choice, ShownTimeline& out);
+
+// The op of the evaluation's own timeline that this op of the shown one repeats.
+[[nodiscard]] std::size_t own_op(const Timeline& t, std::size_t op);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,434 @@
+// Timeline: devices downwards, time to the right; work below a pixel is merged before it is drawn.
+#include "app/ui/views/timeline/view.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
+#include "app/ui/views/mesh/mesh_marks.h"
+#include "app/ui/views/timeline/timeline_controls.h"
+#include "app/ui/views/timeline/timeline_memory.h"
+#include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_rows.h"
+#include "core/mesh/places.h"
+#include "core/pipeline/timeline_walk.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kMostRow = 128, kSentence = 260;
+constexpr double kLeastSpan_s = 1e-9;
+
+std::string op_name(OpKind k) {
+    switch (k) {
+    case OpKind::F: return "forward";
+    case OpKind::B: return "backward";
+    case OpKind::I: return "input gradient";
+    case OpKind::W: return "weight gradient";
+    case OpKind::FB: return "forward and backward, overlapped";
+    }
+    return "";
+}
+
+std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_t i) {
+    const Op& op = t.order.ops[i];
+    const int device = device_of_op(t, i), m = t.shape.microbatches;
+    std::string s = op_name(op.kind) + ", micro-batch " + std::to_string(op.microbatch % m);
+    if (t.iterations > 1) s += " of step " + std::to_string(op.microbatch / m + 1);
+    s += "\nstage " + std::to_string(device);
+    if (chunks_of(t.shape) > 1) s += ", chunk " + std::to_string(op.chunk);
+    if (op.kind == OpKind::FB)
+        s += "\nwith the backward of micro-batch " + std::to_string(op.backward_microbatch % m) + ", chunk "
+             + std::to_string(op.backward_chunk);
+    s += "\nstarts " + time_text(t.start[i]) + ", takes " + time_text(t.end[i] - t.start[i]);
+    const bool first = i == t.order.begin[static_cast<std::size_t>(device)];
+    const double idle = t.start[i] - (first ? 0 : t.end[i - 1]);
+    const std::ptrdiff_t last = waited_for(t, costs, i);
+    if (idle > 0 && last >= 0) {
+        const auto from = static_cast<std::size_t>(last);
+        s += "\nthe stage idled " + time_text(idle) + " for the " + op_name(t.order.ops[from].kind)
+             + " of stage " + std::to_string(device_of_op(t, from));
+    }
+    return s;
+}
+
+std::string run_tooltip(const Block& b) {
+    const double all = std::max(b.work.all(), 1e-300);
+    std::string s = plural(static_cast<std::int64_t>(b.last - b.first + 1), "op", "ops")
+                    + " too narrow to draw: zoom in\nbusy " + percent(std::min(1.0, b.density()));
+    s += "\nforward " + percent(b.work.forward / all) + ", backward " + percent(b.work.backward / all);
+    if (b.work.weight > 0) s += ", weight gradients " + percent(b.work.weight / all);
+    return s;
+}
+
+// Wheel zooms about the mouse, drag pans, Home and a double-click fit, arrows do the same by keyboard. True:
+// clicked, and not at the end of a pan.
+bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale) {
+    const Hit hit = ui.area("timeline.plot", plot);
+    const double span = scale.to_s - scale.from_s;
+    const auto show = [&](double from, double length) {
+        length = std::clamp(length, std::min(kLeastSpan_s, whole), whole);
+        s.from_s = std::clamp(from, 0.0, whole - length);
+        s.to_s = s.from_s + length;
+    };
+    const auto zoom = [&](double k, double about) { show(about - (about - scale.from_s) * k, span * k); };
+    const bool over = ui.hovers(plot);
+    if (over && ui.frame().wheel != 0) zoom(std::pow(0.8, ui.frame().wheel), scale.time(ui.frame().mouse.x));
+    bool clicked = false;
+    if (hit.held && (std::abs(hit.drag.x) > 3 || s.panning)) {
+        if (!s.panning) s.pan_from_s = scale.from_s;
+        s.panning = true;
+        show(s.pan_from_s - static_cast<double>(hit.drag.x / plot.w) * span, span);
+    } else {
+        clicked = hit.clicked && over && !s.panning;
+    }
+    if (!hit.held) s.panning = false;
+    if (hit.focused && ui.state().focus_visible) {
+        ui.focus_ring(plot, 3);
+        if (pressed({Key::left}, true)) show(scale.from_s - span * 0.1, span);
+        if (pressed({Key::right}, true)) show(scale.from_s + span * 0.1, span);
+        const double about = s.cursor_s >= 0 ? s.cursor_s : (scale.from_s + scale.to_s) / 2;
+        if (pressed({Key::up}, true)) zoom(0.8, about);
+        if (pressed({Key::down}, true)) zoom(1.25, about);
+    }
+    if (hit.double_clicked || pressed({Key::home})) s.from_s = s.to_s = 0;
+    if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
+    if (s.to_s - s.from_s >= whole) s.from_s = s.to_s = 0;
+    return clicked;
+}
+
+// The ruler and the memory curve set the cursor where the mouse is pressed, and drag it.
+void scrub(Ui& ui, std::string_view name, Rect r, double whole, TimelineViewState& s,
+           const TimeScale& scale) {
+    if (r.empty()) return;
+    const Hit hit = ui.area(name, r, 0, true, false);
+    if (hit.held) s.cursor_s = std::clamp(scale.time(ui.frame().mouse.x), 0.0, whole), s.playing = false;
+    if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
+}
+
+// A row has room for the first two chunks' layers; the tooltip has them all.
+std::string short_layers(const StagePlace& place) {
+    const std::size_t more = place.layers.find("…");
+    return more == std::string::npos ? place.layers : place.layers.substr(0, more) + "…";
+}
+
+// Stages by number, and by layers and nodes where the rows are high enough; a click selects the stage, and
+// moves the slow one here where there is one.
+void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
+    Canvas& c = ui.canvas();
+    const auto devices = static_cast<int>(state.shown.places.size());
+    const int every = std::max(1, static_cast<int>(std::ceil(16.0f / rows.row_h)));
+    const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
+    const std::string_view domain = domain_name(scene.plan.cluster);
+    c.push_clip(labels);
+    const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
+    for (int d = first; d < devices; ++d) {
+        const Rect row{labels.x, rows.row(d).y, labels.w, rows.row(d).h};
+        if (row.y > labels.bottom()) break;
+        const StagePlace& place = state.shown.places[static_cast<std::size_t>(d)];
+        const Hit hit = ui.area("timeline.row", row, static_cast<std::uint64_t>(d), true, d % nice == 0);
+        const bool slow = state.shown.choice.slow.device == d;
+        if (hit.hovered) {
+            scene.next_hover.stage = d;
+            ui.tooltip(stage_text(d, place, domain));
+        }
+        if (hit.focused) ui.focus_ring(row, 3);
+        if (hit.clicked) {
+            scene.selection.stage = scene.selection.stage == d && !slow ? -1 : d;
+            if (state.choice.slow.any()) state.choice.slow.device = d;
+        }
+        if (slow) c.rect({row.right() - 5, row.y, 3, row.h}, ui.theme().bad);
+        if (d % nice != 0 && !slow) continue;
+        const int lines = labels.w <= 64 ? 1 : row.h >= 46 ? 3 : row.h >= 30 ? 2 : 1;
+        float y = row.center().y - 8.0f * static_cast<float>(lines);
+        if (lines == 1) y = std::clamp(y, labels.y, std::max(labels.y, labels.bottom() - 16));
+        const auto line = [&](const std::string& text, const TextStyle& s) {
+            c.text_in({row.x, y, row.w - 8, 16}, text, s);
+            y += 16;
+        };
+        TextStyle name = ui.style(11, scene.selection.stage == d || slow ? Tone::text : Tone::secondary);
+        if (slow) name.color = ui.theme().bad;
+        line("stage " + std::to_string(d) + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
+             name);
+        if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
+        if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
+    }
+    c.pop_clip();
+}
+
+// The rows of one timeline; returns what is under the mouse by way of the painter.
+void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, Scene* scene) {
+    const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
+    const int last = std::min(devices - 1, static_cast<int>((rows.scroll + rows.plot.h) / rows.row_h));
+    painter.expect_rows(last - first + 1);
+    for (int d = first; d <= last; ++d) {
+        const Rect row = rows.row(d);
+        if (scene != nullptr && (scene->hover.stage == d || scene->selection.stage == d))
+            ui.canvas().rect(row, ui.theme().raised);
+        painter.row(row, d);
+        if (scene != nullptr && ui.hovers(row)) scene->next_hover.stage = d;
+    }
+}
+
+// The second schedule in rows of its own, on the same time axis, under the sentence that compares them.
+void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, TimelineViewState& state,
+                 double from_s, double to_s) {
+    Canvas& c = ui.canvas();
+    const Evaluation& e = state.second_evaluation;
+    const Rect head = room.cut_top(22);
+    if (e.timeline.empty()) {
+        std::string why = std::string(name_of(static_cast<Schedule>(state.second))) + " cannot run this plan";
+        for (const Problem& p : e.problems)
+            if (p.severity == Severity::error) why += ": " + p.message;
+        c.text_in(head, why, ui.small());
+        return;
+    }
+    const Timeline& t = state.second_shown.timeline(e);
+    const std::string text = comparison_text(state.shown.timeline(scene.evaluation), t);
+    if (c.text_in(head, text, ui.style(13)) && ui.hovers(head)) ui.tooltip(text);
+    const Rect labels = room.cut_left(labels_w);
+    const RowPlace rows{room, std::clamp(room.h / static_cast<float>(t.device.size()), 3.0f, kMostRow), 0};
+    c.text_in({labels.x, room.y, labels.w - 8, 16}, std::string(name_of(t.shape.schedule)),
+              ui.style(11, Tone::secondary));
+    const TimeScale scale{from_s, to_s, room};
+    RowPainter painter(ui, e, state.second_shown, scale, state.second_blocks);
+    c.push_clip(room);
+    draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
+    if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
+    Rect beside = room;
+    beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
+    draw_tail(ui, state.second_shown.tail, t.makespan, beside, scale);
+    if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
+    c.pop_clip();
+    if (painter.hovered >= 0)
+        ui.tooltip(op_tooltip(t, state.second_shown.costs, static_cast<std::size_t>(painter.hovered)));
+}
+
+void play(Ui& ui, double whole, TimelineViewState& s) {
+    if (s.playing) {
+        constexpr double kPlay_s = 12;  // a whole timeline takes this long
+        if (s.cursor_s < 0 || s.cursor_s >= whole) s.cursor_s = 0;
+        s.cursor_s += whole / kPlay_s * std::clamp(ui.frame().time_s - s.played_at, 0.0, 0.1);
+        ui.state().animating = true;
+    }
+    s.played_at = ui.frame().time_s;
+}
+
+// What is under the mouse, and what a click does: select the block, or set the cursor where there is none.
+void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool clicked, const TimeScale& scale,
+                  Scene& scene, TimelineViewState& state) {
+    if (state.hovered != painter.hovered) ui.state().animating = true;  // the micro-batch lights in the next
+    state.hovered = painter.hovered;
+    if (painter.hovered >= 0)
+        ui.tooltip(op_tooltip(t, state.shown.costs, static_cast<std::size_t>(painter.hovered)));
+    else if (painter.over_run)
+        ui.tooltip(run_tooltip(painter.hovered_run));
+    if (!clicked) return;
+    if (painter.hovered < 0) {
+        state.cursor_s = scale.time(ui.frame().mouse.x);
+        return;
+    }
+    const auto op = static_cast<std::size_t>(painter.hovered);
+    const auto own = static_cast<std::ptrdiff_t>(own_op(t, op));
+    scene.selection.op = scene.selection.op == own ? -1 : own;
+    scene.selection.stage = device_of_op(t, op);
+    scene.selection.topic = Selection::Topic::op;
+}
+
+// The op whose micro-batch is lit and whose arrows are drawn: the hovered one, else the selected.
+std::ptrdiff_t lit_op(const Timeline& t, const Scene& scene, const TimelineViewState& state) {
+    if (state.hovered >= 0 && static_cast<std::size_t>(state.hovered) < t.order.ops.size())
+        return state.hovered;
+    const std::ptrdiff_t own = scene.selection.op;
+    if (own < 0 || static_cast<std::size_t>(own) >= scene.evaluation.timeline.order.ops.size()) return -1;
+    if (t.iterations <= 1) return own;
+    const auto d =
+        static_cast<std::size_t>(device_of_op(scene.evaluation.timeline, static_cast<std::size_t>(own)));
+    const auto begin = static_cast<std::ptrdiff_t>(scene.evaluation.timeline.order.begin[d]);
+    return static_cast<std::ptrdiff_t>(t.order.begin[d]) + own - begin;
+}
+
+void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const RowPlace& rows,
+                    const TimeScale& scale) {
+    const Timeline& t = state.shown.timeline(scene.evaluation);
+    if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
+    Rect beside = rows.plot;
+    beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h - rows.scroll);
+    draw_tail(ui, state.shown.tail, t.makespan, beside, scale);
+    if (state.critical) {
+        if (state.critical_of != state.shown.version) {
+            state.critical_path = critical_path(t, state.shown.costs);
+            state.critical_of = state.shown.version;
+        }
+        draw_critical(ui, t, state.critical_path, rows, scale);
+    }
+    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
+        draw_arrows(ui, t, state.shown.costs, static_cast<std::size_t>(op), rows, scale);
+}
+
+float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
+    if (!tall || room.w < 640) return 64;
+    float w = 80;
+    for (std::size_t d = 0; d < shown.places.size() && d < 64; ++d)
+        w = std::max(w, ui.canvas().text_width(short_layers(shown.places[d]), ui.style(11)) + 16);
+    return std::min(w, 160.0f);
+}
+
+struct Rooms {
+    Rect labels, plot, ruler, second, curve, legend;
+};
+
+// The memory curve takes what few stages leave free.
+Rooms divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
+    Rooms r;
+    r.legend = room.cut_bottom(legend);
+    const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
+    if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 240.0f));
+    if (room.h > 96) r.ruler = room.cut_bottom(20);
+    if (second) r.second = room.cut_bottom(room.h / 2);
+    r.labels = room.cut_left(labels);
+    r.plot = room;
+    for (Rect* x : {&r.curve, &r.ruler}) {
+        if (x->empty()) continue;
+        x->cut_left(r.labels.w);
+    }
+    return r;
+}
+
+}  // namespace
+
+void step_cursor(const Timeline& t, TimelineViewState& s, int by, int stage) {
+    s.playing = false;
+    const int device = stage < static_cast<int>(t.device.size()) ? stage : -1;
+    const auto at = by > 0 ? next_boundary(t, s.cursor_s, device)
+                           : previous_boundary(t, std::max(0.0, s.cursor_s), device);
+    if (!at) return;
+    s.cursor_s = *at;
+    if (s.to_s <= s.from_s || (*at >= s.from_s && *at <= s.to_s)) return;
+    const double span = s.to_s - s.from_s;
+    s.from_s = std::max(0.0, *at - span / 2);
+    s.to_s = s.from_s + span;
+}
+
+void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
+                   std::uint64_t revision) {
+    const Evaluation& e = scene.evaluation;
+    Canvas& c = ui.canvas();
+    if (e.timeline.empty() || e.timeline.makespan <= 0) {
+        c.text_in(room, "No timeline for this plan: the problems say why.", ui.small(), Align::center);
+        return;
+    }
+    const double cursor_before = state.cursor_s;
+    update_shown(scene.plan, e, revision, state.choice, state.shown);
+    const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
+    const bool still = ui.state().still;
+    if (tall) {
+        if (!still) {
+            Rect row = room.cut_top(28);
+            row.h = 24;
+            draw_controls(ui, row, scene, state, revision);
+        }
+        draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
+    } else if (!still && head_row.w <= 360 && room.h > 200) {  // a row of its own
+        Rect row = room.cut_top(28);
+        row.h = 24;
+        draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
+        row.cut_left(8);
+        draw_critical_switch(ui, row.cut_left(94), state);
+    } else if (head_row.w > 360 && !still) {
+        draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
+        head_row.cut_right(4);
+        draw_critical_switch(ui, head_row.cut_right(94), state);
+        head_row.cut_right(8);
+    }
+    draw_sentence(ui, head_words(head_row, room, kSentence), scene, state);
+    update_shown(scene.plan, e, revision, state.choice, state.shown);  // a control may have chosen anew
+    const Timeline& t = state.shown.timeline(e);
+    double whole = state.shown.whole_s(e);
+    const bool compared = tall && state.second >= 0 && piped;
+    if (compared && !state.second_evaluation.timeline.empty()) {
+        update_shown(state.second_plan, state.second_evaluation, revision, state.choice, state.second_shown);
+        whole = std::max(whole, state.second_shown.whole_s(state.second_evaluation));
+    }
+    if (state.to_s > whole) state.from_s = state.to_s = 0;
+    if (state.cursor_s > whole) state.cursor_s = -1;
+
+    const auto devices = static_cast<int>(t.device.size());
+    const float labels = labels_width(ui, room, tall, state.shown);
+    const auto rooms_with = [&](float legend) {
+        return divide(room, labels, legend, tall, compared, devices);
+    };
+    const auto row_in = [&](const Rooms& r) {
+        return std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
+    };
+    Rooms rooms = rooms_with(kLegendLine);
+    const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, row_in(rooms), false);
+    if (lines > 1 && room.h > 150) rooms = rooms_with(kLegendLine * static_cast<float>(std::min(lines, 4)));
+    RowPlace rows{rooms.plot, row_in(rooms), 0};
+    const float content = rows.row_h * static_cast<float>(devices);
+    if (ui.hovers(rooms.labels) && ui.frame().wheel != 0)
+        state.scroll -= ui.frame().wheel * std::max(16.0f, rows.row_h * 3);
+    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - rooms.plot.h));
+    rows.scroll = state.scroll;
+    const auto scale_on = [&](Rect r) {
+        return TimeScale{state.from_s, state.to_s > state.from_s ? state.to_s : whole, r};
+    };
+    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot));
+    scrub(ui, "timeline.ruler", rooms.ruler, whole, state, scale_on(rooms.plot));
+    scrub(ui, "timeline.curve", rooms.curve, whole, state, scale_on(rooms.plot));
+    play(ui, whole, state);
+    const TimeScale scale = scale_on(rooms.plot);
+
+    RowPainter painter(ui, e, state.shown, scale, state.blocks);
+    painter.selected = scene.selection.op;
+    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
+        painter.lit_microbatch = t.order.ops[static_cast<std::size_t>(op)].microbatch;
+    c.push_clip(rooms.plot);
+    draw_rows(ui, rows, devices, painter, &scene);
+    draw_over_rows(ui, scene, state, rows, scale);
+    c.pop_clip();
+    answer_mouse(ui, t, painter, clicked, scale, scene, state);
+
+    if (!rooms.ruler.empty()) draw_ruler(ui, rooms.ruler, scale);
+    if (state.cursor_s >= 0) {
+        c.push_clip({rooms.plot.x, rooms.plot.y, rooms.plot.w, rooms.plot.h + rooms.ruler.h});
+        draw_cursor(ui, state.cursor_s, rooms.plot, rooms.ruler, scale);
+        c.pop_clip();
+    }
+    if (compared) draw_second(ui, rooms.second, rooms.labels.w, scene, state, scale.from_s, scale.to_s);
+    if (!rooms.curve.empty()) {
+        const bool chosen = scene.selection.stage >= 0 && scene.selection.stage < devices;
+        Rect band = rooms.curve;
+        band.cut_bottom(6);
+        draw_memory_curve(ui, band, t, chosen ? scene.selection.stage : 0, scale_on(band), state);
+    }
+    draw_labels(ui, rooms.labels, rows, scene, state);
+    rooms.legend.cut_left(rooms.labels.w);
+    timeline_legend(ui, rooms.legend, scene, state, rows.row_h, true);
+    if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
+}
+
+DataTable timeline_data(const Scene& scene) {
+    static constexpr std::size_t kMost = 5000;
+    const Timeline& t = scene.evaluation.timeline;
+    DataTable table;
+    table.columns = {{"stage", true},     {"op"},           {"chunk", true}, {"micro-batch", true},
+                     {"start (s)", true}, {"end (s)", true}};
+    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
+    for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
+        for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
+            if (table.rows.size() >= kMost) {
+                table.left_out = t.order.ops.size() - kMost;
+                return table;
+            }
+            const Op& op = t.order.ops[i];
+            table.rows.push_back({std::to_string(d), std::string(kOps[static_cast<std::size_t>(op.kind)]),
+                                  std::to_string(op.chunk), std::to_string(op.microbatch),
+                                  significant(t.start[i], 6), significant(t.end[i], 6)});
+        }
+    return table;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,51 @@
+// Timeline: when each stage works.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/timeline/timeline_shown.h"
+
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct TimelineViewState {
+    double from_s = 0, to_s = 0;  // what is seen; to <= from: everything
+    double cursor_s = -1;         // < 0: none
+    bool playing = false;
+    bool critical = false;
+    TimelineChoice choice;
+    double played_at = 0;
+    bool panning = false;
+    double pan_from_s = 0;
+    float scroll = 0;             // rows
+    std::ptrdiff_t hovered = -1;  // op of the shown timeline under the mouse in the last frame
+    // What is made from the evaluation and kept while it stands.
+    ShownTimeline shown;
+    std::uint64_t critical_of = 0, curve_of = 0, second_of = 0;
+    std::vector<std::size_t> critical_path;
+    std::vector<InFlightStep> curve;
+    int curve_device = -1;
+    // A second schedule over the same costs, on the same time axis: -1 none, else a Schedule.
+    int second = -1;
+    Plan second_plan;
+    Evaluation second_evaluation;
+    ShownTimeline second_shown;
+    SeenBlocks blocks, second_blocks;
+
+    // The timeline on the screen; null where it was made from another revision of the plan.
+    [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {
+        return !e.timeline.empty() && shown.version > 0 && shown.of == revision ? &shown.timeline(e)
+                                                                                : nullptr;
+    }
+};
+void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
+                   std::uint64_t revision);
+[[nodiscard]] DataTable timeline_data(const Scene& scene);
+
+// Sets the cursor on the next (by > 0) or last start or end of an op, of the selected stage or of any; keeps
+// it in sight.
+void step_cursor(const Timeline& t, TimelineViewState& state, int by, int stage);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,342 @@
+#include "app/ui/views/zoom/view.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/zoom/zoom_parts.h"
+#include "core/teach/captions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr double kFlight_s = 0.35;
+constexpr double kFills = 0.55;     // of the room's width or height: then one is inside a box
+constexpr double kMostZoom = 4;     // beyond a box that fits, where there is nothing inside it
+constexpr float kLeastPicked = 12;  // pixels of a box that a click means
+
+bool flying(const ZoomViewState& s) {
+    return s.begun_s >= 0;
+}
+
+Fold fold_of(const Scene& scene) {
+    return scene.selection.expert && scene.evaluation.mesh.has_experts ? Fold::experts : Fold::dense;
+}
+
+// The other fold is entered where this one was left: at the same GPU, or at the cluster.
+void refold(const Scene& scene, ZoomViewState& s) {
+    const std::size_t levels = s.nest.levels.size();
+    if (s.path.size() < levels) {
+        s.path.clear();
+        return;
+    }
+    NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene)),
+                                 first_rank_of(s.nest, s.path));
+    path.insert(path.end(), s.path.begin() + static_cast<std::ptrdiff_t>(levels), s.path.end());
+    s.path = std::move(path);
+}
+
+void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revision) {
+    const Fold fold = fold_of(scene);
+    if (s.of_revision == revision && s.nest.fold == fold && s.room == Vec2{room.w, room.h}) return;
+    if (s.of_revision == revision && s.nest.fold != fold) refold(scene, s);
+    s.nest = nest_of(scene.plan, scene.evaluation.mesh, room.w / std::max(1.0f, room.h), fold);
+    s.of_revision = revision;
+    s.room = {room.w, room.h};
+    s.path = legal_path(s.nest, s.path);
+    s.cursor = -1;
+    s.camera = fitting(room, box_of(s.nest, s.path));
+    s.begun_s = -1;
+}
+
+// Along a flight the scale grows evenly in its logarithm, and the point that does not move stays where it is.
+void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
+    if (!flying(s)) return;
+    const double t = std::clamp((ui.frame().time_s - s.begun_s) / kFlight_s, 0.0, 1.0);
+    const double eased = t * t * (3 - 2 * t);
+    const double scale = s.from.scale * std::pow(s.to.scale / s.from.scale, eased);
+    const double a = 1 / s.from.scale, b = 1 / s.to.scale;
+    const double way = std::abs(a - b) < 1e-9 * a ? eased : (1 / scale - a) / (b - a);
+    const auto center = [&](const ZoomCamera& c, double extent, double from) {
+        return from + extent / c.scale / 2;
+    };
+    const double x = center(s.from, room.w, s.from.x) * (1 - way) + center(s.to, room.w, s.to.x) * way;
+    const double y = center(s.from, room.h, s.from.y) * (1 - way) + center(s.to, room.h, s.to.y) * way;
+    s.camera = {x - room.w / scale / 2, y - room.h / scale / 2, scale};
+    if (t >= 1)
+        s.camera = s.to, s.begun_s = -1;
+    else
+        ui.state().animating = true;
+}
+
+// The deepest box that one is inside of: what the breadcrumbs say after the wheel or a drag.
+void follow_camera(Rect room, ZoomViewState& s) {
+    NestPath path;
+    NestBox box{0, 0, s.nest.aspect, 1};
+    const double x = s.camera.x + room.w / s.camera.scale / 2, y = s.camera.y + room.h / s.camera.scale / 2;
+    const NestPath at = path_at(s, room, room.center(), 8);
+    for (const std::int64_t step : at) {
+        const NestBox child = child_box(children_of(s.nest, path, box), box, step);
+        const double share = std::max(child.w * s.camera.scale / room.w, child.h * s.camera.scale / room.h);
+        if (!child.contains(x, y) || share < kFills) break;
+        path.push_back(step);
+        box = child;
+    }
+    if (path != s.path) s.path = std::move(path), s.cursor = -1;
+}
+
+void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
+    const ZoomCamera all = fitting(room, {0, 0, s.nest.aspect, 1});
+    bool moved = false;
+    if (ui.hovers(room) && ui.frame().wheel != 0) {
+        const NestPath at = path_at(s, room, ui.frame().mouse, 1);
+        const double most = fitting(room, box_of(s.nest, at)).scale * kMostZoom;
+        const double next = std::clamp(s.camera.scale * std::pow(1.3, ui.frame().wheel), all.scale,
+                                       std::max(all.scale, most));
+        const double mx = ui.frame().mouse.x - room.x, my = ui.frame().mouse.y - room.y;
+        s.camera.x += mx / s.camera.scale - mx / next;
+        s.camera.y += my / s.camera.scale - my / next;
+        s.camera.scale = next;
+        s.begun_s = -1;
+        moved = true;
+    }
+    if (hit.held && (std::abs(hit.drag.x) + std::abs(hit.drag.y) > 4 || s.panning)) {
+        if (!s.panning) s.pan_start = s.camera;
+        s.panning = moved = true;
+        s.begun_s = -1;
+        s.camera.x = s.pan_start.x - hit.drag.x / s.camera.scale;
+        s.camera.y = s.pan_start.y - hit.drag.y / s.camera.scale;
+    } else if (!hit.held) {
+        s.panning = false;
+    }
+    if (!moved) return;
+    // The cluster is never lost: its middle stays the room's at the widest, else the room's middle is in it.
+    const double half_w = room.w / s.camera.scale / 2, half_h = room.h / s.camera.scale / 2;
+    const auto held = [](double center, double half, double extent) {
+        return half * 2 >= extent ? extent / 2 : std::clamp(center, 0.0, extent);
+    };
+    s.camera.x = held(s.camera.x + half_w, half_w, s.nest.aspect) - half_w;
+    s.camera.y = held(s.camera.y + half_h, half_h, 1) - half_h;
+    follow_camera(room, s);
+}
+
+// What a click or the cursor on a box selects: its first GPU, and its stage, in every view.
+void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
+    if (path.empty()) return;
+    const std::size_t depth = std::min(path.size(), s.nest.levels.size());
+    scene.selection.rank = first_rank_of(s.nest, path);
+    scene.selection.topic = Selection::Topic::rank;
+    scene.selection.expert = s.nest.fold == Fold::experts;
+    for (std::size_t i = 0; i < depth; ++i)
+        if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
+    if (depth > 0) scene.selection.axis = s.nest.levels[depth - 1].group;
+}
+
+void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
+    NestPath to = s.path;
+    to.push_back(child);
+    fly(ui, room, s, std::move(to));
+}
+
+void leave(Ui& ui, Rect room, ZoomViewState& s) {
+    NestPath to = s.path;
+    const std::int64_t from = to.back();
+    to.pop_back();
+    fly(ui, room, s, std::move(to), from);
+}
+
+// Arrows walk the children of the box that one is in (or its siblings, where it has none), Enter goes in,
+// Escape and Backspace go out.
+void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
+    if (ui.layer() != ui.state().top_layer || text_field_active()) return;
+    const Id focus = ui.state().focus;  // the tab that opened the view may still have it
+    const bool mine =
+        focus == id_of("zoom.canvas") || focus == id_of("view.Zoom") || !ui.state().focus_visible;
+    if (!s.path.empty() && (pressed({Key::escape}) || (mine && pressed({Key::backspace})))) {
+        s.took_escape = true;
+        leave(ui, room, s);
+        return;
+    }
+    if (pressed({Key::home})) fly(ui, room, s, {});
+    if (!mine) return;
+    const NestBox box = box_of(s.nest, s.path);
+    const NestChildren inside = children_of(s.nest, s.path, box);
+    const bool leaf = inside.count == 0;
+    const NestPath parent(s.path.begin(), s.path.end() - (leaf && !s.path.empty() ? 1 : 0));
+    const NestChildren row = leaf ? children_of(s.nest, parent, box_of(s.nest, parent)) : inside;
+    if (row.count == 0) return;
+    const std::int64_t at = leaf ? s.path.back() : s.cursor;
+    const std::int64_t down = row.sliced ? 1 : row.grid.cols;
+    std::int64_t to = at;
+    if (pressed({Key::right}, true)) to += 1;
+    if (pressed({Key::left}, true)) to -= 1;
+    if (pressed({Key::down}, true)) to += down;
+    if (pressed({Key::up}, true)) to -= down;
+    if (to != at) {
+        to = at < 0 ? 0 : std::clamp<std::int64_t>(to, 0, row.count - 1);
+        NestPath path = parent;
+        path.push_back(to);
+        if (leaf && to != at)
+            fly(ui, room, s, path);
+        else
+            s.cursor = leaf ? -1 : to;
+        select(scene, s, path);
+    }
+    if (!leaf && pressed({Key::enter})) {
+        std::int64_t child = s.cursor >= 0 ? s.cursor : first_to_enter(inside);
+        if (s.cursor < 0 && scene.selection.rank >= 0) {  // towards the selected GPU, if it is in here
+            const NestPath way = path_of_rank(s.nest, scene.selection.rank);
+            if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
+                child = way[s.path.size()];
+        }
+        enter(ui, room, s, child);
+    }
+}
+
+void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
+    if (!hit.hovered) return;
+    const NestPath under = path_at(s, room, ui.frame().mouse, kLeastPicked);
+    if (!under.empty() && under.size() >= s.nest.levels.size())
+        scene.next_hover.rank = first_rank_of(s.nest, under);
+    const bool inside =
+        under.size() > s.path.size() && std::equal(s.path.begin(), s.path.end(), under.begin());
+    if (hit.double_clicked) {
+        if (inside)
+            enter(ui, room, s, under[s.path.size()]);
+        else if (!s.path.empty())
+            leave(ui, room, s);
+        return;
+    }
+    const Vec2 travel = ui.frame().mouse - ui.state().press;
+    if (hit.clicked && std::abs(travel.x) + std::abs(travel.y) < 5) {
+        s.cursor = inside ? under[s.path.size()] : -1;
+        if (under.empty())
+            scene.selection = {.axis = scene.selection.axis};
+        else
+            select(scene, s, under);
+    }
+    if (under.empty() || hit.held) return;
+    std::string text;
+    for (std::size_t k = 1; k <= under.size(); ++k)
+        text += (k > 1 ? " › " : "") + step_label(s.nest, std::span(under).first(k));
+    const std::int64_t rank = first_rank_of(s.nest, under);
+    if (under.size() >= s.nest.levels.size())
+        text += "\nrank " + thousands(rank);
+    else
+        text += "\n" + plural(s.nest.levels[under.size() - 1].gpus, "GPU", "GPUs") + " from rank "
+                + thousands(rank);
+    for (const std::string& cut : cut_sentences(s.nest, tensors_at(s.nest, under), rank)) text += "\n" + cut;
+    ui.tooltip(text);
+}
+
+}  // namespace
+
+void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor) {
+    s.path = std::move(path);
+    s.cursor = cursor;
+    s.from = s.camera;
+    s.to = fitting(room, box_of(s.nest, s.path));
+    s.begun_s = ui.frame().time_s;
+    ui.state().animating = true;
+}
+
+std::int64_t first_to_enter(const NestChildren& children) {
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(children.items.size()); ++i)
+        if (!is_matrix(children, i)) return i;
+    return 0;
+}
+
+void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision) {
+    state.took_escape = false;
+    Canvas& c = ui.canvas();
+    if (scene.evaluation.mesh.world <= 0) {
+        c.text_in(room, "This layout has no mesh: see the problems.", ui.small(), Align::center);
+        return;
+    }
+    const Rect crumb_row = room.cut_top(22);
+    const Rect caption_row = room.h > 150 ? room.cut_top(20) : Rect{};
+    room.cut_top(4);
+    Rect side;
+    if (room.w >= 720 && room.h >= 190) {
+        side = room.cut_right(212);
+        room.cut_right(16);
+    }
+    keep(scene, room, state, revision);
+    if (caption_row.h > 0) draw_caption(ui, caption_row, scene, state);
+    if (head_row.w > 150) {
+        const Rect out = head_row.cut_right(72);
+        if (ui.button("zoom.out", out, "out", 0, !state.path.empty())) leave(ui, room, state);
+        head_row.cut_right(8);
+        if (ui.button("zoom.all", head_row.cut_right(72), "all", 0, !state.path.empty()))
+            fly(ui, room, state, {});
+        head_row.cut_right(8);
+    }
+    if (scene.evaluation.mesh.has_experts && head_row.w > 200) {
+        static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
+        const auto now = static_cast<int>(state.nest.fold);
+        const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
+        if (wanted != now) {
+            scene.selection.expert = wanted == 1;
+            ui.state().focus = id_of("zoom.canvas");  // where the keys go on
+            ui.state().animating = true;
+        }
+    }
+    const Hit hit = ui.area("zoom.canvas", room);
+    move_camera(ui, room, state, hit);
+    keys(ui, room, scene, state);
+    mouse(ui, room, scene, state, hit);
+    draw_crumbs(ui, crumb_row, room, state);
+    if (side.w > 0) draw_ladder(ui, side, room, scene, state);
+    fly_on(ui, room, state);
+
+    c.push_clip(room);
+    draw_boxes(ui, room, scene, state);
+    if (state.cursor >= 0) {
+        NestPath path = state.path;
+        path.push_back(state.cursor);
+        const Rect r = on_screen(state.camera, room, box_of(state.nest, path));
+        c.frame(r.inset(-2), ui.theme().link, 3, 6);
+    }
+    c.pop_clip();
+    if (hit.focused) ui.focus_ring(room.inset(2), 2);
+}
+
+void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank) {
+    state.path = path_of_rank(nest_of(plan, mesh, 1), rank);
+    state.nest.fold = Fold::dense;
+    state.of_revision = 0;
+}
+
+DataTable zoom_data(const Scene& scene, const ZoomViewState& state) {
+    DataTable t;
+    t.columns = {{"level"},
+                 {"axis"},
+                 {"boxes in one box", true},
+                 {"boxes", true},
+                 {"GPUs in one", true},
+                 {"ranks apart", true},
+                 {"here"},
+                 {"what they say to each other"}};
+    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene));
+    std::int64_t boxes = 1;
+    for (std::size_t k = 0; k < nest.levels.size(); ++k) {
+        const NestLevel& l = nest.levels[k];
+        boxes *= l.count;
+        t.rows.push_back(
+            {std::string(name_of(l.kind)), axis_label(l.group), std::to_string(l.count),
+             std::to_string(boxes), std::to_string(l.gpus), std::to_string(l.stride),
+             k < state.path.size() ? std::to_string(state.path[k]) : "",
+             caption_of(scene.plan, scene.evaluation, speaking(scene.evaluation, l.group)).text});
+    }
+    const NestPath path = legal_path(nest, state.path);
+    if (nest.mesh.world <= 0 || path.size() < nest.levels.size()) return t;
+    const NestChildren inside = children_of(nest, path, {});
+    for (const NestItem& item : inside.items)
+        t.rows.push_back({std::string(name_of(inside.kind)), "", "", "", "", "", item.label, ""});
+    for (const std::string& cut : cut_sentences(nest, tensors_at(nest, path), first_rank_of(nest, path)))
+        t.rows.push_back({"cut", "", "", "", "", "", cut, ""});
+    return t;
+}
+
+}  // namespace pentamesh::ui

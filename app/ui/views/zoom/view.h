@@ -1,0 +1,38 @@
+// Zoom: the cluster as boxes in boxes, and one camera from all replicas down to the part of a projection that
+// one GPU holds.
+#pragma once
+
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "core/sharding/nesting.h"
+
+namespace pentamesh::ui {
+
+// screen = room + (unit - origin) * scale, in the units of nesting.h.
+struct ZoomCamera {
+    double x = 0, y = 0, scale = 1;
+};
+
+struct ZoomViewState {
+    NestPath path;             // of the box that fills the view
+    std::int64_t cursor = -1;  // child of it that the keyboard is on; -1: none
+    ZoomCamera camera;
+    // A flight: short, and it ends.
+    ZoomCamera from, to;
+    double begun_s = -1;  // < 0: none
+    bool panning = false;
+    ZoomCamera pan_start;
+    bool took_escape = false;  // Escape went one level out in this frame: nobody else's
+    // Kept while the plan and the room stand.
+    Nest nest;  // of the fold that the selection asks for
+    std::uint64_t of_revision = 0;
+    Vec2 room;
+};
+// `revision`: of the plan, from 1.
+void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision);
+// Without a flight, at the next frame: for pictures and tests.
+void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank);
+[[nodiscard]] DataTable zoom_data(const Scene& scene, const ZoomViewState& state);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,282 @@
+// The boxes of the zoom view: what is on the screen and large enough, nothing else.
+#include "app/ui/kit/format.h"
+#include "app/ui/views/zoom/zoom_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// Children smaller than this are not drawn one by one but as lines, and those not either when still smaller.
+constexpr float kLeastBox = 10, kLeastGpu = 5, kLeastLine = 2.5f;
+constexpr float kGpuOpens = 56, kGpuOpen = 150;  // a GPU's fill fades while its layers come into sight,
+constexpr float kGpuLayers = 78;                 // which they do from here
+
+struct Drawing {
+    Ui& ui;
+    Rect room;
+    const Scene& scene;
+    const ZoomViewState& state;
+    const Nest& nest;
+    NestPath selected;  // of the selected rank; empty: none
+    NestPath path;
+    bool under_tag = false;  // the box around has its name over its first children
+
+    void draw(const NestBox& box, bool matrix = false);
+    void children(const NestBox& box, Rect r);
+    void grid(const NestChildren& c, const NestBox& box, Rect r);
+    void lines(const NestChildren& c, Rect r);
+    void fill(Rect r);
+    void label(Rect r);
+    void tag(Rect r);
+    [[nodiscard]] bool holds_selected() const {
+        return !selected.empty() && path.size() <= selected.size()
+               && std::equal(path.begin(), path.end(), selected.begin());
+    }
+    [[nodiscard]] bool is_gpu() const { return path.size() == nest.levels.size(); }
+};
+
+bool outside(Rect r, Rect room) {
+    return r.right() < room.x || r.x > room.right() || r.bottom() < room.y || r.y > room.bottom();
+}
+
+// Far beyond the room a rectangle's edges are of no interest, and too large for a pixel's arithmetic.
+Rect tamed(Rect r, Rect room) {
+    constexpr float kBeyond = 64;
+    const float x0 = std::max(r.x, room.x - kBeyond), y0 = std::max(r.y, room.y - kBeyond);
+    const float x1 = std::min(r.right(), room.right() + kBeyond),
+                y1 = std::min(r.bottom(), room.bottom() + kBeyond);
+    return {x0, y0, x1 - x0, y1 - y0};
+}
+
+Color level_color(const Drawing& d, std::size_t depth) {
+    return depth == 0 ? d.ui.theme().hairline : color_of_level(d.ui.theme(), d.nest, depth - 1);
+}
+
+void Drawing::fill(Rect r) {
+    const Theme& t = ui.theme();
+    Canvas& c = ui.canvas();
+    const Rect shown = tamed(r, room);
+    const std::size_t depth = path.size();
+    const float radius = std::clamp(std::min(r.w, r.h) * 0.04f, 0.0f, 6.0f);
+    if (depth > nest.levels.size()) {  // inside a GPU
+        c.rect(shown, depth % 2 == 0 ? t.raised : t.panel, radius);
+        if (r.w > 16) c.frame(shown, t.hairline, 1, radius);
+        return;
+    }
+    const Color axis = level_color(*this, depth);
+    if (is_gpu() && depth > 0) {
+        // One shade per holder while it is a cell; a quiet ground once one looks into it.
+        const Color cell = shades(t, axis)[static_cast<std::size_t>(path.back() % kShadeCount)];
+        const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
+        c.rect(shown, mix(cell, mix(t.window, axis, 0.1f), open), radius);
+    } else {
+        c.rect(shown, depth == 0 ? t.panel : mix(t.window, axis, 0.08f), radius);
+    }
+    const bool lit = holds_selected();
+    if (r.w > 10) c.frame(shown, lit && depth > 0 ? t.text : axis, lit && depth > 0 ? 2.0f : 1.0f, radius);
+}
+
+// A box too low for a head row has its name in its corner, on a ground of its own.
+void Drawing::tag(Rect r) {
+    constexpr float kHeight = 14;
+    if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
+    const TextStyle s = ui.style(11);
+    std::string text = step_label(nest, path);
+    const bool short_name = ui.canvas().text_width(text, s) + 10 > r.w;
+    if (short_name && path.size() > nest.levels.size()) return;
+    if (short_name) text = std::to_string(path.back());
+    const float w = ui.canvas().text_width(text, s) + 6;
+    if (w + 4 > r.w) return;
+    // Where its parent's name does not stand: below, and a number on the right besides.
+    const bool below = under_tag && path.size() <= nest.levels.size() && r.h >= kHeight + 8;
+    const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w,
+                      kHeight};
+    ui.canvas().rect(ground, ui.theme().window.alpha(0.8f), 2);
+    ui.canvas().text_in(ground, text, s, Align::center);
+}
+
+void Drawing::label(Rect r) {
+    const auto h = static_cast<float>(nest_head(r.w, r.h, path.empty() && !is_gpu()));
+    Canvas& c = ui.canvas();
+    const bool cell = is_gpu() && !path.empty() && r.w < kGpuOpen;
+    if (cell) {  // a GPU that is a cell is named in its middle
+        if (r.w < 26 || r.h < 15) return;
+        if (r.w >= kGpuLayers) {
+            tag(r);
+            return;
+        }
+        const Color axis = level_color(*this, path.size());
+        const Color ground = shades(ui.theme(), axis)[static_cast<std::size_t>(path.back() % kShadeCount)];
+        TextStyle s = ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f);
+        const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
+        s.color = ink_on(mix(ground, mix(ui.theme().window, axis, 0.1f), open));
+        const std::string name = step_label(nest, path);
+        const bool fits = c.text_width(name, s) < r.w - 4;
+        if (r.h > 40 && c.text_width("rank 00000", s) < r.w - 4) {
+            c.text_in({r.x, r.center().y - 17, r.w, 17}, name, s, Align::center);
+            c.text_in({r.x, r.center().y, r.w, 17}, "rank " + thousands(first_rank_of(nest, path)), s,
+                      Align::center);
+        } else {
+            c.text_in(r, fits ? name : std::to_string(path.back()), s, Align::center);
+        }
+        return;
+    }
+    // What one is inside of is said by the breadcrumbs.
+    if (path.size() < state.path.size() && std::equal(path.begin(), path.end(), state.path.begin())) return;
+    if (h < 13) tag(r);
+    if (h < 13 || r.w < 30 || r.y + h * 0.75f < room.y) return;
+    const float size = h >= 24 ? 14.0f : h >= 18 ? 13.0f : 11.0f;
+    std::string text = path.empty() ? scene.plan.cluster.name : step_label(nest, path);
+    const bool of_mesh = path.size() <= nest.levels.size();
+    std::string more;
+    if (is_gpu())
+        more = "rank " + thousands(first_rank_of(nest, path));
+    else if (of_mesh)
+        more = plural(path.empty() ? nest.mesh.world : nest.levels[path.size() - 1].gpus, "GPU", "GPUs");
+    // Kept in sight while its box is partly off the screen.
+    const float x = std::max(r.x, room.x) + std::min(8.0f, r.w * 0.05f) + 1;
+    const float right = std::min(r.right(), room.right()) - 4;
+    const float y = r.y + (h - size * 1.35f) / 2;
+    const Rect line{x, y, right - x, size * 1.35f};
+    if (line.w < 20) return;
+    const TextStyle bold = ui.style(size, Tone::text, Face::semibold);
+    const float w = c.text_width(text, bold);
+    if (w > line.w && of_mesh && !path.empty()) text = std::to_string(path.back());
+    c.text_in(line, text, bold);
+    const float left = line.w - w - 10;
+    if (!more.empty() && left > c.text_width(more, ui.style(size)))
+        c.text_in({x + w + 10, y, left, line.h}, more, ui.style(size, Tone::secondary));
+}
+
+void Drawing::lines(const NestChildren& c, Rect r) {
+    const auto k = static_cast<float>(state.camera.scale);
+    const auto px = static_cast<float>(c.grid.pitch_x) * k, py = static_cast<float>(c.grid.pitch_y) * k;
+    const Color axis = color_of_level(ui.theme(), nest, path.size());
+    const float x0 = r.x + static_cast<float>(c.grid.x) * k, y0 = r.y + static_cast<float>(c.grid.y) * k;
+    const float x1 = x0 + px * static_cast<float>(c.grid.cols),
+                y1 = y0 + py * static_cast<float>(c.grid.rows);
+    ui.canvas().rect(tamed({x0, y0, x1 - x0, y1 - y0}, room), axis.alpha(0.4f));
+    if (std::min(px, py) < kLeastLine) return;
+    for (std::int64_t i = 1; i < c.grid.cols; ++i) {
+        const float x = x0 + px * static_cast<float>(i);
+        ui.canvas().line({x, y0}, {x, y1}, ui.theme().window, 1);
+    }
+    for (std::int64_t i = 1; i < c.grid.rows; ++i) {
+        const float y = y0 + py * static_cast<float>(i);
+        ui.canvas().line({x0, y}, {x1, y}, ui.theme().window, 1);
+    }
+}
+
+void Drawing::grid(const NestChildren& c, const NestBox& box, Rect r) {
+    const double k = state.camera.scale;
+    const bool gpus = path.size() + 1 == nest.levels.size();
+    if (std::min(c.grid.w, c.grid.h) * k < (gpus ? kLeastGpu : kLeastBox)) {
+        if (c.items.empty()) lines(c, r);
+        return;
+    }
+    // Rows and columns that reach into the room.
+    const auto range = [](double begin, double pitch, float low, float high, std::int64_t n) {
+        const auto a = static_cast<std::int64_t>(std::floor((low - begin) / pitch)),
+                   b = static_cast<std::int64_t>(std::ceil((high - begin) / pitch));
+        return std::pair{std::clamp<std::int64_t>(a, 0, n), std::clamp<std::int64_t>(b, 0, n)};
+    };
+    const auto [col0, col1] =
+        range(r.x + c.grid.x * k, c.grid.pitch_x * k, room.x, room.right(), c.grid.cols);
+    const auto [row0, row1] =
+        range(r.y + c.grid.y * k, c.grid.pitch_y * k, room.y, room.bottom(), c.grid.rows);
+    for (std::int64_t row = row0; row < row1; ++row)
+        for (std::int64_t col = col0; col < col1; ++col) {
+            const std::int64_t i = row * c.grid.cols + col;
+            if (i >= c.count) break;
+            path.push_back(i);
+            draw(child_box(c, box, i), is_matrix(c, i));
+            path.pop_back();
+        }
+}
+
+void Drawing::children(const NestBox& box, Rect r) {
+    if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
+    const NestChildren c = children_of(nest, path, box);
+    if (c.count == 0) return;
+    if (!c.sliced) {
+        grid(c, box, r);
+        return;
+    }
+    for (std::int64_t i = 0; i < c.count; ++i) {
+        path.push_back(i);
+        draw(child_box(c, box, i), is_matrix(c, i));
+        path.pop_back();
+    }
+}
+
+void Drawing::draw(const NestBox& box, bool matrix) {
+    const Rect r = on_screen(state.camera, room, box);
+    if (outside(r, room) || std::min(r.w, r.h) < 3) return;
+    fill(r);
+    if (matrix) {
+        if (r.w > 8 && r.h > 8)
+            draw_tensor(ui, r, nest, tensors_at(nest, path), first_rank_of(nest, path),
+                        step_label(nest, path));
+        return;
+    }
+    const bool around = std::exchange(under_tag, !path.empty() && nest_head(r.w, r.h, false) < 13);
+    children(box, r);
+    under_tag = around;
+    label(r);
+}
+
+}  // namespace
+
+Color color_of_level(const Theme& theme, const Nest& nest, std::size_t level) {
+    return level < nest.levels.size() ? color_of(theme, nest.levels[level].group) : theme.secondary;
+}
+
+Rect on_screen(const ZoomCamera& camera, Rect room, const NestBox& box) {
+    return {static_cast<float>(room.x + (box.x - camera.x) * camera.scale),
+            static_cast<float>(room.y + (box.y - camera.y) * camera.scale),
+            static_cast<float>(box.w * camera.scale), static_cast<float>(box.h * camera.scale)};
+}
+
+ZoomCamera fitting(Rect room, const NestBox& box) {
+    constexpr double kAir = 0.97;
+    const double scale = std::min(room.w / box.w, room.h / box.h) * kAir;
+    return {box.x + box.w / 2 - room.w / scale / 2, box.y + box.h / 2 - room.h / scale / 2, scale};
+}
+
+void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& state) {
+    Drawing d{ui, room, scene, state, state.nest, {}, {}, false};
+    if (scene.selection.rank >= 0) d.selected = path_of_rank(state.nest, scene.selection.rank);
+    d.draw({0, 0, state.nest.aspect, 1});
+}
+
+NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px) {
+    const double x = state.camera.x + (point.x - room.x) / state.camera.scale,
+                 y = state.camera.y + (point.y - room.y) / state.camera.scale;
+    NestPath path;
+    NestBox box{0, 0, state.nest.aspect, 1};
+    for (int depth = 0; depth < 9; ++depth) {
+        const NestChildren c = children_of(state.nest, path, box);
+        std::int64_t hit = -1;
+        if (c.count > 0 && !c.sliced) {
+            const double col = std::floor((x - box.x - c.grid.x) / c.grid.pitch_x),
+                         row = std::floor((y - box.y - c.grid.y) / c.grid.pitch_y);
+            if (col >= 0 && row >= 0 && col < static_cast<double>(c.grid.cols)
+                && row < static_cast<double>(c.grid.rows))
+                hit = static_cast<std::int64_t>(row) * c.grid.cols + static_cast<std::int64_t>(col);
+        }
+        for (std::int64_t i = 0; c.sliced && i < c.count; ++i)
+            if (child_box(c, box, i).contains(x, y)) hit = i;
+        if (hit < 0 || hit >= c.count) break;
+        const NestBox child = child_box(c, box, hit);
+        if (!child.contains(x, y) || std::min(child.w, child.h) * state.camera.scale < least_px) break;
+        path.push_back(hit);
+        box = child;
+    }
+    return path;
+}
+
+}  // namespace pentamesh::ui

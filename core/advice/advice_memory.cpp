@@ -1,0 +1,201 @@
+// Does it fit, and if not, what is the smallest change that makes it fit?
+#include "core/advice/advice_rules.h"
+
+#include <array>
+
+namespace pentamesh {
+namespace {
+
+// One change that saves memory. False: it does not apply to this plan.
+using Saving = bool (*)(Plan&);
+
+// Whether `q` stays laid out over the same GPUs with an axis doubled at the cost of data parallelism.
+bool double_at_cost_of_dp(Layout& l, std::int64_t& axis) {
+    if (l.dp_replicate.value_or(1) % 2 == 0)
+        l.dp_replicate = *l.dp_replicate / 2;
+    else if (l.dp_shard % 2 == 0)
+        l.dp_shard /= 2;
+    else
+        return false;
+    axis *= 2;
+    return true;
+}
+
+constexpr std::array<Saving, 12> kSavings{
+    [](Plan& q) {
+        if (q.layout.tp == 1 || q.layout.sequence_parallel) return false;
+        return q.layout.sequence_parallel = true;
+    },
+    [](Plan& q) {
+        if (q.training.recompute != Recompute::none) return false;
+        q.training.recompute = Recompute::selective;
+        return true;
+    },
+    [](Plan& q) {
+        if (q.training.recompute == Recompute::full) return false;
+        q.training.recompute = Recompute::full;
+        return true;
+    },
+    [](Plan& q) {
+        if (q.training.attention == AttentionImpl::flash) return false;
+        q.training.attention = AttentionImpl::flash;
+        return true;
+    },
+    [](Plan& q) {
+        if (q.training.micro_batch % 2 != 0) return false;
+        q.training.micro_batch /= 2;
+        return true;
+    },
+    [](Plan& q) {
+        if (q.layout.zero > 0 || q.layout.dp_shard == 1) return false;
+        q.layout.zero = 1;
+        return true;
+    },
+    [](Plan& q) {
+        if (q.layout.zero >= 3 || q.layout.dp_shard == 1) return false;
+        q.layout.zero = 3;
+        return true;
+    },
+    [](Plan& q) {  // replicas become shards
+        if (q.layout.dp_replicate.value_or(1) == 1) return false;
+        q.layout.dp_shard *= *q.layout.dp_replicate;
+        q.layout.dp_replicate = 1;
+        if (q.layout.zero == 0) q.layout.zero = 1;
+        return true;
+    },
+    [](Plan& q) { return double_at_cost_of_dp(q.layout, q.layout.tp); },
+    [](Plan& q) {
+        q.layout.stage_layers.clear();
+        return double_at_cost_of_dp(q.layout, q.layout.pp);
+    },
+    [](Plan& q) { return double_at_cost_of_dp(q.layout, q.layout.cp); },
+    [](Plan& q) {  // fewer experts a GPU, on the same GPUs
+        q.layout.ep *= 2;
+        return q.model.moe.has_value();
+    },
+};
+
+// With the replicas that the cluster leaves stated, so that a saving can trade them.
+void state_replicas(Plan& q) {
+    q.layout.dp_replicate = resolved_dp_replicate(q);
+}
+
+void consider_single_savings(Fastest& fastest) {
+    for (const Saving save : kSavings) {
+        bool applies = true;
+        fastest.consider(
+            [&](Plan& q) {
+                state_replicas(q);
+                applies = save(q);
+                if (!applies) q.cluster.gpus = 0;  // no valid plan: not considered
+            },
+            true);
+    }
+}
+
+// Each saving at most twice (tp doubled, and doubled again).
+void consider_pairs(Fastest& fastest) {
+    for (std::size_t i = 0; i < kSavings.size(); ++i)
+        for (std::size_t j = i; j < kSavings.size(); ++j)
+            fastest.consider(
+                [&](Plan& q) {
+                    state_replicas(q);
+                    if (!kSavings[i](q) || !kSavings[j](q)) q.cluster.gpus = 0;
+                },
+                true);
+}
+
+// Everything that costs no GPUs at once, then tp, pp, cp or ep doubled as often as it takes.
+void consider_all_out(Fastest& fastest) {
+    for (int doublings = 0; doublings <= 6; ++doublings)
+        for (const std::size_t axis : {8U, 9U, 10U, 11U})
+            for (const bool full : {false, true})
+                fastest.consider(
+                    [&](Plan& q) {
+                        state_replicas(q);
+                        for (const std::size_t i : {0U, 1U, 3U}) kSavings[i](q);
+                        if (full) kSavings[2](q);
+                        if (q.layout.pp == 1) kSavings[6](q);
+                        for (int d = 0; d < doublings; ++d)
+                            if (!kSavings[axis](q)) q.cluster.gpus = 0;
+                    },
+                    true);
+}
+
+void does_not_fit(Advice& a) {
+    const Memory& m = a.now.memory;
+    if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
+    const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    Problem& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
+    p.message = sentence("The GPUs of stage ", s.stage, " need ", memory_text(s.total()), ", ",
+                         memory_text(s.total() - m.hbm), " more than the ", memory_text(m.hbm),
+                         " they have (parameters ", memory_text(s.parameters), ", gradients ",
+                         memory_text(s.gradients), ", optimizer ", memory_text(s.optimizer), ", activations ",
+                         memory_text(s.activations), ", buffers ", memory_text(s.buffers), ").");
+    Fastest fastest(a);
+    consider_single_savings(fastest);
+    if (!fastest.any()) consider_pairs(fastest);
+    if (!fastest.any()) consider_all_out(fastest);
+    if (const Candidate* c = fastest.any()) {
+        p.message += sentence(" The fastest small change that fits: ", edits_text(c->edits), ", ",
+                              memory_text(c->peak_bytes), " and ", a.said(c->time_s), " a step instead of ",
+                              a.said(a.base.step->time_s), ".");
+        p.fix = c->edits;
+    } else {
+        p.message += " No small change of the layout makes it fit; it takes more GPUs or a smaller model.";
+    }
+}
+
+void recomputes_without_need(Advice& a) {
+    if (a.plan.training.recompute == Recompute::none || !a.base.memory.fits()) return;
+    Fastest fastest(a);
+    for (const Recompute r : {Recompute::none, Recompute::selective}) {
+        if (r >= a.plan.training.recompute) continue;
+        // With a tenth to spare: what frameworks take besides is a range.
+        if (a.works([&](Plan& q) { q.training.recompute = r; })
+            && a.trial.memory.peak() <= 0.9 * a.trial.memory.hbm)
+            fastest.consider([&](Plan& q) { q.training.recompute = r; }, true);
+    }
+    const Candidate* c = fastest.better_than(a.base.step->time_s);
+    if (!c) return;
+    Problem& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
+    p.message = sentence("Activations would fit with less recomputation: ", memory_text(c->peak_bytes),
+                         " of ", memory_text(a.base.memory.hbm), " per GPU.");
+    offer(a, p, *c);
+}
+
+void nearly_full(Advice& a) {
+    const Memory& m = a.now.memory;
+    if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
+    const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const double most = s.total() - s.buffers + s.buffers_high;
+    if (most <= m.hbm) return;
+    Problem& p = a.add(Severity::info, Rule::hardware, "memory-nearly-full", "/cluster/gpu");
+    p.message = sentence("Stage ", s.stage, " fits with ", memory_text(s.total()), " of ", memory_text(m.hbm),
+                         ", but not if the framework's own buffers take the upper end of their range (",
+                         memory_text(s.buffers_high), " instead of ", memory_text(s.buffers), ").");
+}
+
+void sequence_parallel_left_off(Advice& a) {
+    if (a.plan.layout.tp == 1 || a.plan.layout.sequence_parallel) return;
+    if (!a.works([](Plan& q) { q.layout.sequence_parallel = true; })) return;
+    const double saved = a.base.memory.peak() - a.trial.memory.peak();
+    if (saved < 0.01 * a.base.memory.peak()) return;
+    Problem& p = a.add(Severity::info, Rule::advice, "sequence-parallel-off", "/layout/sequence_parallel");
+    p.message = sentence("With tp = ", a.plan.layout.tp,
+                         " the norms and dropouts are computed and kept on every tp rank alike. Sequence "
+                         "parallelism cuts them for the same bytes on the wire and saves ",
+                         memory_text(saved), " per GPU.");
+    p.fix = {{"/layout/sequence_parallel", true}};
+}
+
+}  // namespace
+
+void advise_memory(Advice& a) {
+    does_not_fit(a);
+    recomputes_without_need(a);
+    nearly_full(a);
+    sequence_parallel_left_off(a);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,92 @@
+// What the files of advice share: a plan's evaluation, and changes tried out on it.
+#pragma once
+
+#include "core/evaluate.h"
+#include "core/rules/rules.h"
+
+#include <optional>
+#include <string>
+
+namespace pentamesh {
+
+// A change that was evaluated and found valid.
+struct Candidate {
+    std::vector<Edit> edits;
+    double time_s = 0, peak_bytes = 0, bubble_s = 0;
+    AxisTraffic tp, pp, ep;
+    double data_parallel_bytes = 0;  // sent per GPU and step on every data-parallel axis
+};
+
+struct Advice {
+    const Plan& plan;
+    const Evaluation& now;
+    std::vector<Problem>& out;
+    Evaluation base = {};   // the plan by the closed forms that trials go by: like is compared with like
+    Plan changed = {};      // scratch
+    Evaluation trial = {};  // scratch
+
+    Problem& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
+        Problem& p = out.emplace_back();
+        p.severity = severity;
+        p.rule = rule;
+        p.code = code;
+        p.pointer = pointer;
+        return p;
+    }
+
+    // Evaluates the plan with a change; false where that is no valid plan or has no step time.
+    template <typename Change>
+    bool works(Change&& change) {
+        changed.layout = plan.layout;
+        changed.training = plan.training;
+        changed.cluster.gpus = plan.cluster.gpus;
+        change(changed);
+        evaluate(changed, trial, {false, false});
+        return trial.valid && trial.step.has_value();
+    }
+    [[nodiscard]] Candidate candidate() const;  // of the trial
+    // A step time of `base` or a trial as it is said: the plan's own is the replayed one that the window
+    // shows, and a change's is as much of that as it is of `base`.
+    [[nodiscard]] std::string said(double time_s) const;
+    // Does the trial fit the memory, or at least take no more than the plan does?
+    [[nodiscard]] bool memory_allows() const {
+        return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
+    }
+};
+
+// Keeps the fastest of the changes that work, whose memory is allowed.
+class Fastest {
+  public:
+    explicit Fastest(Advice& advice) : advice_(advice) {}
+    template <typename Change>
+    void consider(Change&& change, bool must_fit = false) {
+        if (!advice_.works(change)) return;
+        if (must_fit ? !advice_.trial.memory.fits() : !advice_.memory_allows()) return;
+        if (best_ && best_->time_s <= advice_.trial.step->time_s) return;
+        best_ = advice_.candidate();
+    }
+    // Only where it beats `limit_s` by at least one percent.
+    [[nodiscard]] const Candidate* better_than(double limit_s) const {
+        return best_ && best_->time_s < 0.99 * limit_s ? &*best_ : nullptr;
+    }
+    [[nodiscard]] const Candidate* any() const { return best_ ? &*best_ : nullptr; }
+
+  private:
+    Advice& advice_;
+    std::optional<Candidate> best_;
+};
+
+// "tp = 8 and dp_shard = 32"
+[[nodiscard]] std::string edits_text(const std::vector<Edit>& edits);
+// " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
+// message.
+void offer(const Advice& a, Problem& problem, const Candidate& candidate);
+[[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
+
+// By file: where groups lie; what fits; how the step's time goes.
+void advise_placement(Advice& a);  // advice_placement.cpp
+void advise_sharding(Advice& a);   // advice_sharding.cpp
+void advise_memory(Advice& a);     // advice_memory.cpp
+void advise_step(Advice& a);       // advice_step.cpp
+
+}  // namespace pentamesh

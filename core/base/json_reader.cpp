@@ -1,0 +1,152 @@
+#include "core/base/json_reader.h"
+
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+
+#include <vector>
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::json;
+
+// Builds the value from the parser's events, keeping the path to where it stands.
+class Builder {
+  public:
+    Builder(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+    [[nodiscard]] json take() { return std::move(root_); }
+
+    bool null() { return add(nullptr); }
+    bool boolean(bool v) { return add(v); }
+    bool number_integer(std::int64_t v) { return add(v); }
+    bool number_unsigned(std::uint64_t v) { return add(v); }
+    bool number_float(double v, const std::string&) { return add(v); }
+    bool string(std::string& v) { return add(std::move(v)); }
+    bool binary(json::binary_t&) { return false; }
+    bool start_object(std::size_t) { return open(json::object()); }
+    bool start_array(std::size_t) { return open(json::array()); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+    bool key(std::string& k) {
+        levels_.back().key = k;
+        if (levels_.back().value->contains(k)) fail("the key stands here twice");
+        return true;
+    }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) {
+        fail(reason(e.what()) + where(position));
+    }
+
+  private:
+    struct Level {
+        json* value;
+        std::string key;
+    };
+
+    bool add(json v) {
+        place(std::move(v));
+        return true;
+    }
+    json* place(json v) {
+        if (levels_.empty()) {
+            root_ = std::move(v);
+            return &root_;
+        }
+        json& parent = *levels_.back().value;
+        if (parent.is_array()) {
+            parent.push_back(std::move(v));
+            return &parent.back();
+        }
+        return &(parent[levels_.back().key] = std::move(v));
+    }
+    bool open(json v) {
+        if (levels_.size() >= static_cast<std::size_t>(kMostJsonLevels))
+            fail("is nested deeper than " + std::to_string(kMostJsonLevels) + " levels");
+        json* at = place(std::move(v));
+        levels_.push_back({at, {}});
+        return true;
+    }
+    bool close() {
+        levels_.pop_back();
+        return true;
+    }
+
+    [[nodiscard]] std::string pointer() const {
+        std::string p;
+        for (std::size_t i = 0; i < levels_.size(); ++i) {
+            const Level& level = levels_[i];
+            const bool inside = i + 1 < levels_.size();  // then its last element is being read, not the next
+            if (level.value->is_array())
+                p += "/" + std::to_string(level.value->size() - (inside ? 1 : 0));
+            else if (!level.key.empty())
+                p += "/" + escape_token(shown_text(level.key));
+        }
+        return p;
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw Error(ErrorKind::invalid, path_, pointer(), what);
+    }
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ..." without its
+    // beginning: the line is counted here, since errors of numbers have none.
+    [[nodiscard]] static std::string reason(std::string what) {
+        if (const auto end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
+        if (what.rfind("parse error", 0) == 0)
+            if (const auto colon = what.find(": "); colon != std::string::npos) what = what.substr(colon + 2);
+        return "not JSON: " + shown_message(what);
+    }
+    [[nodiscard]] static std::string shown_message(const std::string& what) {
+        std::string out;
+        for (const char c : what.substr(0, 240)) {
+            const auto byte = static_cast<unsigned char>(c);
+            out += byte < 0x20 || byte >= 0x7f ? '?' : c;
+        }
+        return out;
+    }
+    [[nodiscard]] std::string where(std::size_t position) const {
+        const std::string_view before = text_.substr(0, position > 0 ? position - 1 : 0);
+        std::size_t line = 1, start = 0;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            if (before[i] == '\n') {
+                ++line;
+                start = i + 1;
+            }
+        return " (line " + std::to_string(line) + ", column " + std::to_string(before.size() - start + 1)
+               + ")";
+    }
+
+    std::string_view text_;
+    const std::string& path_;
+    json root_;
+    std::vector<Level> levels_;
+};
+
+}  // namespace
+
+json parse_json(std::string_view text, const std::string& path) {
+    if (text.size() > kMostFileBytes)
+        throw Error(ErrorKind::invalid, path, "",
+                    "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read");
+    Builder builder(text, path);
+    json::sax_parse(text.begin(), text.end(), &builder);
+    return builder.take();
+}
+
+std::string escape_token(std::string_view token) {
+    std::string out;
+    for (const char c : token) {
+        if (c == '~')
+            out += "~0";
+        else if (c == '/')
+            out += "~1";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string shown_json(const json& value) {
+    if (value.is_object()) return value.empty() ? "{}" : "an object";
+    if (value.is_array() && value.size() > 16) return "a list of " + std::to_string(value.size());
+    return shown_text(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,83 @@
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace pentamesh {
+namespace {
+
+constexpr std::array<std::string_view, 5> kDecimal{" B", " kB", " MB", " GB", " TB"};
+constexpr std::array<std::string_view, 5> kBinary{" B", " KiB", " MiB", " GiB", " TiB"};
+
+std::string scaled(double x, double step, const std::array<std::string_view, 5>& units, Zeros zeros) {
+    std::size_t unit = 0;
+    while (unit + 1 < units.size() && std::abs(x) >= step * 0.9995) {
+        x /= step;
+        ++unit;
+    }
+    return three_digits(x, zeros) + std::string(units[unit]);
+}
+
+}  // namespace
+
+std::string with_commas(std::int64_t n) {
+    std::string digits = std::to_string(n);
+    const std::size_t first = n < 0 ? 1 : 0;
+    for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
+    return digits;
+}
+
+std::string three_digits(double x, Zeros zeros) {
+    if (!std::isfinite(x)) return "∞";
+    if (std::abs(x) >= 1e15) {
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.2e", x);
+        return text.data();
+    }
+    if (std::abs(x) >= 999.5) {
+        const double unit = std::pow(10, std::floor(std::log10(std::abs(x))) - 2);
+        return with_commas(static_cast<std::int64_t>(std::llround(std::round(x / unit) * unit)));
+    }
+    std::array<char, 32> text{};
+    const int decimals = x == 0                  ? 0
+                         : std::abs(x) >= 99.95  ? 0
+                         : std::abs(x) >= 9.995  ? 1
+                         : std::abs(x) >= 0.9995 ? 2
+                                                 : 2 - static_cast<int>(std::floor(std::log10(std::abs(x))));
+    std::snprintf(text.data(), text.size(), "%.*f", std::min(decimals, 12), x);
+    std::string out = text.data();
+    if (zeros == Zeros::dropped && out.find('.') != std::string::npos) {
+        while (out.back() == '0') out.pop_back();
+        if (out.back() == '.') out.pop_back();
+    }
+    return out;
+}
+
+std::string bytes_text(double bytes, Zeros zeros) {
+    return scaled(bytes, 1000, kDecimal, zeros);
+}
+std::string memory_text(double bytes, Zeros zeros) {
+    return scaled(bytes, 1024, kBinary, zeros);
+}
+
+std::string time_text(double seconds, Zeros zeros) {
+    constexpr std::array<std::string_view, 4> kUnits{" s", " ms", " µs", " ns"};
+    std::size_t unit = 0;
+    while (unit + 1 < kUnits.size() && seconds != 0 && std::abs(seconds) < 0.9995) {
+        seconds *= 1e3;
+        ++unit;
+    }
+    return three_digits(seconds, zeros) + std::string(kUnits[unit]);
+}
+
+std::string percent_text(double fraction, Zeros zeros) {
+    return three_digits(fraction * 100, zeros) + " %";
+}
+
+std::string count_text(std::int64_t n, std::string_view noun) {
+    return sentence(n, " ", noun, n == 1 ? "" : "s");
+}
+
+}  // namespace pentamesh

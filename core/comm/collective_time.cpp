@@ -1,0 +1,124 @@
+#include "core/comm/collective_time.h"
+
+#include "core/mesh/mesh_factors.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+// One direction of a hierarchical ring: all-gather from the outside in, or reduce-scatter from the inside
+// out. On tier i a rank passes on (ways - 1) pieces of the buffer's share that the faster tiers leave it.
+double ring_pass(const Route& r, double buffer) {
+    double time = 0, inside = 1;
+    for (int i = 0; i < r.parts; ++i) {
+        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        time += (p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * buffer / inside / p.bytes_per_s;
+        inside *= p.ways;
+    }
+    return time;
+}
+
+// Where the switches add up, a rank sends its share once and gets the sum back on the other direction.
+double all_reduce(const Route& r, double buffer) {
+    double time = 0, inside = 1;
+    for (int i = 0; i < r.parts; ++i) {
+        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const double share = buffer / inside;
+        const double rings = 2 * ((p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * share / p.bytes_per_s);
+        const bool switched = p.in_network_reduction && p.ways > 1;
+        time += switched ? std::min(rings, 2 * p.latency_s + share / p.bytes_per_s) : rings;
+        inside *= p.ways;
+    }
+    return time;
+}
+
+// All peers at once: the tiers work side by side, the slowest decides.
+double all_to_all(const Route& r, const Efficiency& e, double buffer, double slow_share) {
+    double time = 0, latency = 0, inside = 1;
+    for (int i = 0; i < r.parts; ++i) {
+        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const double rate = p.link_bytes_per_s * e.all_to_all;
+        const double bytes = (p.members - inside) / r.degree * buffer * (i == 0 ? 1 : slow_share);
+        time = std::max(time, bytes / rate);
+        if (p.members > inside) latency = std::max(latency, p.latency_s);
+        inside = p.members;
+    }
+    return time + latency;
+}
+
+// The hop that everybody waits for is the one over the slowest tier.
+double send(const Route& r, double buffer) {
+    double time = 0;
+    for (int i = 0; i < r.parts; ++i) {
+        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / p.bytes_per_s);
+    }
+    return time;
+}
+
+template <typename F>
+Route refold(const Route& route, double degree, F&& members_of) {
+    Route r = route;
+    r.degree = degree;
+    double inside = 1;
+    for (int i = 0; i < r.parts; ++i) {
+        RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        p.members = members_of(p.members);
+        p.ways = p.members / inside;
+        inside = p.members;
+    }
+    return r;
+}
+
+}  // namespace
+
+Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary) {
+    const Cluster& cluster = plan.cluster;
+    const Efficiency& e = cluster.gpu.efficiency;
+    Route r;
+    r.degree = static_cast<double>(summary.degree);
+    if (cluster.tiers.empty() || summary.degree <= 1) return r;
+    r.parts = std::clamp(summary.slowest_tier + 1, 1,
+                         static_cast<int>(std::min<std::size_t>(cluster.tiers.size(), kMaxTiers)));
+    const GroupFactors group = group_factors(mesh, summary.kind);
+    double inside = 1;
+    for (int i = 0; i < r.parts; ++i) {
+        const Tier& t = cluster.tiers[static_cast<std::size_t>(i)];
+        RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        p.members = i + 1 == r.parts
+                        ? r.degree
+                        : std::max(inside, static_cast<double>(count_below(
+                                               group.span(), std::max<std::int64_t>(t.domain, 1))));
+        p.ways = p.members / inside;
+        p.link_bytes_per_s = t.bytes_per_s / t.oversubscription;
+        p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);
+        p.latency_s = t.latency_s;
+        p.in_network_reduction = t.in_network_reduction;
+        inside = p.members;
+    }
+    return r;
+}
+
+Route within(const Route& route, double inner) {
+    return refold(route, inner, [inner](double members) { return std::min(members, inner); });
+}
+
+Route beyond(const Route& route, double inner) {
+    return refold(route, route.degree / inner,
+                  [inner](double members) { return std::max(members / inner, 1.0); });
+}
+
+double collective_time(const Route& r, const Efficiency& e, Collective c, double buffer, double slow_share) {
+    if (r.degree <= 1 || r.parts == 0) return 0;
+    switch (c) {
+    case Collective::all_gather:
+    case Collective::reduce_scatter: return ring_pass(r, buffer);
+    case Collective::all_reduce: return all_reduce(r, buffer);
+    case Collective::all_to_all: return all_to_all(r, e, buffer, slow_share);
+    case Collective::send_recv: return send(r, buffer);
+    }
+    return 0;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,38 @@
+// How long does one collective take? Alpha-beta per tier of the fabric, hierarchical over the tiers that a
+// group crosses. Rules and sources: docs/communication.md.
+#pragma once
+
+#include "core/comm/comm.h"
+#include "core/mesh/mesh.h"
+#include "core/plan/plan.h"
+
+namespace pentamesh {
+
+// How one kind of group lies on the fabric, as a collective sees it. Part i is what happens on tier i: `ways`
+// sub-groups of the next faster tier meet there, so that ways multiply to the group's degree.
+struct RoutePart {
+    double ways = 1;
+    double members = 1;           // ranks of the group inside one domain of this tier
+    double bytes_per_s = 0;       // per GPU, after oversubscription and the share that rings reach
+    double link_bytes_per_s = 0;  // the same before that share
+    double latency_s = 0;
+    bool in_network_reduction = false;
+};
+struct Route {
+    double degree = 1;
+    int parts = 0;  // tiers up to the slowest that any group of the kind crosses
+    std::array<RoutePart, kMaxTiers> part{};
+};
+[[nodiscard]] Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary);
+// The first `inner` ranks of each group, and one rank of each such lot: for the two halves of a group that no
+// kind names (the shards and the replicas of expert data parallelism).
+[[nodiscard]] Route within(const Route& route, double inner);
+[[nodiscard]] Route beyond(const Route& route, double inner);
+
+// Seconds of one call over the route with the given buffer (Operation::message_bytes).
+// `slow_share`: share of an all-to-all's bytes beyond the first tier that really cross it, where the kernel
+// sends a token once to a node that holds several of its experts.
+[[nodiscard]] double collective_time(const Route& route, const Efficiency& efficiency, Collective c,
+                                     double buffer_bytes, double slow_share = 1);
+
+}  // namespace pentamesh

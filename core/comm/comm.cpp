@@ -1,0 +1,414 @@
+#include "core/comm/comm.h"
+
+#include "core/comm/comm_count.h"
+#include "core/model/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pentamesh {
+namespace {
+
+// What the volumes are made of, as docs/communication.md names it.
+struct Volumes {
+    double microbatches = 1, runs = 1;  // a step's, and those that each chunk of a device runs
+    double tokens = 0;                  // of a rank and micro-batch: b s / c
+    double hidden_bytes = 0;            // b s/c h e2: S of the tensor-parallel collectives
+    double tp = 1, cp = 1, pp = 1, ep = 1, etp = 1;
+    double wire = 2;
+};
+
+Volumes volumes_of(const Plan& plan) {
+    const Layout& l = plan.layout;
+    const Training& t = plan.training;
+    Volumes v;
+    v.microbatches = microbatches_or_one(plan);
+    v.runs = runs_per_step(plan);
+    v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
+    v.ep = static_cast<double>(l.ep), v.etp = static_cast<double>(l.etp.value_or(l.tp));
+    v.wire = wire_bytes(t.compute);
+    v.tokens = static_cast<double>(t.micro_batch) * static_cast<double>(t.sequence_length) / v.cp;
+    v.hidden_bytes = v.tokens * static_cast<double>(plan.model.hidden) * v.wire;
+    return v;
+}
+
+// Appends rows; those over a single rank or without bytes are nothing and left out.
+class Rows {
+  public:
+    Rows(const Plan& plan, const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out)
+        : plan_(plan), summary_(summary), out_(out), v_(volumes_of(plan)) {}
+
+    void list() {
+        const Layout& l = plan_.layout;
+        if (l.tp > 1) tensor_parallel();
+        if (l.cp > 1) context_parallel();
+        if (plan_.model.moe) experts();
+        if (l.pp > 1) pipeline();
+        gradients();
+    }
+
+  private:
+    [[nodiscard]] const GroupSummary& group(GroupKind k) const {
+        return summary_[static_cast<std::size_t>(k)];
+    }
+
+    Operation* put(GroupKind axis, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
+                   double calls = 1) {
+        return put(axis, group(axis).degree, unit, phase, c, what, bytes, calls);
+    }
+
+    Operation* put(GroupKind axis, std::int64_t ranks, Unit unit, Phase phase, Collective c,
+                   std::string_view what, double bytes, double calls) {
+        if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
+        Operation& o = out_.operations.emplace_back();
+        o.axis = axis, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
+        o.group_size = ranks;
+        o.tier = group(axis).slowest_tier;
+        o.message_bytes = bytes;
+        describe(o);
+        count_row(out_, v_.runs, o);
+        return &o;
+    }
+
+    static void describe(Operation& o) {
+        o.scope = o.unit == Unit::embedding ? Scope::embedding
+                  : o.unit == Unit::head    ? Scope::head
+                  : o.unit == Unit::step    ? Scope::step
+                                            : Scope::layer;
+        o.per = o.unit == Unit::embedding || o.unit == Unit::head ? "micro-batch"
+                : o.unit == Unit::step                            ? "step"
+                : o.unit == Unit::boundary                        ? "chunk and micro-batch"
+                                                                  : "layer and micro-batch";
+    }
+
+    [[nodiscard]] bool recomputes_layers() const { return plan_.training.recompute == Recompute::full; }
+    [[nodiscard]] bool recomputes_attention() const { return plan_.training.recompute != Recompute::none; }
+
+    // Full recomputation runs the layer's forward again, collectives included.
+    void repeat(Operation* o, bool repeats) {
+        if (!o || !repeats) return;
+        Operation again = *o;
+        again.phase = Phase::backward;
+        again.recomputed = true;
+        out_.operations.push_back(again);
+    }
+
+    // A layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP, Korthikanti et
+    // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
+    // and Megatron gathers the input once more for the weight gradient.
+    struct Region {
+        std::string_view in, out, grad_in, grad_out, again;
+    };
+    void region(Unit unit, const Region& r, bool repeats) {
+        const GroupKind tp = GroupKind::tp;
+        const double s = v_.hidden_bytes;
+        using enum Collective;
+        if (plan_.layout.sequence_parallel) {
+            repeat(put(tp, unit, Phase::forward, all_gather, r.in, s), repeats);
+            repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
+            put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
+            put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
+            put(tp, unit, Phase::backward, all_gather, r.again, s);
+        } else {
+            repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
+            put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
+        }
+    }
+
+    void tensor_parallel() {
+        const Model& m = plan_.model;
+        region(Unit::every_layer,
+               {"activations before attention", "activations after attention", "gradients before attention",
+                "gradients after attention", "attention input again for the weight gradient"},
+               recomputes_layers());
+        region(Unit::dense_layer,
+               {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
+                "gradients after the MLP", "MLP input again for the weight gradient"},
+               recomputes_layers());
+        if (m.moe && m.moe->shared_experts > 0)
+            region(Unit::moe_layer,
+                   {"activations before the shared experts", "activations after the shared experts",
+                    "gradients before the shared experts", "gradients after the shared experts",
+                    "shared experts' input again for the weight gradient"},
+                   recomputes_layers());
+        vocabulary_parallel();
+    }
+
+    void vocabulary_parallel() {
+        using enum Collective;
+        const GroupKind tp = GroupKind::tp;
+        const double s = v_.hidden_bytes, heads = 1 + static_cast<double>(plan_.model.mtp_layers);
+        if (plan_.layout.sequence_parallel) {
+            put(tp, Unit::embedding, Phase::forward, reduce_scatter, "embedded tokens", s);
+            put(tp, Unit::embedding, Phase::backward, all_gather, "gradients of the embedded tokens", s);
+            put(tp, Unit::head, Phase::forward, all_gather, "activations before the head", s, heads);
+            put(tp, Unit::head, Phase::backward, reduce_scatter, "gradients before the head", s, heads);
+            put(tp, Unit::head, Phase::backward, all_gather, "head input again for the weight gradient", s,
+                heads);
+        } else {
+            put(tp, Unit::embedding, Phase::forward, all_reduce, "embedded tokens", s);
+            put(tp, Unit::head, Phase::backward, all_reduce, "gradients before the head", s, heads);
+        }
+        // Largest logit, logit of the label, sum of exponentials: Megatron's vocab-parallel cross entropy.
+        put(tp, Unit::head, Phase::forward, all_reduce, "cross entropy: maximum, label's logit, sum",
+            v_.tokens * bytes_of(Dtype::fp32), 3 * heads);
+    }
+
+    // Keys and values of one layer on a rank: 2 b (s/c) (k/t) d e2; MLA attends with full heads.
+    [[nodiscard]] double kv_bytes() const {
+        const Model& m = plan_.model;
+        if (m.attention == AttentionKind::mla && m.mla) {
+            const Mla& a = *m.mla;
+            const double width = static_cast<double>(a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
+            return v_.tokens * static_cast<double>(m.heads) / v_.tp * width * v_.wire;
+        }
+        const double heads = std::max(static_cast<double>(m.kv_heads) / v_.tp, 1.0);
+        return 2 * v_.tokens * heads * static_cast<double>(m.head_dim) * v_.wire;
+    }
+
+    // Queries, and as many numbers of attention output.
+    [[nodiscard]] double query_bytes(bool output) const {
+        const Model& m = plan_.model;
+        double width = static_cast<double>(m.head_dim);
+        if (m.attention == AttentionKind::mla && m.mla)
+            width = static_cast<double>(output ? m.mla->v_head_dim
+                                               : m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim);
+        return v_.tokens * static_cast<double>(m.heads) / v_.tp * width * v_.wire;
+    }
+
+    void context_parallel() {
+        using enum Collective;
+        const GroupKind cp = GroupKind::cp;
+        const Unit u = Unit::every_layer;
+        const bool again = recomputes_attention();
+        const double kv = kv_bytes(), c = v_.cp;
+        switch (plan_.layout.cp_comm) {
+        case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
+            repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), again);
+            put(cp, u, Phase::backward, send_recv, "keys and values, rotated", kv, c - 1);
+            put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
+            break;
+        case CpComm::allgather:  // Llama Team 2024, section 3.3.2
+            repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), again);
+            put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
+            put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
+            break;
+        case CpComm::ulysses: {  // Jacobs et al. 2023: kv heads fewer than c are repeated
+            const double heads = static_cast<double>(plan_.model.kv_heads) / v_.tp;
+            const bool mla = plan_.model.attention == AttentionKind::mla;
+            const double in = query_bytes(false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
+            const double out = query_bytes(true);
+            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), again);
+            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), again);
+            put(cp, u, Phase::backward, all_to_all, "gradients of the output to heads", out);
+            put(cp, u, Phase::backward, all_to_all, "gradients of queries, keys and values to tokens", in);
+            break;
+        }
+        }
+    }
+
+    // Tokens of a rank x top_k x h x bytes go out and come back, forward and backward.
+    void experts() {
+        using enum Collective;
+        const Moe& e = *plan_.model.moe;
+        const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
+        const double copies =
+            v_.tokens / shards * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
+        const double h = static_cast<double>(plan_.model.hidden);
+        const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
+        const Unit u = Unit::moe_layer;
+        const bool again = recomputes_layers();
+        const std::size_t first = out_.operations.size();
+        const GroupKind ep = GroupKind::ep;
+        repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), again);
+        repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), again);
+        put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
+        put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
+        const double share = slow_share();
+        for (std::size_t i = first; i < out_.operations.size(); ++i) out_.operations[i].slow_share = share;
+
+        const GroupKind etp = GroupKind::etp;
+        repeat(put(etp, u, Phase::forward, all_gather, "tokens of the experts' shards", wide * v_.etp),
+               again);
+        repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", wide * v_.etp),
+               again);
+        put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", wide * v_.etp);
+        put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", wide * v_.etp);
+    }
+
+    // DeepSeek-AI 2024 (DeepSeek-V3), section 3.3: dispatch in fp8 with an fp32 scale per 128 numbers.
+    [[nodiscard]] double dispatch_bytes() const {
+        const Dtype t = plan_.training.compute;
+        if (t != Dtype::fp8 && t != Dtype::fp4) return v_.wire;
+        return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
+    }
+
+    // Nodes that one token's top_k experts lie on, over the experts: a node-aware kernel sends it once to
+    // each. Experts are drawn evenly, so of q nodes k draws hit q (1 - (1 - 1/q)^k); at most the model's
+    // limit.
+    [[nodiscard]] double slow_share() const {
+        const GroupSummary& g = group(GroupKind::ep);
+        const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
+        if (nodes <= 1) return 1;
+        const double k = static_cast<double>(plan_.model.moe->top_k);
+        double hit = nodes * (1 - std::pow(1 - 1 / nodes, k));
+        const double limit = static_cast<double>(plan_.model.moe->max_nodes_per_token);
+        if (limit > 0) hit = std::min(hit, limit);
+        return std::min(hit / k, 1.0);
+    }
+
+    // One activation forward and one gradient backward over every boundary between two devices. V-shaped
+    // placements turn around on the last device, loops close from the last device to the first.
+    void pipeline() {
+        using enum Collective;
+        const GroupKind pp = GroupKind::pp;
+        const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
+        const double message = v_.hidden_bytes / shards, m = v_.runs;
+        const Schedule s = plan_.layout.schedule;
+        const auto chunks = static_cast<double>(out_.stages.chunks);
+        const bool v_shaped = s == Schedule::zb_v || s == Schedule::dualpipev || s == Schedule::dualpipe;
+        // With two devices each chunk sends one way only, but for the closing of loops; a V never closes, nor
+        // do DualPipe's two copies, which run against each other.
+        const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
+        const double on = v_.pp > 2 || !v_shaped ? chunks : chunks / 2;
+        put(pp, Unit::boundary, Phase::forward, send_recv, "activations to the next stage", message, on * m);
+        put(pp, Unit::boundary, Phase::backward, send_recv, "gradients to the previous stage", message,
+            back * m);
+        if (plan_.model.tied_embeddings) {
+            const double bytes = out_.weights.embedding * bytes_of(plan_.training.gradients);
+            put(pp, 2, Unit::step, Phase::step, all_reduce,
+                "gradients of the tied embedding, first and last stage", bytes, 1);
+        }
+    }
+
+    // Dense parameters over dp x cp, routed experts over edp.
+    void gradients() {
+        const double dense = out_.most_held.dense, experts = out_.most_held.experts;
+        const bool cp = v_.cp > 1;
+        const std::int64_t replicas = group(GroupKind::dp_replicate).degree;
+        if (plan_.layout.zero == 0) {
+            reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
+            reduce_all(GroupKind::edp, experts, "experts' gradients");
+            return;
+        }
+        const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
+        const std::int64_t n = group(shard).degree;
+        shard_over(shard, n, dense, kDense);
+        replicate(GroupKind::dp_replicate, replicas, dense / static_cast<double>(n),
+                  "gradients of the shard, across replicas");
+        const std::int64_t edp = std::max<std::int64_t>(group(GroupKind::edp).degree, 1);
+        const std::int64_t lots = std::gcd(replicas, edp);
+        const std::int64_t shards = edp / lots;
+        shard_over(GroupKind::edp, shards, experts, kExperts);
+        replicate(GroupKind::edp, lots, experts / static_cast<double>(shards),
+                  "experts' gradients of the shard, across replicas");
+    }
+
+    void reduce_all(GroupKind axis, double numbers, std::string_view what) {
+        put(axis, Unit::step, Phase::step, Collective::all_reduce, what,
+            numbers * bytes_of(plan_.training.gradients));
+    }
+
+    void replicate(GroupKind axis, std::int64_t n, double numbers, std::string_view what) {
+        put(axis, n, Unit::step, Phase::step, Collective::all_reduce, what,
+            numbers * bytes_of(plan_.training.gradients), 1);
+    }
+
+    struct Names {
+        std::string_view gather_forward, gather_backward, scatter, gather;
+    };
+    static constexpr Names kDense{"parameters, for the forward", "parameters again, for the backward",
+                                  "gradients", "updated parameters"};
+    static constexpr Names kExperts{"experts' parameters, for the forward",
+                                    "experts' parameters again, for the backward", "experts' gradients",
+                                    "experts' updated parameters"};
+
+    // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
+    // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.
+    void shard_over(GroupKind axis, std::int64_t n, double numbers, const Names& names) {
+        using enum Collective;
+        const double p = numbers * bytes_of(plan_.training.parameters);
+        const double g = numbers * bytes_of(plan_.training.gradients);
+        if (plan_.layout.zero < 3) {
+            put(axis, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
+            put(axis, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);
+            return;
+        }
+        const double layers = std::max(out_.busiest.layers(), 1.0);
+        const double often = v_.pp > 1 ? layers : layers * v_.microbatches;
+        const std::string_view per = v_.pp > 1 ? "layer" : "layer and micro-batch";
+        const auto layerwise = [&](Phase phase, Collective c, std::string_view what, double bytes) {
+            Operation* o = put(axis, n, Unit::step, phase, c, what, bytes / layers, often);
+            if (o) o->scope = Scope::layer, o->per = per;
+        };
+        layerwise(Phase::forward, all_gather, names.gather_forward, p);
+        layerwise(Phase::backward, all_gather, names.gather_backward, p);
+        layerwise(Phase::backward, reduce_scatter, names.scatter, g);
+    }
+
+    const Plan& plan_;
+    const std::array<GroupSummary, kGroupKindCount>& summary_;
+    Comm& out_;
+    Volumes v_;
+};
+
+}  // namespace
+
+std::string_view name_of(Collective c) {
+    constexpr std::array<std::string_view, 5> names{"all_reduce", "all_gather", "reduce_scatter",
+                                                    "all_to_all", "send_recv"};
+    return names[static_cast<std::size_t>(c)];
+}
+std::string_view name_of(Scope s) {
+    constexpr std::array<std::string_view, 4> names{"layer", "embedding", "head", "step"};
+    return names[static_cast<std::size_t>(s)];
+}
+std::string_view name_of(Phase p) {
+    constexpr std::array<std::string_view, 3> names{"forward", "backward", "step"};
+    return names[static_cast<std::size_t>(p)];
+}
+
+double sent_bytes(Collective c, std::int64_t n, double buffer_bytes) {
+    if (n <= 1) return 0;
+    const double share = static_cast<double>(n - 1) / static_cast<double>(n);
+    switch (c) {
+    case Collective::all_reduce: return 2 * share * buffer_bytes;
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::all_to_all: return share * buffer_bytes;
+    case Collective::send_recv: return buffer_bytes;
+    }
+    return 0;
+}
+
+double wire_bytes(Dtype compute) {
+    return std::max(bytes_of(compute), bytes_of(Dtype::bf16));
+}
+
+std::int64_t microbatches_of(const Plan& plan) {
+    const Training& t = plan.training;
+    const std::int64_t replicas = plan.layout.dp_shard * resolved_dp_replicate(plan);
+    if (t.micro_batch < 1 || replicas < 1) return 0;
+    if (t.global_batch % t.micro_batch != 0) return 0;
+    const std::int64_t calls = t.global_batch / t.micro_batch;
+    return calls % replicas == 0 ? calls / replicas : 0;
+}
+
+void list_operations(const Plan& plan, const Mesh& mesh,
+                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out) {
+    out.operations.clear();
+    out.by_axis.fill({});
+    out.busiest = {};
+    out.busiest_device = 0;
+    if (mesh.world == 0) return;
+    lay_stages(plan, shape_of(plan, microbatches_of(plan)), out.stages);
+    out.weights = local_weights(plan);
+    out.most_held = {};
+    find_busiest(plan, out);
+    Rows(plan, summary, out).list();
+    out.sync_points_per_microbatch = sync_points(plan, out);
+    sum_axes(out);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,91 @@
+// What do the GPUs say to each other? Every collective of one step on the busiest rank of the busiest stage.
+// Rules and sources: docs/communication.md.
+#pragma once
+
+#include "core/base/explain.h"
+#include "core/mesh/mesh.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/plan.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct Evaluation;
+
+enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
+enum class Scope : std::uint8_t { layer, embedding, head, step };
+enum class Phase : std::uint8_t { forward, backward, step };
+[[nodiscard]] std::string_view name_of(Collective c);
+[[nodiscard]] std::string_view name_of(Scope s);
+[[nodiscard]] std::string_view name_of(Phase p);
+
+// Bytes that leave a rank in one call over n ranks with the given buffer (communication.md, Collectives).
+[[nodiscard]] double sent_bytes(Collective c, std::int64_t n, double buffer_bytes);
+
+// What one call belongs to: how often a stage makes it follows from its layers.
+enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding, head, boundary, step };
+
+struct Operation {
+    GroupKind axis = GroupKind::tp;
+    Scope scope = Scope::layer;
+    std::string_view what;  // static: "activations after attention"
+    Collective collective = Collective::all_reduce;
+    std::int64_t group_size = 1;
+    int tier = 0;  // index into cluster.tiers, the slowest the group crosses
+    Phase phase = Phase::forward;
+    std::string_view per;  // static: "layer and micro-batch"
+    double count_per_step = 0;
+    double message_bytes = 0;        // the collective's full buffer on a rank
+    double sent_bytes_per_rank = 0;  // per step, over all calls
+    double time_s = 0, exposed_s = 0;
+    std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
+
+    Unit unit = Unit::every_layer;
+    double calls = 1;         // per unit and micro-batch (Unit::boundary and step: per step)
+    double slow_share = 1;    // all_to_all: share of the bytes beyond the first tier that cross it
+    double call_s = 0;        // time_s / count_per_step
+    bool elsewhere = false;   // of the first or last stage, where the busiest device is another: in no sum
+    bool recomputed = false;  // a forward call that full or selective recomputation repeats
+};
+
+struct AxisTraffic {
+    double count = 0, sent_bytes_per_rank = 0, time_s = 0, exposed_s = 0;
+    double payload_bytes =
+        0;  // buffers, each times its calls: what is to be moved, beside what leaves a rank
+};
+
+struct Comm {
+    std::vector<Operation> operations;
+    std::array<AxisTraffic, kGroupKindCount> by_axis{};  // of the busiest device
+    double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
+                                            // peers: "80 layers x 4 = 320"
+
+    // Which device the rows are counted for, and its layers: the one with most work in its layers, until
+    // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
+    // and `elsewhere` where that is another device; gradients those of the device that holds most.
+    int busiest_device = 0;
+    ChunkLayers busiest;
+    Stages stages;
+    LocalWeights weights;
+    HeldWeights most_held;  // largest over the devices, dense and experts apart
+};
+
+// Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.
+void list_operations(const Plan& plan, const Mesh& mesh,
+                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
+
+// Micro-batches per step and replica of the data; 0 where the batch does not divide.
+[[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
+
+// Bytes of one activation on the wire: a compute type below 16 bits still sends 16, except where a kernel
+// says otherwise (fp8 dispatch).
+[[nodiscard]] double wire_bytes(Dtype compute);
+
+// How an operation's bytes came about.
+[[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,
+                                            const Operation& operation);
+
+}  // namespace pentamesh

@@ -1,0 +1,115 @@
+#include "core/comm/comm_count.h"
+
+#include "core/model/model.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+namespace {
+
+// What a device runs, all of its chunks together.
+ChunkLayers layers_of(const Stages& stages, int device) {
+    ChunkLayers sum;
+    for (int c = 0; c < stages.chunks; ++c) {
+        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        sum.dense += k.dense, sum.moe += k.moe;
+        sum.first |= k.first, sum.last |= k.last;
+    }
+    return sum;
+}
+
+void add(AxisTraffic& to, const Operation& o) {
+    to.count += o.count_per_step;
+    to.sent_bytes_per_rank += o.sent_bytes_per_rank;
+    to.payload_bytes += o.count_per_step * o.message_bytes;
+    to.time_s += o.time_s;
+    to.exposed_s += o.exposed_s;
+}
+
+}  // namespace
+
+double microbatches_or_one(const Plan& plan) {
+    return static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
+}
+
+double runs_per_step(const Plan& plan) {
+    const double m = microbatches_or_one(plan);
+    return plan.layout.pp > 1 ? runs_of(plan.layout.schedule, m) : m;
+}
+
+void find_busiest(const Plan& plan, Comm& out) {
+    const Model& m = plan.model;
+    const LocalWeights& w = out.weights;
+    double routed = 0;
+    if (m.moe && m.moe->experts > 0) {
+        const double local = static_cast<double>(m.moe->experts) / static_cast<double>(plan.layout.ep);
+        routed = w.experts / std::max(local, 1.0) * static_cast<double>(m.moe->top_k);
+    }
+    const double dense = w.every_layer + w.dense_layer, moe = w.every_layer + w.moe_layer + routed;
+    double most = -1;
+    for (int d = 0; d < out.stages.devices; ++d) {
+        if (repeats_previous(out.stages, d)) continue;
+        const HeldWeights held = held_by(plan, w, out.stages, d);
+        out.most_held.dense = std::max(out.most_held.dense, held.dense);
+        out.most_held.experts = std::max(out.most_held.experts, held.experts);
+        const ChunkLayers sum = layers_of(out.stages, d);
+        const double work = sum.dense * dense + sum.moe * moe;
+        if (work <= most) continue;
+        most = work;
+        out.busiest_device = d;
+        out.busiest = sum;
+    }
+}
+
+void count_row(const Comm& comm, double runs, Operation& o) {
+    const ChunkLayers& b = comm.busiest;
+    switch (o.unit) {
+    case Unit::every_layer: o.count_per_step = o.calls * b.layers() * runs; break;
+    case Unit::dense_layer: o.count_per_step = o.calls * b.dense * runs; break;
+    case Unit::moe_layer: o.count_per_step = o.calls * b.moe * runs; break;
+    case Unit::embedding:
+    case Unit::head: o.count_per_step = o.calls * runs; break;
+    case Unit::boundary:
+    case Unit::step: o.count_per_step = o.calls; break;
+    }
+    o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
+    o.sent_bytes_per_rank = o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes);
+}
+
+double sync_points(const Plan& plan, const Comm& comm) {
+    const double moe = static_cast<double>(moe_layers(plan.model));
+    const double all = static_cast<double>(plan.model.layers);
+    double points = 0;
+    for (const Operation& o : comm.operations) {
+        if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
+        if (o.unit == Unit::every_layer) points += o.calls * all;
+        if (o.unit == Unit::dense_layer) points += o.calls * (all - moe);
+        if (o.unit == Unit::moe_layer) points += o.calls * moe;
+    }
+    return points;
+}
+
+void count_calls(const Plan& plan, int device, Comm& comm) {
+    comm.busiest_device = device;
+    comm.busiest = layers_of(comm.stages, device);
+    const double runs = runs_per_step(plan);
+    for (Operation& o : comm.operations)
+        if (o.unit != Unit::boundary && o.unit != Unit::step) count_row(comm, runs, o);
+    sum_axes(comm);
+}
+
+void sum_axes(Comm& comm) {
+    comm.by_axis.fill({});
+    for (const Operation& o : comm.operations)
+        if (!o.elsewhere) add(comm.by_axis[static_cast<std::size_t>(o.axis)], o);
+}
+
+std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
+    std::array<AxisTraffic, kMaxTiers> out{};
+    for (const Operation& o : comm.operations)
+        if (!o.elsewhere) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
+    return out;
+}
+
+}  // namespace pentamesh

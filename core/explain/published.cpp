@@ -1,0 +1,174 @@
+#include "core/explain/published.h"
+
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/evaluate.h"
+#include "core/io/presets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::json;
+
+// Which cluster a run's GPUs stood in.
+std::string cluster_of(const std::string& gpu) {
+    if (gpu == "a100-80gb-sxm") return "a100-80gb-ib";
+    if (gpu == "gb200" || gpu == "gb300") return gpu + "-nvl72";
+    return gpu + "-ib";
+}
+
+std::int64_t number(const json& run, const char* key, std::int64_t otherwise) {
+    const auto it = run.find(key);
+    return it == run.end() || it->is_null() ? otherwise : it->get<std::int64_t>();
+}
+
+// GPT as Megatron-LM trained it: GELU, layer norm, learned positions, biases, tied head.
+Model gpt(const json& run) {
+    const json& g = run["gpt"];
+    Model m;
+    m.name = run["model"].get<std::string>();
+    m.layers = g["layers"], m.hidden = g["hidden"], m.heads = g["heads"], m.ffn = g["ffn"];
+    m.kv_heads = m.heads;
+    m.head_dim = m.hidden / m.heads;
+    m.vocab = g["vocab"], m.max_positions = g["max_positions"];
+    m.ffn_kind = FfnKind::gelu, m.norm = NormKind::layernorm, m.positions = Positions::learned;
+    m.tied_embeddings = m.attention_bias = m.mlp_bias = true;
+    return m;
+}
+
+Dtype compute_type(const std::string& precision) {
+    if (precision.find("FP4") != std::string::npos) return Dtype::fp4;
+    return precision.find("FP8") != std::string::npos ? Dtype::fp8 : Dtype::bf16;
+}
+
+void set_layout(const json& run, Layout& l) {
+    l.order = {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+    l.tp = run["tp"], l.cp = run["cp"], l.pp = run["pp"], l.ep = run["ep"];
+    l.sequence_parallel = run.value("sequence_parallel", l.tp > 1);
+    l.virtual_stages = number(run, "vpp", 1);
+    l.schedule = l.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+    if (run.value("schedule", "") == "dualpipe") l.schedule = Schedule::dualpipe;
+    l.etp = l.ep > 1 ? 1 : l.tp;
+    l.zero = run["zero"];
+    const std::int64_t dp = run["dp"];
+    l.dp_shard = l.zero ? dp : 1;
+    l.dp_replicate = l.zero ? 1 : dp;
+    if (l.cp > 1) l.cp_comm = CpComm::allgather;
+}
+
+void set_training(const json& run, Training& t) {
+    t.sequence_length = run["sequence"];
+    t.micro_batch = number(run, "micro_batch", 1);
+    t.global_batch = run["global_batch"];
+    t.compute = compute_type(run["precision"]);
+    t.gradients = t.compute == Dtype::bf16 ? Dtype::fp32 : Dtype::bf16;
+    t.attention = run.contains("gpt") ? AttentionImpl::math : AttentionImpl::flash;
+    t.dropout = run.contains("gpt");
+}
+
+// Narayanan et al. 2021, equation 3: FLOPs of an iteration with full recomputation.
+double megatron_flops(const Plan& p) {
+    const double h = static_cast<double>(p.model.hidden), l = static_cast<double>(p.model.layers);
+    const double v = static_cast<double>(p.model.vocab), s = static_cast<double>(p.training.sequence_length);
+    const double b = static_cast<double>(p.training.global_batch);
+    return 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+}
+
+void set_measured(const json& run, PublishedRun& out) {
+    const Plan& p = out.plans.front();
+    const double gpus = static_cast<double>(p.cluster.gpus);
+    const double tokens =
+        static_cast<double>(p.training.global_batch) * static_cast<double>(p.training.sequence_length);
+    if (run.contains("iteration_s"))
+        out.measured_s = run["iteration_s"];
+    else if (run.contains("hardware_tflops_per_gpu"))
+        out.measured_s = megatron_flops(p) / (gpus * run["hardware_tflops_per_gpu"].get<double>() * 1e12);
+    else if (run.contains("tokens_per_s_per_gpu"))
+        out.measured_s = tokens / (run["tokens_per_s_per_gpu"].get<double>() * gpus);
+    else
+        out.measured_tflops = run["model_tflops_per_gpu"];
+}
+
+PublishedRun read_run(const json& run, const Presets& presets) {
+    PublishedRun out;
+    Plan p;
+    out.gpu = run["gpu"];
+    out.model = run["model"];
+    out.source = run["source"];
+    p.model = run.contains("gpt") ? gpt(run) : presets.model(run["model"].get<std::string>());
+    p.cluster = presets.cluster(cluster_of(out.gpu));
+    p.cluster.gpus = run["gpus"];
+    p.cluster.tiers.back().domain = p.cluster.gpus;
+    set_layout(run, p.layout);
+    set_training(run, p.training);
+    out.label = run["model"].get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu + " "
+                + run["precision"].get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
+                + std::to_string(p.layout.pp) + " cp " + std::to_string(p.layout.cp) + " ep "
+                + std::to_string(p.layout.ep);
+    const std::string stated = run["recompute"].is_null() ? "" : run["recompute"].get<std::string>();
+    for (const auto& [name, value] : {std::pair{"none", Recompute::none},
+                                      {"selective", Recompute::selective},
+                                      {"full", Recompute::full}}) {
+        if (!stated.empty() && stated != name) continue;
+        p.training.recompute = value;
+        out.plans.push_back(p);
+    }
+    set_measured(run, out);
+    return out;
+}
+
+}  // namespace
+
+std::vector<PublishedRun> load_published_runs(const Presets& presets) {
+    const std::string path = (presets.root() / "published_runs.json").string();
+    const json all = parse_json(read_file(path), path);
+    std::vector<PublishedRun> runs;
+    for (const json& run : all.at("cases")) runs.push_back(read_run(run, presets));
+    return runs;
+}
+
+double run_distance(const Plan& a, const Plan& b) {
+    const auto apart = [](double x, double y) { return x > 0 && y > 0 ? std::abs(std::log2(x / y)) : 0.0; };
+    const auto active = [](const Plan& p) { return static_cast<double>(count_parameters(p.model).active); };
+    const Gpu &g = a.cluster.gpu, &h = b.cluster.gpu;
+    double d = apart(active(a), active(b));
+    d += apart(static_cast<double>(a.cluster.gpus), static_cast<double>(b.cluster.gpus));
+    d += apart(g.flops.bf16, h.flops.bf16);
+    d += apart(static_cast<double>(a.training.sequence_length),
+               static_cast<double>(b.training.sequence_length));
+    if (a.model.moe.has_value() != b.model.moe.has_value()) d += 2;
+    if (g.id != h.id) d += 1;
+    if (a.training.compute != b.training.compute) d += 1;
+    return d;
+}
+
+std::vector<NearRun> nearest_runs(const Plan& plan, const std::vector<PublishedRun>& runs, std::size_t most) {
+    std::vector<NearRun> near(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        near[i] = {.run = i, .distance = run_distance(plan, runs[i].plans.front())};
+    std::stable_sort(near.begin(), near.end(),
+                     [](const NearRun& a, const NearRun& b) { return a.distance < b.distance; });
+    near.resize(std::min(most, near.size()));
+    Evaluation e;
+    for (NearRun& n : near) {
+        const PublishedRun& run = runs[n.run];
+        for (const Plan& p : run.plans) {
+            evaluate(p, e, {.timeline = true, .messages = false});
+            if (e.memory.fits()) break;
+        }
+        if (!e.step) continue;
+        const Step& s = *e.step;
+        n.estimated_s = s.time_s;
+        n.measured_s =
+            run.measured_s > 0 ? run.measured_s : s.time_s * s.tflops_per_gpu / run.measured_tflops;
+        n.tokens_per_gpu_s = s.tokens_per_step / n.measured_s / static_cast<double>(e.mesh.world);
+    }
+    std::erase_if(near, [](const NearRun& n) { return n.estimated_s <= 0; });
+    return near;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,44 @@
+// What did runs that were published take, and which of them are like this plan? presets/published_runs.json
+// holds them, each with its source: the step model is fitted on them (tools/fit) and the window shows the
+// nearest beside an estimate.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace pentamesh {
+
+class Presets;
+
+struct PublishedRun {
+    std::string label;        // "llama-3-70b 64 x gb300 NVFP4 tp 1 pp 4 cp 1 ep 1"
+    std::string model;        // as the source names it
+    std::string gpu;          // preset id
+    std::string source;       // paper and table, or repository, commit and file
+    std::vector<Plan> plans;  // the least recomputation first: the first that fits memory counts
+    double measured_s = 0;    // of a step; 0: only a rate is published
+    double measured_tflops = 0;
+};
+
+// Throws Error or a JSON exception where the file does not say what it should.
+[[nodiscard]] std::vector<PublishedRun> load_published_runs(const Presets& presets);
+
+// How unlike two plans are: |log2| of the ratios of active parameters, GPUs, sequence lengths and 16-bit
+// peaks, + 2 where one is a MoE and the other dense, + 1 where the GPUs are of another kind, + 1 where the
+// compute types differ. 0: the same model, context, GPUs and type.
+[[nodiscard]] double run_distance(const Plan& a, const Plan& b);
+
+struct NearRun {
+    std::size_t run = 0;  // index into the runs
+    double distance = 0;
+    double measured_s = 0, estimated_s = 0;  // of the run's own step, with the constants that ship
+    double tokens_per_gpu_s = 0;             // measured
+    [[nodiscard]] double error() const { return measured_s / estimated_s - 1; }  // > 0: slower than estimated
+};
+// The `most` nearest, nearest first, each evaluated; a run that gets no step time is left out.
+[[nodiscard]] std::vector<NearRun> nearest_runs(const Plan& plan, const std::vector<PublishedRun>& runs,
+                                                std::size_t most);
+
+}  // namespace pentamesh

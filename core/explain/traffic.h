@@ -1,0 +1,34 @@
+// Which GPU sends how much to which other? The bytes of one axis' collectives between blocks of ranks: closed
+// form over the mesh's strides, so that 131,072 GPUs cost what 128 do.
+#pragma once
+
+#include "core/comm/collective_time.h"
+#include "core/evaluate.h"
+
+#include <vector>
+
+namespace pentamesh {
+
+// Rows send, columns receive. A block is `block` ranks in a row: ranks [i * block, (i + 1) * block) are block
+// i. Every rank is taken to send what the busiest one does (Operation::sent_bytes_per_rank); pipeline stages
+// send to their neighbours alone, the first and the last to one.
+struct TrafficMatrix {
+    GroupKind axis = GroupKind::tp;
+    std::int64_t world = 0, block = 1;
+    int blocks = 0;             // of either side
+    std::vector<double> bytes;  // per step, blocks x blocks, row by row; inside a block on the diagonal
+    double most = 0;            // largest of them
+    [[nodiscard]] double at(int from, int to) const {
+        return bytes[static_cast<std::size_t>(from) * static_cast<std::size_t>(blocks)
+                     + static_cast<std::size_t>(to)];
+    }
+};
+
+// Ring collectives send along the rings of each tier (Route), all-to-alls to every member, less beyond the
+// first tier where copies are sent once. `most_blocks` at least 2. Blocks are the finest that the mesh's
+// strides allow: their edges are edges of the axis' groups or lie evenly in them. Empty where nobody on that
+// axis talks.
+[[nodiscard]] TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& evaluation, GroupKind axis,
+                                           int most_blocks);
+
+}  // namespace pentamesh

@@ -1,0 +1,112 @@
+#include "core/io/field_reader.h"
+#include "core/mesh/mesh.h"
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::json;
+
+void read_tiers(const json& value, const DocumentPlace& place, Cluster& cluster) {
+    if (!value.is_array() || value.empty() || value.size() > kMaxTiers)
+        place.fail("found " + shown_json(value) + ", must be a list of 1 to " + std::to_string(kMaxTiers)
+                   + " tiers, fastest first");
+    cluster.tiers.clear();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        Tier tier;
+        FieldReader reader(value[i], place.at(std::to_string(i)), false);
+        tier_fields(tier, reader);
+        reader.finish();
+        if (tier.name.empty()) tier.name = name_of(tier.kind);
+        cluster.tiers.push_back(std::move(tier));
+    }
+}
+
+// The last tier spans the cluster, the ones before it ever more GPUs.
+void settle_domains(Cluster& cluster, const DocumentPlace& place) {
+    const auto domain = [&](std::size_t i) { return place.at("tiers").at(std::to_string(i)).at("domain"); };
+    const std::size_t last = cluster.tiers.size() - 1;
+    for (std::size_t i = 0; i < last; ++i) {
+        const std::int64_t spans = cluster.tiers[i].domain;
+        if (spans == 0)
+            domain(i).fail(
+                "is missing, must be the GPUs that the tier spans (only the last tier may leave it out)");
+        if (i > 0 && spans <= cluster.tiers[i - 1].domain)
+            domain(i).fail("found " + std::to_string(spans) + ", must be more than the "
+                           + std::to_string(cluster.tiers[i - 1].domain) + " of the faster tier before it");
+    }
+    Tier& outer = cluster.tiers[last];
+    if (outer.domain != 0 && outer.domain < cluster.gpus)
+        domain(last).fail("found " + std::to_string(outer.domain) + ", but the last tier spans all "
+                          + std::to_string(cluster.gpus) + " GPUs: leave its domain out");
+    outer.domain = cluster.gpus;
+}
+
+}  // namespace
+
+Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& presets, Source& source) {
+    const auto get = [&](const std::string& id) { return presets.gpu(id); };
+    source.overrides.emplace_back("/gpu");
+    if (value.is_string()) return preset_named(value, place, get);
+    if (!value.is_object())
+        place.fail("found " + shown_json(value) + ", must be a GPU preset's id or an object");
+    Gpu gpu;
+    const auto preset = value.find("preset");
+    const bool based = preset != value.end();
+    if (based)
+        gpu = preset_named(*preset, place.at("preset"), get);
+    else if (place.path != (presets.root() / "gpus" / (std::string(kEfficiencyOf) + ".json")).string())
+        gpu.efficiency = presets.gpu(kEfficiencyOf).efficiency;
+    FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
+    static_cast<void>(reader.peek("preset"));
+    static_cast<void>(reader.peek("source"));
+    gpu_fields(gpu, reader);
+    reader.finish();
+    return gpu;
+}
+
+Cluster cluster_from_json(const json& value, const DocumentPlace& place, const Presets& presets,
+                          Source& source) {
+    source = {};
+    const auto get = [&](const std::string& id) { return presets.cluster(id); };
+    if (value.is_string()) {
+        Cluster c = preset_named(value, place, get);
+        source.preset = value.get<std::string>();
+        return c;
+    }
+    if (!value.is_object())
+        place.fail("found " + shown_json(value) + ", must be a cluster preset's id or an object");
+    Cluster c;
+    const auto preset = value.find("preset");
+    const bool based = preset != value.end();
+    if (based) {
+        c = preset_named(*preset, place.at("preset"), get);
+        source.preset = preset->get<std::string>();
+        c.tiers.back().domain = 0;  // spans whatever `gpus` says now
+    }
+    FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
+    static_cast<void>(reader.peek("preset"));
+    static_cast<void>(reader.peek("source"));
+    reader.text("name", c.name);
+    reader.integer("gpus", c.gpus, kDegree, Presence::required);
+    Source gpu_source;
+    if (const json* gpu = reader.peek("gpu"))
+        c.gpu = gpu_from_json(*gpu, place.at("gpu"), presets, gpu_source);
+    else if (!based)
+        place.at("gpu").fail("is missing, must be a GPU preset's id or an object");
+    source.overrides.insert(source.overrides.end(), gpu_source.overrides.begin(), gpu_source.overrides.end());
+    if (const json* tiers = reader.find("tiers"))
+        read_tiers(*tiers, place.at("tiers"), c);
+    else if (!based)
+        place.at("tiers").fail("is missing, must be a list of tiers, fastest first");
+    std::int64_t fast = 0;
+    reader.integer("fast_domain", fast, kDegree, Presence::sparse);
+    reader.finish();
+    if (fast != 0 && c.tiers.size() < 2)
+        place.at("fast_domain")
+            .fail("found " + std::to_string(fast) + ", but the only tier spans the whole cluster");
+    if (fast != 0) c.tiers.front().domain = fast;
+    settle_domains(c, place);
+    return c;
+}
+
+}  // namespace pentamesh

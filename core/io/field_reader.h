@@ -1,0 +1,228 @@
+// Reads the fields of one JSON object into a struct: the visitor of plan_fields.h that parses.
+#pragma once
+
+#include "core/base/json_reader.h"
+#include "core/base/nearest.h"
+#include "core/io/plan_document.h"
+#include "core/plan/plan_fields.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+namespace pentamesh {
+
+// get(id) of a value that must be a preset's id; where there is no such preset the error stands at that
+// place.
+template <typename F>
+auto preset_named(const nlohmann::json& value, const DocumentPlace& place, F&& get) {
+    if (!value.is_string()) place.fail("found " + shown_json(value) + ", must be a preset's id");
+    try {
+        return get(value.get<std::string>());
+    } catch (const Error& e) {
+        if (!e.path().empty()) throw;
+        place.fail(e.message());
+    }
+}
+
+class FieldReader {
+  public:
+    // `stated`: where the pointers of the fields that are there are collected, each with `prefix` before it;
+    // null: nobody asks. `based`: the struct already holds a preset's values, so nothing is required.
+    FieldReader(const nlohmann::json& object, DocumentPlace place, bool based,
+                std::vector<std::string>* stated = nullptr, std::string prefix = {})
+        : object_(object), place_(std::move(place)), based_(based), stated_(stated),
+          prefix_(std::move(prefix)) {
+        if (!object.is_object()) place_.fail("found " + shown_json(object) + ", must be an object");
+    }
+
+    void text(std::string_view key, std::string& out) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        if (!v->is_string()) refuse(key, *v, "a text");
+        out = v->get<std::string>();
+    }
+    void flag(std::string_view key, bool& out, Presence) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        if (!v->is_boolean()) refuse(key, *v, "true or false");
+        out = v->get<bool>();
+    }
+    template <typename I>
+    void integer(std::string_view key, I& out, IntRange range, Presence presence) {
+        const nlohmann::json* v = find(key);
+        if (v)
+            out = static_cast<I>(whole(place_.at(key), *v, range));
+        else
+            need(key, presence, "a whole number " + shown(range));
+    }
+    void maybe_integer(std::string_view key, std::optional<std::int64_t>& out, IntRange range) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        if (v->is_null())
+            out.reset();
+        else
+            out = whole(place_.at(key), *v, range);
+    }
+    void integers(std::string_view key, std::vector<std::int64_t>& out, IntRange range, std::size_t most) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        out.clear();
+        if (v->is_null()) return;
+        if (!v->is_array()) refuse(key, *v, "a list of whole numbers");
+        if (v->size() > most) refuse(key, *v, "a list of at most " + std::to_string(most));
+        for (std::size_t i = 0; i < v->size(); ++i)
+            out.push_back(whole(place_.at(key).at(std::to_string(i)), (*v)[i], range));
+    }
+    void number(std::string_view key, double& out, NumberRange range, Presence presence) {
+        const nlohmann::json* v = find(key);
+        if (!v) return need(key, presence, "a number " + shown(range));
+        if (!v->is_number()) refuse(key, *v, "a number " + shown(range));
+        const auto x = v->get<double>();
+        const bool fits =
+            std::isfinite(x) && x >= range.least && x <= range.most && !(range.above && x == range.least);
+        if (!fits) refuse(key, *v, "a number " + shown(range));
+        out = x;
+    }
+    template <typename E>
+    void choice(std::string_view key, E& out, Presence presence) {
+        if (const nlohmann::json* v = find(key))
+            out = one_of<E>(key, *v, {});
+        else
+            need(key, presence, list_of<E>({}));
+    }
+    template <typename E>
+    void choice_of(std::string_view key, E& out, std::initializer_list<E> allowed) {
+        if (const nlohmann::json* v = find(key)) out = one_of<E>(key, *v, allowed);
+    }
+    template <typename T, typename F>
+    void group(std::string_view key, T& out, F&& fields, Presence presence) {
+        const nlohmann::json* v = peek(key);
+        if (v)
+            nested(key, *v, out, fields, based_);
+        else
+            need(key, presence, "an object");
+    }
+    template <typename T, typename F>
+    void maybe_group(std::string_view key, std::optional<T>& out, F&& fields) {
+        const nlohmann::json* v = peek(key);
+        if (!v) return;
+        if (v->is_null()) {
+            state(key);
+            out.reset();
+            return;
+        }
+        const bool based = out.has_value();
+        if (!based) out.emplace();
+        nested(key, *v, *out, fields, based);
+    }
+
+    // A key that the caller reads; null where it is absent.
+    [[nodiscard]] const nlohmann::json* find(std::string_view key) {
+        const nlohmann::json* v = peek(key);
+        if (v) state(key);
+        return v;
+    }
+    // The same without recording it as stated.
+    [[nodiscard]] const nlohmann::json* peek(std::string_view key) {
+        known_.push_back(key);
+        const auto it = object_.find(std::string(key));
+        return it == object_.end() ? nullptr : &*it;
+    }
+    // Call last: every key that nobody asked for is an error.
+    void finish() const {
+        for (const auto& item : object_.items()) {
+            bool known = false;
+            for (const std::string_view k : known_) known = known || k == item.key();
+            if (!known) place_.at(shown_text(item.key())).fail(unknown(item.key()));
+        }
+    }
+    [[nodiscard]] const DocumentPlace& place() const { return place_; }
+
+  private:
+    void need(std::string_view key, Presence presence, const std::string& what) const {
+        if (presence == Presence::required && !based_) place_.at(key).fail("is missing, must be " + what);
+    }
+    void state(std::string_view key) {
+        if (stated_) stated_->push_back(prefix_ + "/" + std::string(key));
+    }
+    [[noreturn]] void refuse(std::string_view key, const nlohmann::json& v,
+                             const std::string& allowed) const {
+        place_.at(key).fail("found " + shown_json(v) + ", must be " + allowed);
+    }
+    [[nodiscard]] static std::string shown(IntRange r) {
+        return "from " + std::to_string(r.least) + " to " + std::to_string(r.most);
+    }
+    [[nodiscard]] static std::string shown(NumberRange r) {
+        const auto text = [](double x) { return nlohmann::json(x).dump(); };
+        if (r.most >= kMostRate) return r.above ? "above " + text(r.least) : "of at least " + text(r.least);
+        return (r.above ? "above " : "from ") + text(r.least) + " to " + text(r.most);
+    }
+    // 8.0 and "8" are not 8: a file that spells a degree so was made by something that lost its type.
+    [[nodiscard]] static std::int64_t whole(const DocumentPlace& at, const nlohmann::json& v,
+                                            IntRange range) {
+        const bool huge = v.is_number_unsigned() && v.get<std::uint64_t>() > INT64_MAX;
+        if (v.is_number_integer() && !huge) {
+            const auto i = v.get<std::int64_t>();
+            if (i >= range.least && i <= range.most) return i;
+        }
+        std::string hint;
+        if (v.is_number_float() && std::abs(v.get<double>()) < 1e15
+            && std::trunc(v.get<double>()) == v.get<double>())
+            hint =
+                "; write it without the point: " + std::to_string(static_cast<std::int64_t>(v.get<double>()));
+        else if (v.is_string() && !v.get<std::string>().empty()
+                 && v.get<std::string>().find_first_not_of("0123456789") == std::string::npos)
+            hint = "; write it without the quotes";
+        at.fail("found " + shown_json(v) + ", must be a whole number " + shown(range) + hint);
+    }
+    template <typename E>
+    [[nodiscard]] static bool allows(std::initializer_list<E> allowed, E e) {
+        bool found = allowed.size() == 0;
+        for (const E a : allowed) found = found || a == e;
+        return found;
+    }
+    template <typename E>
+    [[nodiscard]] static std::string list_of(std::initializer_list<E> allowed) {
+        std::string list;
+        for (std::size_t i = 0; i < kNames<E>.size(); ++i)
+            if (allows(allowed, static_cast<E>(i)))
+                list += (list.empty() ? "\"" : ", \"") + std::string(kNames<E>[i]) + "\"";
+        return "one of " + list;
+    }
+    template <typename E>
+    [[nodiscard]] E one_of(std::string_view key, const nlohmann::json& v,
+                           std::initializer_list<E> allowed) const {
+        if (!v.is_string()) refuse(key, v, list_of(allowed));
+        const auto word = v.get<std::string>();
+        const auto e = parse_name<E>(word);
+        if (e && allows(allowed, *e)) return *e;
+        std::vector<std::string_view> known;
+        for (std::size_t i = 0; i < kNames<E>.size(); ++i)
+            if (allows(allowed, static_cast<E>(i))) known.push_back(kNames<E>[i]);
+        refuse(key, v, list_of(allowed) + "; the closest is \"" + std::string(nearest(word, known)) + "\"");
+    }
+    template <typename T, typename F>
+    void nested(std::string_view key, const nlohmann::json& v, T& out, F&& fields, bool based) {
+        FieldReader inner(v, place_.at(key), based, stated_, prefix_ + "/" + std::string(key));
+        fields(out, inner);
+        inner.finish();
+    }
+    [[nodiscard]] std::string unknown(const std::string& key) const {
+        std::string text = "unknown key \"" + shown_text(key) + "\"; the closest known one is \""
+                           + std::string(nearest(key, known_)) + "\". Known:";
+        for (std::size_t i = 0; i < known_.size(); ++i)
+            text += (i == 0 ? " " : ", ") + std::string(known_[i]);
+        return text;
+    }
+
+    const nlohmann::json& object_;
+    DocumentPlace place_;
+    bool based_;
+    std::vector<std::string>* stated_;
+    std::string prefix_;
+    std::vector<std::string_view> known_;
+};
+
+}  // namespace pentamesh

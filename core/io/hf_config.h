@@ -1,0 +1,27 @@
+// Reads the architecture out of a Hugging Face config.json, as it comes from the hub.
+#pragma once
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// True for an object that names a model_type and is no model object of ours.
+[[nodiscard]] bool is_hf_config(const nlohmann::json& value);
+
+// The model types that are understood, sorted.
+[[nodiscard]] const std::vector<std::string_view>& hf_model_types();
+
+// Throws Error (invalid) with the field's pointer where a field is missing, of the wrong type, out of range
+// (sizes are 1 to 2^31), or contradicts another; for an unknown model_type it names that and the fields
+// there are. Field names and defaults: transformers, models/*/configuration_*.py. A multimodal config's
+// language model is read alone. `path` is named in errors.
+[[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path);
+[[nodiscard]] Model model_from_hf(std::string_view text, const std::string& path);
+
+}  // namespace pentamesh

@@ -1,0 +1,49 @@
+// Plans between their JSON document and the struct: what parsing, writing, presets and edits share.
+#pragma once
+
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace pentamesh {
+
+inline constexpr std::string_view kPlanFormat = "pentamesh.plan/1";
+// Where a GPU of one's own states no efficiency it is taken to be as efficient as this preset's.
+inline constexpr std::string_view kEfficiencyOf = "h100-sxm";
+
+// Where a value stands: the file and the JSON pointer, both named in errors.
+struct DocumentPlace {
+    std::string path, pointer;
+    [[nodiscard]] DocumentPlace at(std::string_view key) const;
+    [[noreturn]] void fail(const std::string& message) const;
+};
+
+[[nodiscard]] Plan plan_from_json(const nlohmann::json& value, const std::string& path,
+                                  const Presets& presets);
+// A model object, a Hugging Face config or a preset's id; `source` gets the preset and what is stated over
+// it.
+[[nodiscard]] Model model_from_json(const nlohmann::json& value, const DocumentPlace& place,
+                                    const Presets& presets, Source& source);
+[[nodiscard]] Cluster cluster_from_json(const nlohmann::json& value, const DocumentPlace& place,
+                                        const Presets& presets, Source& source);
+// A whole GPU, a preset's id or {"preset": id, ...}; `source.overrides` gets "/gpu" and what is stated over
+// it.
+[[nodiscard]] Gpu gpu_from_json(const nlohmann::json& value, const DocumentPlace& place,
+                                const Presets& presets, Source& source);
+
+[[nodiscard]] nlohmann::ordered_json plan_to_json(const Plan& plan);
+[[nodiscard]] nlohmann::ordered_json model_to_json(const Model& model);
+[[nodiscard]] nlohmann::ordered_json cluster_to_json(const Cluster& cluster, const Source& source);
+// Indented by 2, a list of plain values on one line; ends with a line break.
+[[nodiscard]] std::string pretty(const nlohmann::ordered_json& value);
+
+// Sets what a pointer names, adding the key where it is absent. A preset's id on the way becomes {"preset":
+// id}, and what lies in the preset below it is made the plan's own.
+void set_in_plan(nlohmann::json& plan, const std::string& pointer, nlohmann::json value,
+                 const Presets& presets);
+// "layout.tp=4" or "/layout/tp=4". Error of kind usage where it has no such form.
+void apply_set(nlohmann::json& plan, const std::string& set, const Presets& presets);
+
+}  // namespace pentamesh

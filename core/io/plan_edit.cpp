@@ -1,0 +1,118 @@
+#include "core/base/json_reader.h"
+#include "core/io/plan_document.h"
+#include "core/io/plan_json.h"
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::json;
+
+// "/layout/tp" to {"layout", "tp"} (RFC 6901).
+std::vector<std::string> tokens_of(const std::string& pointer) {
+    std::vector<std::string> tokens;
+    for (std::size_t from = 1; from <= pointer.size();) {
+        const std::size_t slash = std::min(pointer.find('/', from), pointer.size());
+        std::string token;
+        for (std::size_t i = from; i < slash; ++i) {
+            const bool escape =
+                pointer[i] == '~' && i + 1 < slash && (pointer[i + 1] == '0' || pointer[i + 1] == '1');
+            token += escape ? (pointer[++i] == '0' ? '~' : '/') : pointer[i];
+        }
+        tokens.push_back(std::move(token));
+        from = slash + 1;
+    }
+    return tokens;
+}
+
+[[noreturn]] void refuse(const std::string& pointer, const std::string& why) {
+    throw Error(ErrorKind::invalid, "", pointer, why);
+}
+
+// What /model or /cluster holds below its preset, so that a part of it can be set: nested objects of
+// overrides merge, so an empty one will do; the GPU is named, the list of tiers is copied.
+json preset_part(const json& owner, const std::string& key, bool is_cluster, const Presets& presets) {
+    if (!is_cluster || !owner.contains("preset") || !owner["preset"].is_string()) return json::object();
+    const Cluster cluster = presets.cluster(owner["preset"].get<std::string>());
+    if (key == "gpu") return json{{"preset", cluster.gpu.id}};
+    return json(cluster_to_json(cluster, {})).value(key, json::object());
+}
+
+// The member `key` of `parent`, made ready to be stepped into.
+json& step_into(json& parent, const std::string& key, const std::string& pointer, const json& made) {
+    if (parent.is_array()) {
+        const bool index =
+            !key.empty() && key.size() < 7 && key.find_first_not_of("0123456789") == std::string::npos;
+        if (!index || std::stoul(key) >= parent.size()) refuse(pointer, "there is no element " + key);
+        return parent[std::stoul(key)];
+    }
+    if (!parent.is_object()) refuse(pointer, "there is nothing below " + shown_json(parent));
+    if (!parent.contains(key) || parent[key].is_null()) parent[key] = made;
+    return parent[key];
+}
+
+bool is_utf8(const std::string& text) {
+    try {
+        static_cast<void>(json(text).dump());
+        return true;
+    } catch (const json::exception&) {
+        return false;
+    }
+}
+
+json value_of(const EditValue& value) {
+    return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+}  // namespace
+
+void set_in_plan(json& plan, const std::string& pointer, json value, const Presets& presets) {
+    if (pointer.empty() || pointer.front() != '/') refuse(pointer, "a JSON pointer begins with /");
+    const std::vector<std::string> tokens = tokens_of(pointer);
+    json* at = &plan;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const bool in_source = i >= 1 && (tokens[0] == "model" || tokens[0] == "cluster");
+        const json made = i == 1 && in_source ? preset_part(*at, tokens[1], tokens[0] == "cluster", presets)
+                                              : json::object();
+        at = &step_into(*at, tokens[i], pointer, made);
+        const bool names_preset = i == 0 && (tokens[0] == "model" || tokens[0] == "cluster");
+        const bool names_gpu = i == 1 && tokens[0] == "cluster" && tokens[1] == "gpu";
+        if ((names_preset || names_gpu) && at->is_string()) *at = json{{"preset", *at}};
+    }
+    if (at->is_array())
+        step_into(*at, tokens.back(), pointer, nullptr) = std::move(value);
+    else if (at->is_object())
+        (*at)[tokens.back()] = std::move(value);
+    else
+        refuse(pointer, "there is nothing below " + shown_json(*at));
+}
+
+void apply_set(json& plan, const std::string& set, const Presets& presets) {
+    const std::size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0 || !is_utf8(set))
+        throw Error(ErrorKind::usage, "", "",
+                    "--set " + shown_json(set) + ": must be POINTER=VALUE, such as layout.tp=4");
+    std::string pointer = set.substr(0, equals);
+    if (pointer.front() != '/') {
+        for (char& c : pointer)
+            if (c == '.') c = '/';
+        pointer.insert(pointer.begin(), '/');
+    }
+    const std::string text = set.substr(equals + 1);
+    json value;
+    try {
+        value = parse_json(text, "");
+    } catch (const Error&) {
+        value = text;  // a bare word: schedule=zb-v
+    }
+    // A name that looks like a number is a text all the same.
+    if ((pointer == "/name" || pointer == "/notes") && !value.is_string()) value = text;
+    set_in_plan(plan, pointer, std::move(value), presets);
+}
+
+Plan apply_edits(const Plan& plan, const std::vector<Edit>& edits, const Presets& presets) {
+    json value = plan_to_json(plan);
+    for (const Edit& edit : edits) set_in_plan(value, edit.path, value_of(edit.value), presets);
+    return plan_from_json(value, "", presets);
+}
+
+}  // namespace pentamesh

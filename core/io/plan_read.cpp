@@ -1,0 +1,178 @@
+#include "core/io/field_reader.h"
+#include "core/io/hf_config.h"
+#include "core/io/plan_json.h"
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::json;
+
+void complete(Model& m, const DocumentPlace& place) {
+    if (m.kv_heads == 0) m.kv_heads = m.heads;
+    if (m.mla && m.attention != AttentionKind::mla)
+        place.at("mla").fail("there is an mla object, so attention must be \"mla\"");
+    if (m.attention == AttentionKind::mla && !m.mla)
+        place.at("mla").fail("is missing, but attention is \"mla\"");
+    if (m.head_dim == 0 && m.mla) m.head_dim = m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim;
+    if (m.head_dim == 0 && m.hidden % m.heads != 0)
+        place.at("head_dim")
+            .fail("is missing, and hidden = " + std::to_string(m.hidden)
+                  + " is no multiple of heads = " + std::to_string(m.heads));
+    if (m.head_dim == 0) m.head_dim = m.hidden / m.heads;
+    if (m.positions == Positions::learned && m.max_positions == 0)
+        place.at("max_positions").fail("is missing, but positions are \"learned\"");
+    if (m.moe && m.moe->top_k > m.moe->experts)
+        place.at("moe").at("top_k").fail("found " + std::to_string(m.moe->top_k)
+                                         + ", must be at most experts = " + std::to_string(m.moe->experts));
+    if (m.moe && m.moe->shared_experts > 0 && m.moe->shared_expert_ffn == 0)
+        m.moe->shared_expert_ffn = m.moe->expert_ffn;
+    const bool dense_layers = !m.moe || m.moe->first_dense_layers > 0 || m.moe->every > 1;
+    if (m.ffn == 0 && dense_layers) place.at("ffn").fail("is missing, but there are layers with a dense MLP");
+}
+
+Model from_hf(const json& value, const DocumentPlace& place, const Presets& presets) {
+    Model m;
+    try {
+        m = model_from_hf(value, place.path);
+    } catch (const Error& e) {
+        throw Error(e.kind(), place.path, place.pointer + e.pointer(), e.message());
+    }
+    // Held to our own ranges, so that what is written is read again.
+    Source ignored;
+    return model_from_json(json(model_to_json(m)), place, presets, ignored);
+}
+
+// Axes of a list or of "tp-cp-ep-dp-pp"; "dp" stands for both of its axes.
+std::vector<std::string> order_words(const json& value, const DocumentPlace& place) {
+    std::vector<std::string> words;
+    if (value.is_string()) {
+        const auto text = value.get<std::string>();
+        for (std::size_t from = 0; from <= text.size();) {
+            const std::size_t dash = std::min(text.find('-', from), text.size());
+            words.push_back(text.substr(from, dash - from));
+            from = dash + 1;
+        }
+    } else if (value.is_array()) {
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            if (!value[i].is_string())
+                place.at(std::to_string(i)).fail("found " + shown_json(value[i]) + ", must be an axis");
+            words.push_back(value[i].get<std::string>());
+        }
+    } else {
+        place.fail("found " + shown_json(value)
+                   + ", must be a list of axes or a text such as \"tp-cp-ep-dp-pp\"");
+    }
+    return words;
+}
+
+void read_order(const json& value, const DocumentPlace& place, Layout& layout) {
+    const std::string rule = "must name each of tp, cp, ep, dp_shard, dp_replicate (or dp for both), pp once";
+    std::vector<Axis> order;
+    for (const std::string& word : order_words(value, place)) {
+        const auto axis = parse_name<Axis>(word);
+        if (axis)
+            order.push_back(*axis);
+        else if (word == "dp")
+            order.insert(order.end(), {Axis::dp_shard, Axis::dp_replicate});
+        else
+            place.fail("found \"" + shown_text(word) + "\", " + rule);
+        if (order.size() > kAxisCount) break;
+    }
+    std::array<int, kAxisCount> seen{};
+    for (const Axis a : order)
+        if (++seen[static_cast<std::size_t>(a)] > 1)
+            place.fail("found " + std::string(name_of(a)) + " twice, " + rule);
+    for (std::size_t a = 0; a < kAxisCount; ++a)
+        if (seen[a] == 0) place.fail(std::string(name_of(static_cast<Axis>(a))) + " is missing, " + rule);
+    std::copy(order.begin(), order.end(), layout.order.begin());
+}
+
+}  // namespace
+
+DocumentPlace DocumentPlace::at(std::string_view key) const {
+    return {path, pointer + "/" + escape_token(key)};
+}
+
+void DocumentPlace::fail(const std::string& message) const {
+    throw Error(ErrorKind::invalid, path, pointer, message);
+}
+
+Model model_from_json(const json& value, const DocumentPlace& place, const Presets& presets, Source& source) {
+    source = {};
+    const auto get = [&](const std::string& id) { return presets.model(id); };
+    if (value.is_string()) {
+        Model m = preset_named(value, place, get);
+        source.preset = value.get<std::string>();
+        return m;
+    }
+    if (!value.is_object())
+        place.fail("found " + shown_json(value) + ", must be a model preset's id or an object");
+    if (is_hf_config(value)) return from_hf(value, place, presets);
+    Model m;
+    const auto preset = value.find("preset");
+    const bool based = preset != value.end();
+    if (based) {
+        m = preset_named(*preset, place.at("preset"), get);
+        source.preset = preset->get<std::string>();
+    }
+    FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
+    static_cast<void>(reader.peek("preset"));
+    static_cast<void>(reader.peek("source"));
+    model_fields(m, reader);
+    reader.finish();
+    if (m.mla && !value.contains("attention")) m.attention = AttentionKind::mla;
+    complete(m, place);
+    return m;
+}
+
+Plan plan_from_json(const json& value, const std::string& path, const Presets& presets) {
+    const DocumentPlace root{path, ""};
+    if (!value.is_object()) root.fail("found " + shown_json(value) + ", a plan must be an object");
+    FieldReader reader(value, root, false);
+    Plan plan;
+    std::string format(kPlanFormat);
+    reader.text("format", format);
+    if (format != kPlanFormat)
+        root.at("format").fail("found \"" + shown_text(format) + "\", must be \"" + std::string(kPlanFormat)
+                               + "\"");
+    reader.text("name", plan.name);
+    reader.text("notes", plan.notes);
+    const json* model = reader.find("model");
+    const json* cluster = reader.find("cluster");
+    const json* layout = reader.find("layout");
+    const json* training = reader.find("training");
+    reader.finish();
+    if (!model) root.at("model").fail("is missing, must be a model preset's id or an object");
+    if (!cluster) root.at("cluster").fail("is missing, must be a cluster preset's id or an object");
+    plan.model = model_from_json(*model, root.at("model"), presets, plan.model_source);
+    plan.cluster = cluster_from_json(*cluster, root.at("cluster"), presets, plan.cluster_source);
+    if (layout) {
+        FieldReader fields(*layout, root.at("layout"), true);
+        if (const json* order = fields.find("order"))
+            read_order(*order, root.at("layout").at("order"), plan.layout);
+        layout_fields(plan.layout, fields);
+        fields.finish();
+    }
+    if (training) {
+        FieldReader fields(*training, root.at("training"), true);
+        training_fields(plan.training, fields);
+        fields.finish();
+    }
+    return plan;
+}
+
+Plan parse_plan(std::string_view text, const std::string& path, const Presets& presets,
+                const std::vector<std::string>& sets) {
+    json value = parse_json(text, path);
+    if (!sets.empty() && !value.is_object())
+        DocumentPlace{path, ""}.fail("found " + shown_json(value) + ", a plan must be an object");
+    for (const std::string& set : sets) apply_set(value, set, presets);
+    return plan_from_json(value, path, presets);
+}
+
+Model parse_model(std::string_view text, const std::string& path, const Presets& presets) {
+    Source ignored;
+    return model_from_json(parse_json(text, path), {path, ""}, presets, ignored);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,201 @@
+#include "core/io/plan_document.h"
+#include "core/io/plan_json.h"
+#include "core/plan/plan_fields.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The visitor of plan_fields.h that writes: everything, or only what `stated` names.
+class FieldWriter {
+  public:
+    explicit FieldWriter(ordered_json& out, const std::vector<std::string>* stated = nullptr,
+                         std::string prefix = {})
+        : out_(out), stated_(stated), prefix_(std::move(prefix)) {}
+
+    void text(std::string_view key, const std::string& v) { put(key, v, Presence::always, false); }
+    void flag(std::string_view key, bool v, Presence p) { put(key, v, p, !v); }
+    template <typename I>
+    void integer(std::string_view key, I v, IntRange, Presence p) {
+        put(key, v, p, v == 0);
+    }
+    void maybe_integer(std::string_view key, const std::optional<std::int64_t>& v, IntRange) {
+        if (v) put(key, *v, Presence::always, false);
+    }
+    void integers(std::string_view key, const std::vector<std::int64_t>& v, IntRange, std::size_t) {
+        put(key, v, Presence::sparse, v.empty());
+    }
+    void number(std::string_view key, double v, NumberRange, Presence p) { put(key, v, p, v == 0); }
+    template <typename E>
+    void choice(std::string_view key, E v, Presence p) {
+        put(key, name_of(v), p, v == E{});
+    }
+    template <typename E>
+    void choice_of(std::string_view key, E v, std::initializer_list<E>) {
+        put(key, name_of(v), Presence::always, false);
+    }
+    template <typename T, typename F>
+    void group(std::string_view key, const T& v, F&& fields, Presence) {
+        ordered_json nested = ordered_json::object();
+        FieldWriter writer(nested, stated_, prefix_ + "/" + std::string(key));
+        fields(v, writer);
+        if (!stated_ || !nested.empty()) out_[std::string(key)] = std::move(nested);
+    }
+    template <typename T, typename F>
+    void maybe_group(std::string_view key, const std::optional<T>& v, F&& fields) {
+        if (v)
+            group(key, *v, fields, Presence::always);
+        else if (stated_ && is_stated(key))
+            out_[std::string(key)] = nullptr;
+    }
+
+  private:
+    [[nodiscard]] bool is_stated(std::string_view key) const {
+        return std::find(stated_->begin(), stated_->end(), prefix_ + "/" + std::string(key))
+               != stated_->end();
+    }
+    template <typename T>
+    void put(std::string_view key, const T& v, Presence presence, bool is_default) {
+        if (stated_ ? is_stated(key) : presence != Presence::sparse || !is_default)
+            out_[std::string(key)] = v;
+    }
+
+    ordered_json& out_;
+    const std::vector<std::string>* stated_;
+    std::string prefix_;
+};
+
+bool states(const Source& source, std::string_view pointer) {
+    return std::find(source.overrides.begin(), source.overrides.end(), pointer) != source.overrides.end();
+}
+
+bool states_below(const Source& source, std::string_view prefix) {
+    return std::any_of(source.overrides.begin(), source.overrides.end(),
+                       [&](const std::string& o) { return o.rfind(prefix, 0) == 0; });
+}
+
+ordered_json model_member(const Model& model, const Source& source) {
+    if (source.preset.empty()) return model_to_json(model);
+    if (source.overrides.empty()) return source.preset;
+    ordered_json out{{"preset", source.preset}};
+    FieldWriter writer(out, &source.overrides);
+    model_fields(model, writer);
+    return out;
+}
+
+ordered_json gpu_member(const Gpu& gpu, const Source& source) {
+    if (!gpu.id.empty() && !states_below(source, "/gpu/")) return gpu.id;
+    ordered_json out = ordered_json::object();
+    if (gpu.id.empty()) {
+        FieldWriter writer(out);
+        gpu_fields(gpu, writer);
+        return out;
+    }
+    out["preset"] = gpu.id;
+    FieldWriter writer(out, &source.overrides, "/gpu");
+    gpu_fields(gpu, writer);
+    return out;
+}
+
+ordered_json tiers_member(const Cluster& cluster) {
+    ordered_json tiers = ordered_json::array();
+    for (std::size_t i = 0; i < cluster.tiers.size(); ++i) {
+        Tier tier = cluster.tiers[i];
+        if (i + 1 == cluster.tiers.size()) tier.domain = 0;  // the whole cluster
+        ordered_json out = ordered_json::object();
+        FieldWriter writer(out);
+        tier_fields(tier, writer);
+        tiers.push_back(std::move(out));
+    }
+    return tiers;
+}
+
+ordered_json layout_member(const Layout& layout) {
+    ordered_json out = ordered_json::object();
+    ordered_json& order = out["order"] = ordered_json::array();
+    for (const Axis a : layout.order) order.push_back(name_of(a));
+    FieldWriter writer(out);
+    layout_fields(layout, writer);
+    return out;
+}
+
+bool is_plain(const ordered_json& value) {
+    return !value.is_object() && !value.is_array();
+}
+
+void append(const ordered_json& v, std::size_t depth, std::string& out) {
+    const std::string margin(2 * (depth + 1), ' '), end(2 * depth, ' ');
+    const auto dump = [](const ordered_json& x) {
+        return x.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    };
+    if (is_plain(v) || v.empty()) {
+        out += dump(v);
+        return;
+    }
+    if (v.is_array() && std::all_of(v.begin(), v.end(), is_plain)) {
+        out += "[";
+        for (std::size_t i = 0; i < v.size(); ++i) out += (i == 0 ? "" : ", ") + dump(v[i]);
+        out += "]";
+        return;
+    }
+    out += v.is_object() ? "{" : "[";
+    bool first = true;
+    for (const auto& item : v.items()) {
+        out += (first ? "\n" : ",\n") + margin;
+        first = false;
+        if (v.is_object()) out += dump(item.key()) + ": ";
+        append(item.value(), depth + 1, out);
+    }
+    out += "\n" + end + (v.is_object() ? "}" : "]");
+}
+
+}  // namespace
+
+ordered_json model_to_json(const Model& model) {
+    ordered_json out = ordered_json::object();
+    FieldWriter writer(out);
+    model_fields(model, writer);
+    return out;
+}
+
+ordered_json cluster_to_json(const Cluster& cluster, const Source& source) {
+    const bool based = !source.preset.empty();
+    if (based && source.overrides.empty()) return source.preset;
+    ordered_json out = ordered_json::object();
+    if (based) out["preset"] = source.preset;
+    if (!based || states(source, "/name")) out["name"] = cluster.name;
+    if (!based || states(source, "/gpus")) out["gpus"] = cluster.gpus;
+    if (!based || states(source, "/gpu") || states_below(source, "/gpu/"))
+        out["gpu"] = gpu_member(cluster.gpu, source);
+    if (!based || states(source, "/tiers")) out["tiers"] = tiers_member(cluster);
+    if (based && states(source, "/fast_domain")) out["fast_domain"] = cluster.tiers.front().domain;
+    return out;
+}
+
+ordered_json plan_to_json(const Plan& plan) {
+    ordered_json out = ordered_json::object();
+    out["format"] = kPlanFormat;
+    out["name"] = plan.name;
+    out["notes"] = plan.notes;
+    out["model"] = model_member(plan.model, plan.model_source);
+    out["cluster"] = cluster_to_json(plan.cluster, plan.cluster_source);
+    out["layout"] = layout_member(plan.layout);
+    FieldWriter writer(out["training"] = ordered_json::object());
+    training_fields(plan.training, writer);
+    return out;
+}
+
+std::string pretty(const ordered_json& value) {
+    std::string out;
+    append(value, 0, out);
+    return out + "\n";
+}
+
+std::string write_plan(const Plan& plan) {
+    return pretty(plan_to_json(plan));
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,176 @@
+#include "core/io/presets.h"
+
+#include "core/base/files.h"
+#include "core/io/field_reader.h"
+#include "core/io/plan_json.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+
+namespace pentamesh {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Kind {
+    std::string_view folder, ending, word;
+};
+constexpr std::array<Kind, 4> kKinds{{{"gpus", ".json", "GPU"},
+                                      {"clusters", ".json", "cluster"},
+                                      {"models", ".json", "model"},
+                                      {"plans", ".plan.json", "plan"}}};
+
+const Kind& kind_of(PresetKind kind) {
+    return kKinds[static_cast<std::size_t>(kind)];
+}
+
+// Ids are file names without the ending. Nothing else of what a plan says gets near the file system.
+std::vector<std::string> ids_in(const fs::path& folder, std::string_view ending) {
+    std::vector<std::string> ids;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        const std::string file = it->path().filename().string();
+        if (file.size() > ending.size()
+            && std::string_view(file).substr(file.size() - ending.size()) == ending)
+            ids.push_back(file.substr(0, file.size() - ending.size()));
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+}  // namespace
+
+struct Presets::Impl {
+    fs::path root;
+    mutable std::recursive_mutex mutex;  // a plan's preset reads those of its model, cluster and GPU
+    mutable std::array<std::optional<std::vector<std::string>>, 4> ids;
+    mutable std::array<std::optional<std::vector<Entry>>, 4> entries;
+    mutable std::map<std::string, Gpu, std::less<>> gpus;
+    mutable std::map<std::string, Cluster, std::less<>> clusters;
+    mutable std::map<std::string, Model, std::less<>> models;
+    mutable std::map<std::string, Plan, std::less<>> plans;
+    mutable std::vector<std::string> reading;  // files begun and not done
+
+    const std::vector<std::string>& ids_of(PresetKind kind) const {
+        auto& slot = ids[static_cast<std::size_t>(kind)];
+        if (!slot) slot = ids_in(root / kind_of(kind).folder, kind_of(kind).ending);
+        return *slot;
+    }
+    [[nodiscard]] std::string file(PresetKind kind, std::string_view id) const {
+        return (root / kind_of(kind).folder / (std::string(id) + std::string(kind_of(kind).ending))).string();
+    }
+    // The file of an id; Error without a path, for whoever asked to say where.
+    [[nodiscard]] std::string known_file(PresetKind kind, std::string_view id) const {
+        const std::vector<std::string>& all = ids_of(kind);
+        if (std::binary_search(all.begin(), all.end(), id)) return file(kind, id);
+        const std::string word(kind_of(kind).word);
+        std::string text = "found \"" + shown_text(id) + "\", there is no such " + word + " preset";
+        const std::vector<std::string_view> known(all.begin(), all.end());
+        if (known.empty())
+            text += "; " + (root / kind_of(kind).folder).string() + " holds none";
+        else
+            text += "; the closest is \"" + std::string(nearest(id, known)) + "\"";
+        throw Error(ErrorKind::invalid, "", "", text);
+    }
+    // Reads once, keeps, and hands out a copy.
+    template <typename T, typename F>
+    T kept(std::map<std::string, T, std::less<>>& map, PresetKind kind, std::string_view id, F&& read) const {
+        const std::scoped_lock lock(mutex);
+        const auto it = map.find(id);
+        if (it != map.end()) return it->second;
+        const std::string path = known_file(kind, id);
+        if (std::find(reading.begin(), reading.end(), path) != reading.end())
+            throw Error(ErrorKind::invalid, path, "", "is built on itself");
+        reading.push_back(path);
+        try {
+            T value = read(read_file(path), path);
+            reading.pop_back();
+            return map.emplace(id, std::move(value)).first->second;
+        } catch (...) {
+            reading.pop_back();
+            throw;
+        }
+    }
+    [[nodiscard]] Entry entry(PresetKind kind, const std::string& id) const {
+        const std::string path = file(kind, id);
+        const json value = parse_json(read_file(path), path);
+        const auto text = [&](const char* key) {
+            const auto it = value.is_object() ? value.find(key) : value.end();
+            return it != value.end() && it->is_string() ? it->template get<std::string>() : std::string();
+        };
+        const std::string name = text("name");
+        return {id, name.empty() ? id : name, text(kind == PresetKind::plan ? "notes" : "source")};
+    }
+};
+
+Presets::Presets(fs::path root) : impl_(std::make_unique<Impl>()) {
+    impl_->root = std::move(root);
+}
+Presets::~Presets() = default;
+Presets::Presets(Presets&&) noexcept = default;
+Presets& Presets::operator=(Presets&&) noexcept = default;
+
+const fs::path& Presets::root() const {
+    return impl_->root;
+}
+
+bool Presets::has(PresetKind kind, std::string_view id) const {
+    const std::scoped_lock lock(impl_->mutex);
+    const std::vector<std::string>& all = impl_->ids_of(kind);
+    return std::binary_search(all.begin(), all.end(), id);
+}
+
+const std::vector<Presets::Entry>& Presets::list(PresetKind kind) const {
+    const std::scoped_lock lock(impl_->mutex);
+    auto& slot = impl_->entries[static_cast<std::size_t>(kind)];
+    if (slot) return *slot;
+    std::vector<Entry> entries;
+    for (const std::string& id : impl_->ids_of(kind)) entries.push_back(impl_->entry(kind, id));
+    return slot.emplace(std::move(entries));
+}
+
+Gpu Presets::gpu(std::string_view id) const {
+    return impl_->kept(impl_->gpus, PresetKind::gpu, id,
+                       [&](const std::string& text, const std::string& path) {
+                           Source ignored;
+                           Gpu gpu = gpu_from_json(parse_json(text, path), {path, ""}, *this, ignored);
+                           gpu.id = id;
+                           return gpu;
+                       });
+}
+
+Cluster Presets::cluster(std::string_view id) const {
+    return impl_->kept(impl_->clusters, PresetKind::cluster, id,
+                       [&](const std::string& text, const std::string& path) {
+                           Source ignored;
+                           return cluster_from_json(parse_json(text, path), {path, ""}, *this, ignored);
+                       });
+}
+
+Model Presets::model(std::string_view id) const {
+    return impl_->kept(impl_->models, PresetKind::model, id,
+                       [&](const std::string& text, const std::string& path) {
+                           Source ignored;
+                           return model_from_json(parse_json(text, path), {path, ""}, *this, ignored);
+                       });
+}
+
+Plan Presets::plan(std::string_view id) const {
+    return impl_->kept(
+        impl_->plans, PresetKind::plan, id,
+        [&](const std::string& text, const std::string& path) { return parse_plan(text, path, *this); });
+}
+
+fs::path find_data_folder(const fs::path& executable, std::string_view name) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(executable, error);
+    const fs::path prefix = (error ? executable : real).parent_path().parent_path();
+    fs::path installed = prefix / "share" / "pentamesh" / name;
+    if (fs::is_directory(installed, error)) return installed;
+    return fs::path(PENTAMESH_SOURCE_DIR) / name;
+}
+
+}  // namespace pentamesh

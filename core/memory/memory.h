@@ -1,0 +1,86 @@
+// What does each GPU hold? Bytes by pipeline stage and category. Formulas: docs/memory.md.
+#pragma once
+
+#include "core/base/explain.h"
+#include "core/mesh/mesh.h"
+#include "core/model/model.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct StageMemory {
+    int stage = 0;
+    std::int64_t layers = 0;               // of all chunks of the device
+    std::int64_t moe_layers = 0;           // how many of them
+    std::int64_t mtp_layers = 0;           // besides `layers`, on the device of the last chunk
+    bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
+    std::int64_t parameters_held = 0;      // numbers, after tp, ep, pp; before ZeRO
+    // Bytes. Optimizer includes the master copy.
+    double parameters = 0, gradients = 0, optimizer = 0, activations = 0;
+    double buffers_low = 0, buffers = 0, buffers_high = 0;  // what a framework takes besides: a range
+    double in_flight = 0;                                   // micro-batches of a whole stage at the peak
+    double activations_per_layer = 0;  // one layer, one micro-batch (a MoE layer where there is one)
+    double layer_activations = 0;      // the layers' part of activations
+    [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations + buffers; }
+};
+
+struct Memory {
+    std::vector<StageMemory> stage;
+    int peak_stage = 0;
+    double hbm = 0;
+    std::vector<std::int64_t> chunk_layers;  // layers_of_chunks of the plan
+    std::vector<std::int64_t> chunk_begin;   // first layer of each, and the end
+    [[nodiscard]] double peak() const {
+        return stage.empty() ? 0 : stage[static_cast<std::size_t>(peak_stage)].total();
+    }
+    [[nodiscard]] bool fits() const { return peak() <= hbm; }
+};
+
+// Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
+// `in_flight`: peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's capacity.
+void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
+
+enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };
+inline constexpr int kMemoryCategoryCount = 5;
+[[nodiscard]] std::string_view name_of(MemoryCategory category);
+[[nodiscard]] double bytes_of(const StageMemory& stage, MemoryCategory category);
+
+// What one rank keeps of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
+struct ActivationBytes {
+    std::string_view name;  // "attention.q"
+    std::string shape;      // symbols: "2 · b s · a d / (cp tp)"
+    double bytes = 0;       // when it is kept
+    bool kept = true;       // false: recomputed in the backward pass (training.recompute)
+};
+enum class LayerKind : std::uint8_t { dense, moe, head, embedding, mtp };  // mtp: besides a whole layer
+void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);
+
+// The parts of the buffers category.
+struct BufferBytes {
+    std::string_view name;  // "gathered layers"
+    std::string_view why;   // a sentence
+    double low = 0, mid = 0, high = 0;
+};
+void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
+                  std::vector<BufferBytes>& out);
+
+// How a bar's segment came about. `memory` must be the plan's.
+[[nodiscard]] Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& memory, int stage,
+                                         MemoryCategory category);
+
+// The waterfall "what each axis and modifier saved": bytes of the fullest GPU, from the whole model on a
+// single GPU to this plan, one axis or modifier at a time in the order of layout.order, recompute last. With
+// the `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
+struct SavingStep {
+    std::string label;   // "single GPU", "tp 8", "sequence parallel", "ZeRO-1 over 128"
+    std::string reason;  // a sentence: what it cut
+    StageMemory fullest;
+    double saved = 0;  // against the step before; negative where it costs
+};
+[[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
+
+}  // namespace pentamesh

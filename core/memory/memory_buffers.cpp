@@ -1,0 +1,133 @@
+// What a framework takes besides model state and activations, each part with a low, a middle and a high.
+#include "core/memory/memory_costs.h"
+
+namespace pentamesh {
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+// Ranges that nobody can compute, as commonly measured; docs/memory.md says where they come from.
+constexpr BufferRange kContext{512 * kMiB, 768 * kMiB, 1024 * kMiB};      // CUDA context and libraries
+constexpr BufferRange kCommunicator{100 * kMiB, 200 * kMiB, 400 * kMiB};  // NCCL, each
+
+BufferRange scaled(const BufferRange& r, double by) {
+    return {whole(r.low * by), whole(r.mid * by), whole(r.high * by)};
+}
+
+double layer_numbers(const HeldNumbers& h, bool moe, bool experts) {
+    if (experts) return moe ? h.experts.all() : 0;
+    return h.at(Place::every_layer).all() + h.at(moe ? Place::moe_layer : Place::dense_layer).all();
+}
+
+// Numbers of the largest layer of the stage and of its embedding and head that ZeRO has cut, so that they
+// have to be brought together (parameters) or are not yet cut (gradients).
+struct Unit {
+    double layer = 0, ends = 0;
+};
+Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&shard)[2]) {
+    Unit u;
+    const auto largest = [&](bool moe) {
+        const double n = (shard[0] > 1 ? layer_numbers(c.held, moe, false) : 0)
+                         + (shard[1] > 1 ? layer_numbers(c.held, moe, true) : 0);
+        u.layer = std::max(u.layer, n);
+    };
+    if (s.layers > s.moe_layers) largest(false);
+    if (s.moe_layers + (c.held.experts.all() > 0 ? s.mtp_layers : 0) > 0) largest(true);
+    if (shard[0] > 1 && s.embedding) u.ends += c.held.at(Place::embedding).all();
+    if (shard[0] > 1 && s.head) u.ends += c.held.at(Place::head).all();
+    return u;
+}
+
+// Keys and values that context parallelism brings in: the next block's beside this one's in a ring
+// (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
+BufferRange context_parallel(const Plan& plan, const Degrees& d) {
+    if (d.cp <= 1) return {};
+    double local = 0;
+    const TokenCounts tokens = token_counts(plan, d);
+    visit_activations(plan, d, LayerKind::dense, [&](const Activation& a) {
+        if (a.name == "attention.k" || a.name == "attention.v") local += bytes_of(a, tokens);
+    });
+    switch (plan.layout.cp_comm) {
+    case CpComm::ring: return {whole(local), whole(2 * local), whole(4 * local)};
+    case CpComm::allgather: {
+        const double all = local * static_cast<double>(d.cp);
+        return {whole(all), whole(all), whole(2 * all)};
+    }
+    case CpComm::ulysses: return {whole(local), whole(local), whole(2 * local)};
+    }
+    return {};
+}
+
+BufferRange dispatch(const Plan& plan, const Degrees& d) {
+    if (!plan.model.moe || d.ep <= 1) return {};
+    const double wide = activation_widths(plan.training.compute).wide;
+    const double tokens =
+        token_counts(plan, d).of(Tokens::dispatched) * static_cast<double>(plan.model.hidden);
+    return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
+}
+
+double largest_tensor(const MemoryCosts& c, const StageMemory& s) {
+    double most = s.layers > s.moe_layers ? c.dense.largest : 0;
+    if (s.moe_layers > 0) most = std::max(most, c.moe.largest);
+    return s.head ? std::max(most, c.head.largest) : most;
+}
+
+double recomputed(const MemoryCosts& c, const StageMemory& s) {
+    return std::max(s.layers > s.moe_layers ? c.dense.recomputed : 0,
+                    s.moe_layers > 0 ? c.moe.recomputed : 0);
+}
+
+template <typename F>
+void visit_buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
+    const double wide = activation_widths(plan.training.compute).wide;
+    const Unit gathered = cut_unit(c, s, c.parameter_shard), reduced = cut_unit(c, s, c.gradient_shard);
+    put("gathered layers",
+        "ZeRO-3: parameters of the layer in use and of the next, prefetched, and embedding and head, whole",
+        BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),
+                    whole((3 * gathered.layer + gathered.ends) * wide)});
+    const double g = bytes_of(plan.training.gradients);
+    put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
+        BufferRange{whole(reduced.layer * g), whole(reduced.layer * g),
+                    whole((2 * reduced.layer + reduced.ends) * g)});
+    const double again = whole(recomputed(c, s));
+    put("recomputed layer", "activations of one layer, made again while its backward runs",
+        BufferRange{again, again, again});
+    put("keys and values", "context parallelism: those of other ranks", context_parallel(plan, c.degrees));
+    put("token dispatch", "expert parallelism: tokens sent and received", dispatch(plan, c.degrees));
+    const double most = largest_tensor(c, s);
+    put("gradients of activations", "the backward pass's own tensors, in sizes of the largest activation",
+        BufferRange{whole(most), whole(2 * most), whole(3 * most)});
+    put("communicators", "NCCL's buffers, for each process group of more than one rank",
+        scaled(kCommunicator, c.degrees.communicators));
+    put("CUDA context", "the driver's context, kernels and library workspaces", kContext);
+}
+
+}  // namespace
+
+BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
+    BufferRange sum;
+    visit_buffers(plan, costs, stage, [&](std::string_view, std::string_view, const BufferRange& r) {
+        sum.low += r.low;
+        sum.mid += r.mid;
+        sum.high += r.high;
+    });
+    return sum;
+}
+
+void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
+                  std::vector<BufferBytes>& out) {
+    out.clear();
+    const auto put = [&](std::string_view name, std::string_view why, const BufferRange& r) {
+        if (r.high > 0) out.push_back({name, why, r.low, r.mid, r.high});
+    };
+    visit_buffers(plan, costs, stage, put);
+    put("fragmentation", "what the allocator cannot use, as a share of the activations",
+        fragmentation(stage.activations));
+}
+
+void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
+                  std::vector<BufferBytes>& out) {
+    list_buffers(plan, memory_costs(plan, degrees_of(plan, mesh)), stage, out);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,51 @@
+// What one plan's stages have in common: computed once, multiplied by what each stage holds.
+#pragma once
+
+#include "core/memory/memory_parts.h"
+#include "core/pipeline/schedules/schedule.h"
+
+namespace pentamesh {
+
+struct MemoryCosts {
+    Degrees degrees;
+    HeldNumbers held;
+    StateBytes parameter, gradient, optimizer;
+    std::int64_t parameter_shard[2] = {1, 1};  // dense, experts: 1 below that ZeRO stage
+    std::int64_t gradient_shard[2] = {1, 1};
+    std::int64_t optimizer_shard[2] = {1, 1};
+    int copies = 1;  // of the model that the pipeline holds: 2 for dualpipe
+    LayerSums dense, moe, head, embedding, mtp;
+    [[nodiscard]] const LayerSums& layer(bool is_moe) const { return is_moe ? moe : dense; }
+};
+[[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
+
+// Numbers that a stage holds before ZeRO.
+struct StageNumbers {
+    Numbers dense, experts;
+};
+[[nodiscard]] StageNumbers stage_numbers(const Plan& plan, const MemoryCosts& costs,
+                                         const StageMemory& stage);
+
+// Micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward follows its own
+// forward, one; where the order or a late weight gradient holds it, as many as of the stage.
+[[nodiscard]] double head_in_flight(Schedule schedule, double stage_in_flight);
+
+void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
+                  std::vector<BufferBytes>& out);
+
+// The range that a framework takes besides, from parts of known size and measured ranges.
+struct BufferRange {
+    double low = 0, mid = 0, high = 0;
+};
+// All but fragmentation, which follows the activations.
+[[nodiscard]] BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
+// What the allocator cannot use, as a share of the activations.
+inline constexpr BufferRange kFragmentation{0, 0.02, 0.08};
+[[nodiscard]] inline BufferRange fragmentation(double activations) {
+    return {whole(kFragmentation.low * activations), whole(kFragmentation.mid * activations),
+            whole(kFragmentation.high * activations)};
+}
+
+[[nodiscard]] ScheduleShape schedule_shape(const Plan& plan, std::int64_t microbatches);
+
+}  // namespace pentamesh

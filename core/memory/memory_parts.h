@@ -1,0 +1,247 @@
+// The parts that memory is summed from: degrees, what a rank holds of each place's parameters, and the
+// activations kept by one layer. Shared by the sum, its explanation and the placements; formulas and their
+// sources: docs/memory.md.
+#pragma once
+
+#include "core/memory/memory.h"
+#include "core/mesh/degrees.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh {
+
+// How many ways each thing is cut.
+// compute_memory over degrees instead of a mesh.
+void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<double>& in_flight,
+                    Memory& out);
+
+// Bytes of one number of each state, for the linear weights, the router's and the rest.
+struct StateBytes {
+    double linear = 0, router = 0, other = 0;
+    [[nodiscard]] double of(const Numbers& n) const {
+        return n.linear * linear + n.router * router + n.other * other;
+    }
+};
+[[nodiscard]] StateBytes parameter_bytes(const Training& t);
+[[nodiscard]] StateBytes gradient_bytes(const Training& t);
+[[nodiscard]] StateBytes optimizer_bytes(const Training& t);
+
+// ---- activations ----------------------------------------------------------------------------------------
+
+// Whose tokens a tensor has: a tp region's (all of the cp part's), those between tp regions (a tp-th of them
+// with sequence parallelism), or those dispatched to a rank's experts.
+enum class Tokens : std::uint8_t { region, between, dispatched };
+
+struct Activation {
+    std::string_view name;
+    Tokens tokens = Tokens::between;
+    std::int64_t width = 0;        // numbers per token, before tp
+    std::int64_t local_width = 0;  // after tp or etp
+    double bytes_per_number = 2;
+    bool core = false;         // of the attention core: recomputed by selective recompute
+    bool layer_input = false;  // what full recompute keeps
+    std::string_view symbol;   // of width: "a d"
+};
+
+// Tokens of one micro-batch that a rank has, by kind.
+struct TokenCounts {
+    double count[3];
+    [[nodiscard]] double of(Tokens t) const { return count[static_cast<std::size_t>(t)]; }
+};
+[[nodiscard]] inline TokenCounts token_counts(const Plan& plan, const Degrees& d) {
+    const Training& t = plan.training;
+    const double region = static_cast<double>(t.micro_batch) * static_cast<double>(t.sequence_length)
+                          / static_cast<double>(d.cp);
+    const double top_k = plan.model.moe ? static_cast<double>(plan.model.moe->top_k) : 0;
+    return {{region, d.sequence_parallel ? region / static_cast<double>(d.tp) : region,
+             region * top_k * t.router_imbalance * static_cast<double>(d.etp) / static_cast<double>(d.tp)}};
+}
+
+// Widths in bytes: of what element-wise kernels and attention keep, and of a matrix product's kept input.
+struct ActivationWidths {
+    double wide = 2, product = 2;
+};
+[[nodiscard]] inline ActivationWidths activation_widths(Dtype compute) {
+    const double b = bytes_of(compute);
+    return {b < 2 ? 2 : b, b};
+}
+
+// Calls keep(Activation) for what the backward pass of one layer needs, in the order of the forward pass.
+template <typename F>
+class ActivationVisitor {
+  public:
+    ActivationVisitor(const Plan& plan, const Degrees& degrees, F& keep)
+        : m_(plan.model), t_(plan.training), d_(degrees), comm_(plan.layout.cp_comm),
+          w_(activation_widths(plan.training.compute)), keep_(keep) {}
+
+    void layer(bool moe) {
+        between("norm.attention.input", m_.hidden, w_.wide, "h", true);
+        between("attention.input", m_.hidden, w_.product, "h");
+        if (m_.attention == AttentionKind::mla && m_.mla)
+            mla(*m_.mla);
+        else
+            attention();
+        if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
+        if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
+        if (!m_.shared_norm || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h");
+        if (moe && m_.moe)
+            experts(*m_.moe);
+        else {
+            if (!m_.shared_norm) between("mlp.input", m_.hidden, w_.product, "h");
+            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, m_.ffn, d_.tp, "f");
+        }
+        if (m_.post_norms) between("norm.after_mlp.input", m_.hidden, w_.wide, "h");
+        if (t_.dropout) between("mlp.dropout_mask", m_.hidden, 1, "h");
+    }
+    void embedding() {
+        region("embedding.tokens", 1, 1, 8, "1");
+        if (t_.dropout) between("embedding.dropout_mask", m_.hidden, 1, "h");
+    }
+    // Logits in the compute type and the softmax in fp32, both cut by vocabulary.
+    void head() {
+        const std::int64_t v = divide_up(m_.vocab, d_.tp);
+        between("norm.final.input", m_.hidden, w_.wide, "h");
+        between("head.input", m_.hidden, w_.wide, "h");
+        region("head.logits", m_.vocab, v, w_.wide, "V");
+        region("head.softmax", m_.vocab, v, 4, "V");
+    }
+    void mtp() {
+        between("norm.mtp.embedding.input", m_.hidden, w_.wide, "h");
+        between("norm.mtp.hidden.input", m_.hidden, w_.wide, "h");
+        between("mtp.projection.input", saturating_product(2, m_.hidden), w_.product, "2 h");
+    }
+
+  private:
+    using i64 = std::int64_t;
+
+    void between(std::string_view name, i64 width, double bytes, std::string_view symbol,
+                 bool input = false) {
+        keep_(Activation{name, Tokens::between, width, width, bytes, false, input, symbol});
+    }
+    void region(std::string_view name, i64 width, i64 local, double bytes, std::string_view symbol,
+                bool core = false) {
+        keep_(Activation{name, Tokens::region, width, local, bytes, core, false, symbol});
+    }
+
+    void attention() {
+        const i64 q = divide_up(m_.heads, d_.tp);
+        i64 kv = divide_up(m_.kv_heads, d_.tp);
+        if (comm_ == CpComm::ulysses && d_.cp > 1) kv = divide_up(kv, d_.cp) * d_.cp;  // copied where too few
+        const i64 dim = m_.head_dim, all_q = saturating_product(m_.heads, dim);
+        const i64 all_kv = saturating_product(m_.kv_heads, dim);
+        if (m_.qk_norm != QkNorm::none) {
+            region("norm.q.input", all_q, saturating_product(q, dim), w_.wide, "a d");
+            region("norm.k.input", all_kv, saturating_product(kv, dim), w_.wide, "k d");
+        }
+        region("attention.q", all_q, saturating_product(q, dim), w_.wide, "a d");
+        region("attention.k", all_kv, saturating_product(kv, dim), w_.wide, "k d");
+        region("attention.v", all_kv, saturating_product(kv, dim), w_.wide, "k d");
+        core(q, dim, "a d");
+    }
+
+    void mla(const Mla& a) {
+        const i64 q = divide_up(m_.heads, d_.tp), qk = a.qk_nope_head_dim + a.qk_rope_head_dim;
+        if (a.q_lora_rank > 0) {
+            between("norm.q_latent.input", a.q_lora_rank, w_.wide, "r_q");
+            between("attention.q_latent", a.q_lora_rank, w_.product, "r_q");
+        }
+        between("norm.kv_latent.input", a.kv_lora_rank + a.qk_rope_head_dim, w_.wide, "(r_kv + d_rope)");
+        between("attention.kv_latent", a.kv_lora_rank, w_.product, "r_kv");
+        region("attention.q", saturating_product(m_.heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
+        region("attention.k", saturating_product(m_.heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
+        const i64 v = a.v_head_dim;
+        region("attention.v", saturating_product(m_.heads, v), saturating_product(q, v), w_.wide, "a d_v");
+        core(q, v, "a d_v");
+    }
+
+    // Scores, softmax and what they leave. Unfused: Korthikanti et al. 2022, section 4.1, 5 a s^2 b. Fused:
+    // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
+    void core(i64 heads, i64 dim, std::string_view symbol) {
+        const i64 all = saturating_product(m_.heads, dim), local = saturating_product(heads, dim);
+        if (t_.attention == AttentionImpl::math) {
+            const i64 keys = saturating_product(m_.heads, t_.sequence_length);
+            const i64 own = saturating_product(heads, t_.sequence_length);
+            region("attention.softmax", keys, own, w_.wide, "a s", true);
+            if (t_.dropout) {
+                region("attention.softmax.dropout_mask", keys, own, 1, "a s", true);
+                region("attention.softmax.dropped", keys, own, w_.wide, "a s", true);
+            }
+            region("attention.output", all, local, w_.product, symbol);
+            return;
+        }
+        region("attention.log_sum_exp", m_.heads, heads, 4, "a", true);
+        region("attention.output", all, local, w_.wide, symbol);
+        if (w_.product < w_.wide) region("attention.output.cast", all, local, w_.product, symbol);
+    }
+
+    void mlp(std::string_view gate, std::string_view up, std::string_view product, Tokens tokens, i64 width,
+             i64 degree, std::string_view symbol) {
+        const i64 local = divide_up(width, degree);
+        const auto one = [&](std::string_view name, double bytes) {
+            keep_(Activation{name, tokens, width, local, bytes, false, false, symbol});
+        };
+        if (m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu) one(gate, w_.wide);
+        one(up, w_.wide);
+        one(product, w_.product);
+    }
+
+    void experts(const Moe& e) {
+        between("router.input", m_.hidden, w_.wide, "h");
+        between("router.logits", e.experts, 4, "E");
+        keep_(Activation{"experts.input", Tokens::dispatched, m_.hidden, m_.hidden, w_.product, false, false,
+                         "h"});
+        mlp("experts.gate", "experts.up", "experts.product", Tokens::dispatched, e.expert_ffn, d_.etp, "f_e");
+        const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
+        if (shared > 0)
+            mlp("shared_expert.gate", "shared_expert.up", "shared_expert.product", Tokens::region, shared,
+                d_.tp, "f_s");
+    }
+
+    const Model& m_;
+    const Training& t_;
+    const Degrees& d_;
+    CpComm comm_;
+    ActivationWidths w_;
+    F& keep_;
+};
+
+template <typename F>
+void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind, F&& keep) {
+    ActivationVisitor<std::remove_reference_t<F>> visitor(plan, degrees, keep);
+    switch (kind) {
+    case LayerKind::dense: visitor.layer(false); break;
+    case LayerKind::moe: visitor.layer(true); break;
+    case LayerKind::head: visitor.head(); break;
+    case LayerKind::embedding: visitor.embedding(); break;
+    case LayerKind::mtp: visitor.mtp(); break;
+    }
+}
+
+[[nodiscard]] inline double bytes_of(const Activation& a, const TokenCounts& tokens) {
+    return tokens.of(a.tokens) * static_cast<double>(a.local_width) * a.bytes_per_number;
+}
+[[nodiscard]] inline bool is_kept(const Activation& a, Recompute recompute) {
+    return recompute == Recompute::none || (recompute == Recompute::selective ? !a.core : a.layer_input);
+}
+
+// One layer's activations, summed.
+struct LayerSums {
+    double kept = 0;        // from forward to backward
+    double recomputed = 0;  // besides, while that layer's backward runs
+    double largest = 0;     // the largest tensor
+};
+[[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
+    const TokenCounts tokens = token_counts(plan, degrees);
+    const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
+    const Recompute recompute = layer ? plan.training.recompute : Recompute::none;
+    LayerSums s;
+    visit_activations(plan, degrees, kind, [&](const Activation& a) {
+        const double b = bytes_of(a, tokens);
+        (is_kept(a, recompute) ? s.kept : s.recomputed) += b;
+        s.largest = std::max(s.largest, b);
+    });
+    return s;
+}
+
+}  // namespace pentamesh

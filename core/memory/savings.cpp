@@ -1,0 +1,135 @@
+// The waterfall: the fullest GPU's bytes from the whole model on a single GPU to the plan, step by step.
+#include "core/memory/memory_costs.h"
+#include "core/plan/names.h"
+
+namespace pentamesh {
+namespace {
+
+// The plan so far, and how far each axis has been applied.
+class Waterfall {
+  public:
+    Waterfall(const Plan& plan, const std::vector<double>& in_flight)
+        : plan_(plan), now_(plan), goal_(degrees_of(plan, build_mesh(plan))), in_flight_(in_flight) {
+        now_.layout = Layout{};
+        now_.layout.dp_replicate = 1;
+        now_.layout.zero = 0;
+        now_.layout.sequence_parallel = false;
+        now_.training.recompute = Recompute::none;
+        if (goal_.pp == 1) apply_schedule();
+    }
+
+    std::vector<SavingStep> run() {
+        add("single GPU", "the whole model on one GPU", false);
+        for (const Axis a : plan_.layout.order) apply(a);
+        if (plan_.training.recompute != Recompute::none) {
+            now_.training.recompute = plan_.training.recompute;
+            const bool full = plan_.training.recompute == Recompute::full;
+            add(full ? "full recompute" : "selective recompute",
+                full ? "keeps the input of each layer, makes the rest again in the backward pass"
+                     : "makes the attention core again in the backward pass",
+                false);
+        }
+        return std::move(steps_);
+    }
+
+  private:
+    void apply(Axis a) {
+        const std::string times = std::string(name_of(a)) + " ";
+        switch (a) {
+        case Axis::tp:
+            if (goal_.tp == 1 && goal_.etp == 1) return;
+            degrees_.tp = goal_.tp;
+            degrees_.etp = goal_.etp;
+            if (goal_.ep == 1) degrees_.communicators += goal_.expert_communicators;
+            add(times + std::to_string(goal_.tp),
+                "cuts weight matrices, and the activations between two cut ones", goal_.tp > 1);
+            if (!goal_.sequence_parallel) return;
+            degrees_.sequence_parallel = true;
+            add("sequence parallel", "cuts along the sequence what tp copies: norms' inputs, masks", false);
+            return;
+        case Axis::cp:
+            if (goal_.cp == 1) return;
+            degrees_.cp = goal_.cp;
+            now_.layout.cp_comm = plan_.layout.cp_comm;
+            add(times + std::to_string(goal_.cp),
+                "cuts every activation along the sequence; weights are copied");
+            return;
+        case Axis::ep:
+            if (goal_.ep == 1) return;
+            degrees_.ep = goal_.ep;
+            degrees_.etp = goal_.etp;
+            degrees_.communicators += goal_.expert_communicators;
+            add(times + std::to_string(goal_.ep), "gives each rank a part of the experts", false);
+            return;
+        case Axis::dp_shard: return apply_shard();
+        case Axis::dp_replicate:
+            if (goal_.replicate == 1) return;
+            add(times + std::to_string(goal_.replicate),
+                "copies everything: no memory saved, a process group more");
+            return;
+        case Axis::pp:
+            if (goal_.pp == 1) return;
+            degrees_.pp = goal_.pp;
+            apply_schedule();
+            add(times + std::to_string(goal_.pp),
+                "gives each stage a part of the layers, and keeps several micro-batches in flight");
+            return;
+        }
+    }
+
+    void apply_shard() {
+        if (goal_.dense_shard == 1 && goal_.expert_shard == 1) return;
+        degrees_.dense_shard = goal_.dense_shard;
+        degrees_.expert_shard = goal_.expert_shard;
+        now_.layout.zero = plan_.layout.zero;
+        const std::string n = std::to_string(std::max(goal_.dense_shard, goal_.expert_shard));
+        const int zero = plan_.layout.zero;
+        if (zero == 0)
+            add("dp_shard " + n, "copies everything: nothing is sharded at ZeRO stage 0",
+                goal_.dense_shard > 1);
+        else
+            add("ZeRO-" + std::to_string(zero) + " over " + n, zero_reason(zero), goal_.dense_shard > 1);
+    }
+
+    void apply_schedule() {
+        const Layout& l = plan_.layout;
+        now_.layout.pp = l.pp;
+        now_.layout.schedule = l.schedule;
+        now_.layout.virtual_stages = l.virtual_stages;
+        now_.layout.stage_layers = l.stage_layers;
+    }
+
+    static std::string zero_reason(int zero) {
+        return zero == 1   ? "cuts the optimizer state over data-parallel ranks"
+               : zero == 2 ? "cuts optimizer state and gradients over data-parallel ranks"
+                           : "cuts optimizer state, gradients and parameters over data-parallel ranks";
+    }
+
+    void add(std::string label, std::string reason, bool new_group = true) {
+        if (new_group && !steps_.empty()) ++degrees_.communicators;
+        compute_memory(now_, degrees_, degrees_.pp == goal_.pp ? in_flight_ : std::vector<double>{1},
+                       memory_);
+        SavingStep step;
+        step.label = std::move(label);
+        step.reason = std::move(reason);
+        if (!memory_.stage.empty())
+            step.fullest = memory_.stage[static_cast<std::size_t>(memory_.peak_stage)];
+        if (!steps_.empty()) step.saved = steps_.back().fullest.total() - step.fullest.total();
+        steps_.push_back(std::move(step));
+    }
+
+    const Plan& plan_;
+    Plan now_;
+    Degrees degrees_, goal_;
+    const std::vector<double>& in_flight_;
+    Memory memory_;
+    std::vector<SavingStep> steps_;
+};
+
+}  // namespace
+
+std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight) {
+    return Waterfall(plan, in_flight).run();
+}
+
+}  // namespace pentamesh

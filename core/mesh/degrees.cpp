@@ -1,0 +1,28 @@
+#include "core/mesh/degrees.h"
+
+namespace pentamesh {
+
+Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
+    const auto dense = [&](Axis a) { return mesh.dense[static_cast<std::size_t>(a)].size; };
+    const auto expert = [&](Axis a) { return mesh.expert[static_cast<std::size_t>(a)].size; };
+    Degrees d;
+    d.tp = dense(Axis::tp);
+    d.cp = dense(Axis::cp);
+    d.pp = dense(Axis::pp);
+    d.dense_shard = dense(Axis::dp_shard) * d.cp;
+    d.sequence_parallel = plan.layout.sequence_parallel && d.tp > 1;
+    d.replicate = dense(Axis::dp_replicate);
+    d.communicators = (d.tp > 1) + (d.cp > 1) + (d.pp > 1) + (d.dense_shard > 1) + (d.replicate > 1);
+    if (mesh.has_experts) {
+        d.etp = expert(Axis::tp);
+        d.ep = expert(Axis::ep);
+        d.expert_shard = expert(Axis::dp_shard);
+        if (d.ep > 1 || d.etp != d.tp)
+            d.expert_communicators =
+                (d.ep > 1) + (d.etp > 1) + (d.expert_shard * expert(Axis::dp_replicate) > 1);
+        d.communicators += d.expert_communicators;
+    }
+    return d;
+}
+
+}  // namespace pentamesh

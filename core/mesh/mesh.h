@@ -1,0 +1,112 @@
+// Who talks to whom, over which wire? Ranks, coordinates, groups and the tiers they cross, all from strides:
+// no list of ranks is built unless somebody asks for it.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// rank = sum over the factors of a mesh of coordinate * stride.
+struct Factor {
+    std::int64_t size = 1;
+    std::int64_t stride = 1;
+    bool operator==(const Factor&) const = default;
+};
+
+// Every group that anybody asks about. The first five are the dense mesh's own axes, then its combinations,
+// then the expert mesh's, which re-folds the same ranks (only for MoE models).
+enum class GroupKind : std::uint8_t {
+    tp,
+    cp,
+    dp_shard,
+    dp_replicate,
+    pp,
+    dp,
+    dp_cp,
+    fsdp,
+    tp_cp,
+    mp,
+    etp,
+    ep,
+    edp,
+    etp_ep
+};
+inline constexpr int kGroupKindCount = 14;
+[[nodiscard]] std::string_view name_of(GroupKind kind);
+[[nodiscard]] bool is_expert(GroupKind kind);
+
+// Tiers beyond these count as the last.
+inline constexpr int kMaxTiers = 8;
+// A product of factors beyond this is taken for a slip of the hand: no mesh is laid out, world is 0.
+inline constexpr std::int64_t kMaxWorld = std::int64_t{1} << 26;
+
+// Both meshes over the same ranks. Expert mesh: etp stands where tp stands, ep where ep stands, cp is 1; the
+// rest is expert data parallel, kept as a shard and a replicate factor in the places of dp_shard and
+// dp_replicate: edp_replicate = gcd(dp_replicate, edp), edp_shard the rest. Megatron knows one dp axis, where
+// the split makes no difference; torchtitan's efsdp = dp_shard * cp * tp / ep is edp_shard.
+// Source of the folding: Megatron-LM parallel_state.py RankGenerator.
+struct Mesh {
+    std::int64_t world = 0;                // product of the dense factors; 0 when it exceeds kMaxWorld
+    std::array<Factor, kAxisCount> dense;  // by Axis; ep has size 1
+    std::array<Factor, kAxisCount>
+        expert;                // by Axis: tp is etp, cp has size 1, dp_shard x dp_replicate is edp
+    bool has_experts = false;  // a MoE model whose expert mesh exists and has the dense mesh's pipelines
+    std::array<Axis, kAxisCount> order{};  // innermost first
+};
+
+// `cluster.gpus` decides dp_replicate where the layout leaves it out. A layout that cannot be folded gives
+// has_experts = false and a problem in advice.h. A factor below 1 counts as 1, likewise with a problem.
+[[nodiscard]] Mesh build_mesh(const Plan& plan);
+
+// The dp_replicate in force: the layout's own, or what is left of the cluster (at least 1).
+[[nodiscard]] std::int64_t resolved_dp_replicate(const Plan& plan);
+
+// The factors of a group kind with size > 1, ascending stride. At most 4. Empty for the expert kinds of a
+// mesh without experts.
+struct GroupFactors {
+    std::array<Factor, 4> factor{};
+    int count = 0;
+    [[nodiscard]] std::span<const Factor> span() const& {
+        return {factor.data(), static_cast<std::size_t>(count)};
+    }
+    void span() const&& = delete;  // the span would outlive its factors
+};
+[[nodiscard]] GroupFactors group_factors(const Mesh& mesh, GroupKind kind);
+
+// How the groups of one kind lie on the fabric.
+struct GroupSummary {
+    GroupKind kind = GroupKind::tp;
+    std::int64_t degree = 1;
+    std::int64_t groups = 0;
+    std::array<std::int64_t, kMaxTiers> by_tier{};  // groups whose slowest crossed tier is i; sums to groups
+    int slowest_tier = 0;                           // index into cluster.tiers; 0 when degree is 1
+    std::int64_t per_fast_domain = 1;               // most ranks that one group has in one fast domain
+    std::int64_t sharing_node = 1;  // groups of this kind that have ranks in the first fast domain
+};
+// Closed form: no list of ranks is built. Steps per tier: 1 where the groups fit its domains evenly, else at
+// most domain / gcd(domain, extent of a group); one per group where two tiers' domains do not nest.
+// An expert kind of a mesh without experts has 0 groups.
+[[nodiscard]] GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind);
+
+// Coordinates of a rank, by Axis.
+using Coordinates = std::array<std::int64_t, kAxisCount>;
+[[nodiscard]] Coordinates dense_coordinates(const Mesh& mesh, std::int64_t rank);
+[[nodiscard]] Coordinates expert_coordinates(const Mesh& mesh, std::int64_t rank);
+
+// The group of `kind` that holds `rank`: its first rank, its index in canonical order (groups ascend by first
+// rank), and its members ascending.
+[[nodiscard]] std::int64_t first_rank_of_group(const Mesh& mesh, GroupKind kind, std::int64_t rank);
+[[nodiscard]] std::int64_t group_index(const Mesh& mesh, GroupKind kind, std::int64_t rank);
+[[nodiscard]] std::vector<std::int64_t> group_members(const Mesh& mesh, GroupKind kind, std::int64_t rank);
+// All groups in canonical order, flat: group g is [g * degree, (g + 1) * degree).
+[[nodiscard]] std::vector<std::int64_t> all_groups(const Mesh& mesh, GroupKind kind);
+
+// The tier that a message between two ranks crosses: index of the fastest tier whose domain holds both.
+[[nodiscard]] int tier_between(const Cluster& cluster, std::int64_t a, std::int64_t b);
+
+}  // namespace pentamesh

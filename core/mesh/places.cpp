@@ -1,0 +1,24 @@
+#include "core/mesh/places.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+std::string_view domain_name(const Cluster& cluster) {
+    constexpr std::int64_t kLargestNode = 16;
+    return !cluster.tiers.empty() && cluster.tiers.front().domain > kLargestNode ? "rack" : "node";
+}
+
+std::string place_of(const Cluster& cluster, std::int64_t rank) {
+    const std::int64_t domain =
+        cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, cluster.tiers.front().domain);
+    std::string s;
+    if (cluster.tiers.size() > 2 && cluster.tiers[1].domain > 0)
+        s = "pod " + with_commas(rank / cluster.tiers[1].domain) + ", ";
+    return s + std::string(domain_name(cluster)) + " " + with_commas(rank / domain) + ", GPU "
+           + std::to_string(rank % domain);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,16 @@
+// Where does a rank sit? Nodes, pods and GPUs in words.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// What a fast domain is called: a node, or a rack where it is as large as one (NVL72).
+[[nodiscard]] std::string_view domain_name(const Cluster& cluster);
+// "pod 1, node 512, GPU 3"
+[[nodiscard]] std::string place_of(const Cluster& cluster, std::int64_t rank);
+
+}  // namespace pentamesh

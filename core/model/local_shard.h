@@ -1,0 +1,83 @@
+// What does one rank keep of each tensor of the model, before pipeline stages and ZeRO?
+#pragma once
+
+#include "core/model/model_tensors.h"
+
+namespace pentamesh {
+
+// Degrees of every cut, as the mesh has them (mesh/degrees.h).
+struct Degrees {
+    std::int64_t tp = 1, cp = 1, pp = 1, etp = 1, ep = 1;
+    std::int64_t dense_shard = 1;   // dp_shard * cp: ZeRO of everything but experts
+    std::int64_t expert_shard = 1;  // the sharded part of expert data parallelism: ZeRO of experts
+    std::int64_t replicate = 1;     // dp_replicate
+    int communicators = 0;          // process groups of more than one rank that a rank is in
+    int expert_communicators = 0;   // those among them that only experts have
+    bool sequence_parallel = false;
+};
+
+[[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return b <= 1 ? a : a / b + (a % b != 0 ? 1 : 0);
+}
+// Whole bytes, at most what a signed integer holds.
+[[nodiscard]] inline double whole(double bytes) {
+    if (!(bytes < 9e18)) return 9e18;
+    const auto floor = static_cast<double>(static_cast<std::int64_t>(bytes));  // std::ceil is a call
+    return floor < bytes ? floor + 1 : floor;
+}
+
+// Numbers in three classes, which optimizers and fp8 treat apart: weight matrices of attention, MLP and
+// experts; the router's matrices; the rest (embedding, head, norms, biases).
+struct Numbers {
+    double linear = 0, router = 0, other = 0;
+    [[nodiscard]] double all() const { return linear + router + other; }
+    Numbers& add(const Numbers& n, double times) {
+        linear += n.linear * times;
+        router += n.router * times;
+        other += n.other * times;
+        return *this;
+    }
+};
+
+// What one rank holds of a tensor after tp, etp and ep, in numbers. Where a dimension does not divide, the
+// rank that holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
+[[nodiscard]] inline double numbers_held(const Tensor& t, const Degrees& d) {
+    const std::int64_t n = t.per_expert ? d.etp : d.tp;
+    const std::int64_t copies = t.per_expert ? divide_up(t.copies, d.ep) : t.copies;
+    std::int64_t rows = t.rows, cols = t.cols;
+    if (n > 1) {
+        switch (t.cut) {
+        case TpCut::none: break;
+        case TpCut::column:
+        case TpCut::kv:
+        case TpCut::vocab: rows = divide_up(rows / t.unit, n) * t.unit; break;
+        case TpCut::row: cols = divide_up(cols / t.unit, n) * t.unit; break;
+        }
+    }
+    return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(copies);
+}
+
+struct HeldNumbers {
+    Numbers place[kPlaceCount];  // without experts
+    Numbers experts;             // of one MoE layer
+    double word_embedding = 0;   // the part of place[embedding] that a tied head or an MTP layer needs too
+    [[nodiscard]] const Numbers& at(Place p) const { return place[static_cast<std::size_t>(p)]; }
+};
+[[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const Degrees& degrees) {
+    HeldNumbers h;
+    visit_tensors(model, [&](const Tensor& t) {
+        const double n = numbers_held(t, degrees);
+        Numbers& sum = t.per_expert ? h.experts : h.place[static_cast<std::size_t>(t.place)];
+        const bool matrix = t.is_matrix();
+        if (matrix && t.kind == TensorKind::router)
+            sum.router += n;
+        else if (matrix && t.kind != TensorKind::embedding && t.kind != TensorKind::head)
+            sum.linear += n;
+        else
+            sum.other += n;
+        if (t.place == Place::embedding && t.cut == TpCut::vocab) h.word_embedding = n;
+    });
+    return h;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,73 @@
+// What is trained? The tensors of a transformer, identical layers counted rather than listed.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+enum class TensorKind : std::uint8_t { embedding, attention, mlp, experts, router, norm, head };
+inline constexpr int kTensorKindCount = 7;
+[[nodiscard]] std::string_view name_of(TensorKind kind);
+
+// Where in the model a tensor stands. `mtp` lists what a multi-token-prediction layer has besides the
+// tensors of a whole layer (a MoE layer where the model has any).
+enum class Place : std::uint8_t { embedding, every_layer, dense_layer, moe_layer, mtp, head };
+inline constexpr int kPlaceCount = 6;
+[[nodiscard]] std::string_view name_of(Place place);
+
+// How tensor parallelism cuts it (Shoeybi et al. 2019): column = first dimension (outputs), row = second
+// (inputs), vocab = vocabulary rows, kv = column by kv heads (copied where tp exceeds them), none = copied.
+enum class TpCut : std::uint8_t { none, column, row, vocab, kv };
+
+// a * b and a + b, held at the largest number instead of overflowing: sizes come from files.
+[[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+    std::int64_t c = 0;
+    return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
+}
+[[nodiscard]] constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+    std::int64_t c = 0;
+    return __builtin_add_overflow(a, b, &c) ? INT64_MAX : c;
+}
+
+struct Tensor {
+    std::string_view name;  // static: "attention.q", "mlp.gate", "experts.down", "norm.attention"
+    TensorKind kind = TensorKind::mlp;
+    Place place = Place::every_layer;
+    TpCut cut = TpCut::none;
+    std::int64_t rows = 0, cols = 1;  // outputs x inputs; a vector has cols = 1
+    std::int64_t copies = 1;          // how many alike in one layer (routed experts: experts)
+    std::int64_t unit = 1;            // rows (columns of a row cut) that tp keeps together: a head's
+    bool per_expert = false;          // cut by ep and etp instead of tp
+    [[nodiscard]] bool is_matrix() const { return cols > 1; }
+    [[nodiscard]] std::int64_t numel() const {
+        return saturating_product(saturating_product(rows, cols), copies);
+    }
+};
+
+// Layers `first_dense_layers + every - 1`, then each `every`-th (Qwen's decoder_sparse_step counts so).
+[[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
+// How many of the layers before `layer` are MoE.
+[[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);
+[[nodiscard]] std::int64_t moe_layers(const Model& model);  // how many of model.layers (without mtp)
+// How often the tensors of a place stand in the whole model; those of layers once more per mtp layer.
+[[nodiscard]] std::int64_t times(const Model& model, Place place);
+
+// All tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
+void list_tensors(const Model& model, std::vector<Tensor>& out);
+[[nodiscard]] std::vector<Tensor> list_tensors(const Model& model);
+
+struct ParameterCounts {
+    std::int64_t total = 0;   // released checkpoint's count, without mtp
+    std::int64_t active = 0;  // used by one token
+    std::int64_t mtp = 0;
+    std::array<std::int64_t, kTensorKindCount> by_kind{};
+};
+// Closed form, no allocation.
+[[nodiscard]] ParameterCounts count_parameters(const Model& model);
+
+}  // namespace pentamesh

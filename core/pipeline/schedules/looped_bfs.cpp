@@ -1,0 +1,70 @@
+// looped-bfs: breadth first, every micro-batch on one chunk before the next chunk; then back from the last
+// chunk to the first and from the last micro-batch to the first. Lamy-Poirier 2023;
+// torch.distributed.pipelining.
+#include "core/pipeline/schedules/rules.h"
+#include "core/pipeline/schedules/wave.h"
+
+namespace pentamesh {
+namespace {
+
+void refuse_looped_bfs(const ScheduleShape&, ScheduleShape&, Refusal&) {}
+
+bool accepts_looped_bfs(const ScheduleShape&) {
+    return true;
+}
+
+struct BreadthForwards {
+    int m;
+    int chunk = 0, microbatch = 0;
+    Visit next() {
+        const Visit visit{chunk, microbatch};
+        if (++microbatch == m) {
+            microbatch = 0;
+            ++chunk;
+        }
+        return visit;
+    }
+};
+
+struct BreadthBackwards {
+    int m;
+    int chunk, microbatch;
+    Visit next() {
+        const Visit visit{chunk, microbatch};
+        if (--microbatch < 0) {
+            microbatch = m - 1;
+            --chunk;
+        }
+        return visit;
+    }
+};
+
+Op* emit_looped_bfs(const ScheduleShape& s, int, Op* at) {
+    const int m = s.microbatches, n = s.chunks * m;
+    return wave(at, n, n, kWholeBackward, BreadthForwards{m}, BreadthBackwards{m, s.chunks - 1, m - 1});
+}
+
+double peak_looped_bfs(const ScheduleShape& s, int) {
+    return s.microbatches;
+}
+
+// A chunk starts on device 0 when the device is done with the chunk before and the first micro-batch has come
+// round the p devices, whichever is later; the same backwards.
+double bubble_looped_bfs(const ScheduleShape& s, const StageCost& k) {
+    const int p = s.devices, m = s.microbatches, v = s.chunks;
+    const double f = k.f / v, b = k.b() / v, send = p > 1 ? k.comm : 0;
+    const double loop = (v - 1) * (std::max(m * f, p * (f + send)) + std::max(m * b, p * (b + send)));
+    return loop + (m + p - 1) * (f + b) + 2 * (p - 1) * send - m * (k.f + k.b());
+}
+
+ClosedForm closed_looped_bfs(const ScheduleShape& s, const StageCost& k) {
+    return {"(p-1)(F+B)/v", "sends cost nothing, m >= p", (s.devices - 1) * (k.f + k.b()) / s.chunks, false,
+            k.comm == 0 && s.microbatches >= s.devices};
+}
+
+}  // namespace
+
+const ScheduleRules kLoopedBfsRules{refuse_looped_bfs, accepts_looped_bfs, emit_looped_bfs,
+                                    peak_looped_bfs,   closed_looped_bfs,  bubble_looped_bfs};
+
+}  // namespace pentamesh

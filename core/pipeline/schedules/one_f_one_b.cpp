@@ -1,0 +1,43 @@
+// 1f1b: device i runs p-1-i forwards ahead, then one forward and one backward in turn. PipeDream-flush;
+// Narayanan et al. 2021.
+#include "core/pipeline/schedules/rules.h"
+#include "core/pipeline/schedules/wave.h"
+
+namespace pentamesh {
+namespace {
+
+void refuse_1f1b(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
+    require_chunks(s, 1, "runs one chunk a device (several are the interleaved schedule)", mended, out);
+}
+
+bool accepts_1f1b(const ScheduleShape& s) {
+    return s.chunks == 1;
+}
+
+Op* emit_1f1b(const ScheduleShape& s, int device, Op* at) {
+    return wave(at, s.microbatches, s.devices - 1 - device, kWholeBackward, EachMicrobatch{},
+                EachMicrobatch{});
+}
+
+double peak_1f1b(const ScheduleShape& s, int device) {
+    return std::min(s.devices - device, s.microbatches);
+}
+
+// The longest path falls to the last device, climbs back j devices and falls again, and so on: a turn over j
+// + 1 devices takes j + 1 micro-batches and 2j sends, so the fewest turns (of p micro-batches each) send the
+// most.
+double bubble_1f1b(const ScheduleShape& s, const StageCost& k) {
+    const int p = s.devices, later = s.microbatches - 1;
+    const int turns = (later + p - 1) / p;
+    return (p - 1) * (k.f + k.b()) + 2 * k.comm * (p - 1 + later - turns);
+}
+
+ClosedForm closed_1f1b(const ScheduleShape& s, const StageCost& k) {
+    return {"(p-1)(F+B)", "sends cost nothing", (s.devices - 1) * (k.f + k.b()), false, k.comm == 0};
+}
+
+}  // namespace
+
+const ScheduleRules kOneFOneBRules{refuse_1f1b, accepts_1f1b, emit_1f1b, peak_1f1b, closed_1f1b, bubble_1f1b};
+
+}  // namespace pentamesh

@@ -1,0 +1,82 @@
+#include "core/pipeline/stage_names.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+std::string span_text(std::int64_t first, std::int64_t last) {
+    return first == last ? with_commas(first) : with_commas(first) + "–" + with_commas(last);
+}
+
+// The layers of a device's chunks, at most the first two of them.
+std::string layers_text(const ScheduleShape& shape, const Stages& stages, int device) {
+    constexpr int kShown = 2;
+    std::string text;
+    int shown = 0, held = 0;
+    bool several = false;
+    for (int c = 0; c < stages.chunks; ++c) {
+        const auto stage = static_cast<std::size_t>(stage_of(shape, device, c));
+        const std::int64_t begin = stages.first_layer[stage], end = stages.first_layer[stage + 1];
+        if (begin == end) continue;
+        if (++held > kShown) continue;
+        several = several || shown > 0 || end - begin > 1;
+        text += (shown++ > 0 ? ", " : "") + span_text(begin, end - 1);
+    }
+    if (held == 0) return "no layers";
+    if (held > kShown) text += ", … " + count_text(stages.chunks, "chunk");
+    return (several ? "layers " : "layer ") + text;
+}
+
+std::string ends_text(const Stages& stages, int device) {
+    bool first = false, last = false;
+    for (int c = 0; c < stages.chunks; ++c) {
+        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        first = first || k.first;
+        last = last || k.last;
+    }
+    return first && last ? "embedding, head" : first ? "embedding" : last ? "head" : "";
+}
+
+}  // namespace
+
+std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape,
+                                     const Stages& stages) {
+    const Factor pp = mesh.dense[static_cast<std::size_t>(Axis::pp)];
+    const std::int64_t domain =
+        plan.cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, plan.cluster.tiers.front().domain);
+    const std::int64_t period = std::max<std::int64_t>(1, pp.stride * pp.size);  // ranks until stage 0 again
+    std::vector<StagePlace> places(static_cast<std::size_t>(std::max(0, stages.devices)));
+    for (int d = 0; d < stages.devices; ++d) {
+        StagePlace& p = places[static_cast<std::size_t>(d)];
+        p.layers = layers_text(shape, stages, d);
+        p.ends = ends_text(stages, d);
+        p.first_node = d * pp.stride / domain;
+        p.last_node = ((d + 1) * pp.stride - 1) / domain;
+        if (mesh.world <= period) continue;
+        p.every_node = domain % period == 0;
+        p.node_step = period % domain == 0 ? period / domain : 0;
+    }
+    return places;
+}
+
+std::string nodes_text(const StagePlace& p, std::string_view domain) {
+    const std::string many = std::string(domain) + "s ";
+    if (p.every_node) return "all " + std::string(domain) + "s";
+    if (p.node_step == 1)
+        return p.first_node == p.last_node ? std::string(domain) + " " + with_commas(p.first_node)
+                                           : many + span_text(p.first_node, p.last_node);
+    const std::string first = many + span_text(p.first_node, p.last_node);
+    if (p.node_step == 0) return first + ", …";
+    return first + ", " + span_text(p.first_node + p.node_step, p.last_node + p.node_step) + ", …";
+}
+
+std::string stage_text(int stage, const StagePlace& p, std::string_view domain) {
+    std::string text = "stage " + with_commas(stage) + ", " + p.layers;
+    if (!p.ends.empty()) text += ", " + p.ends;
+    return text + ", " + nodes_text(p, domain);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,97 @@
+// When does each stage work? Replays an order against costs: an op starts when its device is free and what it
+// needs has arrived.
+#pragma once
+
+#include "core/pipeline/schedules/schedule.h"
+
+#include <array>
+#include <vector>
+
+namespace pentamesh {
+
+// Costs of one micro-batch on a chunk, seconds (or any one unit).
+struct ChunkCost {
+    double forward = 0, input_grad = 0, weight_grad = 0;  // F, I, W; B = I + W
+};
+
+struct TimelineCosts {
+    std::vector<ChunkCost> chunk;  // [device * chunks + c]
+    double send = 0;               // delay between two different devices, occupies nobody
+    double pair_factor = 1;    // FB takes this x (F + I + W) of its two chunks; 1: no gain from overlapping
+    std::vector<double> slow;  // factor per device; empty: all 1
+};
+// Uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair`: cost of an FB, 0: F + I + W.
+[[nodiscard]] TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, double w,
+                                          double send, double pair = 0);
+
+struct DeviceTime {
+    double busy = 0, first_start = 0, last_end = 0;
+    double peak_in_flight = 0;  // micro-batches of a whole stage
+    [[nodiscard]] double idle_within_span() const { return last_end - first_start - busy; }
+};
+
+// Where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1: nowhere.
+struct ChunkLink {
+    std::int32_t before = -1, after = -1;
+    std::int32_t before_device = -1, after_device = -1;
+};
+
+struct Timeline {
+    ScheduleShape shape;
+    int iterations = 1;  // steps back to back; micro-batch k of step s is s * shape.microbatches + k
+    Order order;
+    std::vector<double> start, end;  // parallel to order.ops
+    std::vector<DeviceTime> device;
+    double makespan = 0;
+    bool complete = false;  // false: the order dead-locks (never for accepted shapes; tested)
+
+    // The op that runs the forward (backward: B, I or an FB) of micro-batch k on chunk c of device d:
+    // [(d * chunks + c) * microbatches * iterations + k], -1: none does.
+    std::vector<std::int32_t> forward_op, backward_op;
+    std::vector<ChunkLink> link;  // [d * chunks + c]
+    struct Scratch {              // of the replay, kept for its capacity
+        std::vector<std::size_t> next;
+        std::vector<std::int64_t> waits_for;
+        std::vector<std::int32_t> ready;
+    } scratch;
+
+    [[nodiscard]] bool empty() const { return device.empty(); }
+    // Mean over devices of (makespan - busy) / makespan.
+    [[nodiscard]] double bubble_fraction() const;
+};
+// Precondition: accepts(shape), costs.chunk has devices * chunks entries. O(ops); no allocation once out is
+// warm.
+void run_timeline(const ScheduleShape& shape, const TimelineCosts& costs, Timeline& out);
+// Several steps back to back without a barrier between them: the next one slides into the slanted end of the
+// one before, as with the zero-bubble papers' post-validated optimizer step.
+void run_iterations(const ScheduleShape& shape, const TimelineCosts& costs, int iterations, Timeline& out);
+// When step k of a timeline ends (its last op on any device).
+[[nodiscard]] double iteration_end(const Timeline& t, int iteration);
+// What one more step adds to the makespan where steps run back to back: makespan less the first step's end
+// for two. Less m(F + I + W) this is the bubble that is left, the span bubble of the zero-bubble papers.
+[[nodiscard]] double steady_period(const ScheduleShape& shape, const TimelineCosts& costs);
+
+// The makespan without a replay, O(devices * chunks), no allocation: the slowest device's work and
+// bubble_estimate() of the mean of the others. For equal stages as exact as that; docs/schedules.md has the
+// tolerances.
+[[nodiscard]] double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs);
+
+// Which device runs op `index`.
+[[nodiscard]] int device_of_op(const Timeline& t, std::size_t index);
+// The ops whose output `index` needs, on its own or another device; -1: none. An FB has two. A weight
+// gradient needs its input gradient.
+[[nodiscard]] std::array<std::ptrdiff_t, 2> inputs_of(const Timeline& t, std::size_t index);
+// The op that `index` had to wait for last (the predecessor on its device, or across devices), -1: none.
+// Where both came at the same time, the predecessor on its device.
+[[nodiscard]] std::ptrdiff_t waited_for(const Timeline& t, const TimelineCosts& costs, std::size_t index);
+// The chain of ops that the makespan hangs on, first to last.
+[[nodiscard]] std::vector<std::size_t> critical_path(const Timeline& t, const TimelineCosts& costs);
+
+// Activations held over time on one device: (time, micro-batches of a whole stage after it), ascending time,
+// one step a time. Counted from the start of F to the end of B, or of W where the backward is split.
+struct InFlightStep {
+    double time = 0, held = 0;
+};
+[[nodiscard]] std::vector<InFlightStep> in_flight(const Timeline& t, int device);
+
+}  // namespace pentamesh

@@ -1,0 +1,76 @@
+// The makespan of a schedule without running it, for searches that look at many thousand layouts.
+#include "core/pipeline/timeline.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+// What dualpipe and dualpipev gain on the innermost device, on which their makespan hangs, when an overlapped
+// pair takes `factor` of its parts: each pair's share, and that of the idle time, (p/2 - 1)(FB + B - 3W).
+// Costs are those of one micro-batch on the pacing device and on the mean of those that it waits for.
+double overlap_gain(const ScheduleShape& s, double pacing, double others, double factor) {
+    const bool v = s.schedule == Schedule::dualpipev;
+    if (!v && s.schedule != Schedule::dualpipe) return 0;
+    const int half = v ? s.devices : s.devices / 2, each = v ? s.microbatches : s.microbatches / 2;
+    const int pairs = 2 * (each - half) - 1;
+    return (pairs * pacing + (half - 1) * others) * (1 - factor) / (v ? 2 : 1);
+}
+
+ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
+    const double pace = costs.slow.empty() ? 1.0 : costs.slow[static_cast<std::size_t>(device)];
+    ChunkCost own;
+    for (int c = 0; c < chunks; ++c) {
+        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        own.forward += pace * k.forward;
+        own.input_grad += pace * k.input_grad;
+        own.weight_grad += pace * k.weight_grad;
+    }
+    return own;
+}
+double total(const ChunkCost& k) {
+    return k.forward + k.input_grad + k.weight_grad;
+}
+
+// Micro-batches beyond which sends cost more only because no device has time to spare to hide them.
+int settling_microbatches(const ScheduleShape& s) {
+    switch (s.schedule) {
+    case Schedule::one_f_one_b: return 1;
+    case Schedule::zb_h1: return s.devices;
+    case Schedule::dualpipe:
+    case Schedule::dualpipev: return 2 * s.devices;
+    default: return s.microbatches;
+    }
+}
+
+}  // namespace
+
+// Two chains, and the longer counts: all micro-batches at the slowest device's pace, which leaves the others
+// time to hide their sends once the pipeline is full; and all at the mean pace with every send.
+double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs) {
+    const int p = shape.devices, chunks = chunks_of(shape);
+    ChunkCost sum, slowest;
+    for (int d = 0; d < p; ++d) {
+        const ChunkCost own = device_cost(costs, d, chunks);
+        sum.forward += own.forward;
+        sum.input_grad += own.input_grad;
+        sum.weight_grad += own.weight_grad;
+        if (total(own) > total(slowest)) slowest = own;
+    }
+    // dualpipe runs half of the micro-batches on each of its two whole stages.
+    const double share = static_cast<double>(cost_divisor(shape)) / chunks;
+    const double pace = share * total(slowest), factor = costs.pair_factor;
+    const int m = shape.microbatches;
+    if (p == 1) return m * pace - overlap_gain(shape, pace, 0, factor);
+    const double rest = share / (p - 1);  // of the other devices, one on average
+    const double f = rest * (sum.forward - slowest.forward), i = rest * (sum.input_grad - slowest.input_grad),
+                 w = rest * (sum.weight_grad - slowest.weight_grad);
+    const double mean = share * total(sum) / p, others = f + i + w;
+    ScheduleShape settling = shape;
+    settling.microbatches = std::min(m, settling_microbatches(shape));
+    return std::max(
+        m * pace + bubble_estimate(settling, f, i, w, costs.send) - overlap_gain(shape, pace, others, factor),
+        m * mean + bubble_estimate(shape, f, i, w, costs.send) - overlap_gain(shape, mean, others, factor));
+}
+
+}  // namespace pentamesh

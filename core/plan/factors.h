@@ -1,0 +1,30 @@
+// Which factors may an axis take, and what becomes of the others when one changes? The GPUs stay: what an
+// axis gives up or takes goes to data parallelism.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <vector>
+
+namespace pentamesh {
+
+// Degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from the
+// cluster. 0 where the other factors leave no whole number.
+[[nodiscard]] std::int64_t data_parallel(const Plan& plan);
+
+// Ascending factors of `axis` that divide what the other axes leave and that the model allows (heads for tp,
+// layers for pp, experts for ep, sequence for cp). Always holds 1; the current factor may be missing when it
+// is not legal.
+[[nodiscard]] std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis);
+
+// The plan with another factor. `keep_gpus`: the data-parallel axes take or give the difference where that
+// divides (dp_shard where the plan shards, else dp_replicate); otherwise only that factor changes. etp
+// follows tp where the plan leaves it out. Without a pipeline nothing is interleaved: pp 1 is 1F1B of one
+// chunk.
+[[nodiscard]] Plan with_factor(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpus);
+
+// What a switch turns an axis on to: tp the fast domain, dp_shard everything left, the others their smallest
+// factor above 1. 1 where nothing else is legal.
+[[nodiscard]] std::int64_t factor_when_on(const Plan& plan, Axis axis);
+
+}  // namespace pentamesh

@@ -1,0 +1,61 @@
+// The exact spelling of every enumerator, as plan.md and cli.md write it: one table for JSON, the command
+// line and the window.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace pentamesh {
+
+// Specialised per enum below: kNames<E>[i] spells the enumerator of value i.
+template <typename E>
+inline constexpr std::array<std::string_view, 0> kNames{};
+
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<FfnKind>{"swiglu", "geglu", "gelu", "relu2"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<NormKind>{"rmsnorm", "layernorm", "unweighted"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<QkNorm>{"none", "head", "full"};
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<Positions>{"rope", "learned"};
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<AttentionKind>{"mha_gqa", "mla"};
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<LinkKind>{"nvlink", "pcie", "ib", "roce"};
+template <>
+inline constexpr std::array<std::string_view, 6> kNames<Axis>{"tp",       "cp",           "ep",
+                                                              "dp_shard", "dp_replicate", "pp"};
+template <>
+inline constexpr std::array<std::string_view, 9> kNames<Schedule>{
+    "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipev", "looped-bfs"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<CpComm>{"ring", "allgather", "ulysses"};
+template <>
+inline constexpr std::array<std::string_view, 6> kNames<Dtype>{"fp32", "tf32", "bf16", "fp16", "fp8", "fp4"};
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<Optimizer>{"adamw", "adamw-8bit", "sgd-momentum",
+                                                                   "muon"};
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<AttentionImpl>{"flash", "math"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Recompute>{"none", "selective", "full"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<MasterWeights>{"none", "bf16", "fp32"};
+
+template <typename E>
+[[nodiscard]] constexpr std::string_view name_of(E e) {
+    return kNames<E>[static_cast<std::size_t>(e)];
+}
+
+template <typename E>
+[[nodiscard]] constexpr std::optional<E> parse_name(std::string_view text) {
+    for (std::size_t i = 0; i < kNames<E>.size(); ++i)
+        if (kNames<E>[i] == text) return static_cast<E>(i);
+    return std::nullopt;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,183 @@
+// Every field of a plan once: its key, its place in the struct, what it may be. Reading, writing and the JSON
+// Schema are visitors of these functions, in the order in which plan.md names the keys.
+//
+// A visitor V has, for a key and a reference to the member:
+//   text, flag, integer, maybe_integer (null or left out: none), number, choice (an enum by kNames),
+//   choice_of (some of an enum), integers (a list), group (a nested object), maybe_group (null or left out:
+//   none).
+// P is the struct or the const struct.
+#pragma once
+
+#include "core/plan/names.h"
+#include "core/plan/plan.h"
+
+#include <initializer_list>
+
+namespace pentamesh {
+
+// Whether a field must be there, and whether it is written where it has its default.
+enum class Presence : std::uint8_t {
+    required,
+    always,  // has a default, written nevertheless
+    sparse   // left out where it is T{}: false, 0, the first choice
+};
+
+struct IntRange {
+    std::int64_t least, most;
+};
+struct NumberRange {
+    double least, most;
+    bool above = false;  // the least itself is not allowed
+};
+
+inline constexpr std::int64_t kMostDegree = std::int64_t{1} << 20;  // of one axis, and of GPUs
+inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
+inline constexpr std::int64_t kMostSize = std::int64_t{1} << 31;  // of a model's dimension
+inline constexpr IntRange kDegree{1, kMostDegree};
+inline constexpr IntRange kSize{1, kMostSize};
+inline constexpr IntRange kSizeOrNone{0, kMostSize};
+inline constexpr double kMostRate = 1e30;
+
+template <typename P, typename V>
+void mla_fields(P& m, V& v) {
+    v.integer("q_lora_rank", m.q_lora_rank, kSizeOrNone, Presence::sparse);
+    v.integer("kv_lora_rank", m.kv_lora_rank, kSize, Presence::required);
+    v.integer("qk_nope_head_dim", m.qk_nope_head_dim, kSize, Presence::required);
+    v.integer("qk_rope_head_dim", m.qk_rope_head_dim, kSizeOrNone, Presence::required);
+    v.integer("v_head_dim", m.v_head_dim, kSize, Presence::required);
+}
+
+template <typename P, typename V>
+void moe_fields(P& m, V& v) {
+    v.integer("experts", m.experts, {1, kMostDegree}, Presence::required);
+    v.integer("top_k", m.top_k, {1, kMostDegree}, Presence::required);
+    v.integer("expert_ffn", m.expert_ffn, kSize, Presence::required);
+    v.integer("shared_experts", m.shared_experts, {0, kMostDegree}, Presence::sparse);
+    v.integer("shared_expert_ffn", m.shared_expert_ffn, kSizeOrNone, Presence::sparse);
+    v.integer("first_dense_layers", m.first_dense_layers, {0, kMostLayers}, Presence::sparse);
+    v.integer("every", m.every, {1, kMostLayers}, Presence::always);
+    v.flag("router_bias", m.router_bias, Presence::sparse);
+    v.flag("shared_expert_gate", m.shared_expert_gate, Presence::sparse);
+    v.integer("max_nodes_per_token", m.max_nodes_per_token, {0, kMostDegree}, Presence::sparse);
+}
+
+template <typename P, typename V>
+void model_fields(P& m, V& v) {
+    v.text("name", m.name);
+    v.integer("layers", m.layers, {1, kMostLayers}, Presence::required);
+    v.integer("hidden", m.hidden, kSize, Presence::required);
+    v.integer("heads", m.heads, kSize, Presence::required);
+    v.integer("kv_heads", m.kv_heads, kSize, Presence::always);
+    v.integer("head_dim", m.head_dim, kSize, Presence::always);
+    v.integer("ffn", m.ffn, kSizeOrNone, Presence::always);
+    v.choice("ffn_kind", m.ffn_kind, Presence::always);
+    v.integer("vocab", m.vocab, kSize, Presence::required);
+    v.flag("tied_embeddings", m.tied_embeddings, Presence::always);
+    v.choice("norm", m.norm, Presence::always);
+    v.flag("qkv_bias", m.qkv_bias, Presence::sparse);
+    v.flag("attention_bias", m.attention_bias, Presence::sparse);
+    v.flag("mlp_bias", m.mlp_bias, Presence::sparse);
+    v.flag("attention_sinks", m.attention_sinks, Presence::sparse);
+    v.choice("qk_norm", m.qk_norm, Presence::sparse);
+    v.flag("post_norms", m.post_norms, Presence::sparse);
+    v.flag("shared_norm", m.shared_norm, Presence::sparse);
+    v.flag("head_bias", m.head_bias, Presence::sparse);
+    v.choice("positions", m.positions, Presence::always);
+    v.integer("max_positions", m.max_positions, kSizeOrNone, Presence::sparse);
+    v.choice("attention", m.attention, Presence::sparse);
+    v.integer("sliding_window", m.sliding_window, kSizeOrNone, Presence::sparse);
+    v.maybe_group("mla", m.mla, [](auto& s, auto& w) { mla_fields(s, w); });
+    v.maybe_group("moe", m.moe, [](auto& s, auto& w) { moe_fields(s, w); });
+    v.integer("mtp_layers", m.mtp_layers, {0, kMostLayers}, Presence::sparse);
+}
+
+template <typename P, typename V>
+void flops_fields(P& f, V& v) {
+    v.number("bf16", f.bf16, {0, kMostRate, true}, Presence::required);
+    v.number("fp16", f.fp16, {0, kMostRate}, Presence::sparse);
+    v.number("fp8", f.fp8, {0, kMostRate}, Presence::sparse);
+    v.number("fp4", f.fp4, {0, kMostRate}, Presence::sparse);
+    v.number("tf32", f.tf32, {0, kMostRate}, Presence::sparse);
+}
+
+template <typename P, typename V>
+void efficiency_fields(P& e, V& v) {
+    for (const EfficiencyKey& k : kEfficiencyKeys) {
+        const bool time = k.key.ends_with("_s"), may_be_none = time || k.key == "overlap" || k.key == "error";
+        v.number(k.key, e.*k.member, {0, time ? 3600.0 : 1.0, !may_be_none}, Presence::always);
+    }
+}
+
+template <typename P, typename V>
+void gpu_fields(P& g, V& v) {
+    v.text("name", g.name);
+    v.number("hbm_bytes", g.hbm_bytes, {0, kMostRate, true}, Presence::required);
+    v.number("hbm_bytes_per_s", g.hbm_bytes_per_s, {0, kMostRate, true}, Presence::required);
+    v.group(
+        "flops", g.flops, [](auto& s, auto& w) { flops_fields(s, w); }, Presence::required);
+    v.group(
+        "efficiency", g.efficiency, [](auto& s, auto& w) { efficiency_fields(s, w); }, Presence::always);
+}
+
+// The domain is apart: the last tier's is the whole cluster and is left out.
+template <typename P, typename V>
+void tier_fields(P& t, V& v) {
+    v.text("name", t.name);
+    v.choice("kind", t.kind, Presence::required);
+    v.integer("domain", t.domain, {0, kMostDegree}, Presence::sparse);
+    v.number("bytes_per_s", t.bytes_per_s, {0, kMostRate, true}, Presence::required);
+    v.number("latency_s", t.latency_s, {0, 3600}, Presence::always);
+    v.number("oversubscription", t.oversubscription, {1, 1e6}, Presence::always);
+    v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);
+}
+
+// All but `order`, which has two spellings.
+template <typename P, typename V>
+void layout_fields(P& l, V& v) {
+    v.integer("tp", l.tp, kDegree, Presence::always);
+    v.flag("sequence_parallel", l.sequence_parallel, Presence::always);
+    v.integer("cp", l.cp, kDegree, Presence::always);
+    v.choice("cp_comm", l.cp_comm, Presence::always);
+    v.integer("pp", l.pp, kDegree, Presence::always);
+    v.integer("virtual_stages", l.virtual_stages, {1, kMostLayers}, Presence::always);
+    v.choice("schedule", l.schedule, Presence::always);
+    v.maybe_integer("microbatch_group", l.microbatch_group, kDegree);
+    v.integers("stage_layers", l.stage_layers, {0, kMostLayers}, static_cast<std::size_t>(kMostLayers));
+    v.integer("ep", l.ep, kDegree, Presence::always);
+    v.maybe_integer("etp", l.etp, kDegree);
+    v.integer("dp_shard", l.dp_shard, kDegree, Presence::always);
+    v.maybe_integer("dp_replicate", l.dp_replicate, kDegree);
+    v.integer("zero", l.zero, {0, 3}, Presence::always);
+}
+
+template <typename P, typename V>
+void overlap_fields(P& o, V& v) {
+    v.flag("dp", o.dp, Presence::always);
+    v.flag("pp", o.pp, Presence::always);
+    v.flag("cp", o.cp, Presence::always);
+    v.flag("tp", o.tp, Presence::always);
+    v.flag("ep", o.ep, Presence::always);
+}
+
+template <typename P, typename V>
+void training_fields(P& t, V& v) {
+    static constexpr std::initializer_list<Dtype> stored{Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8};
+    v.integer("sequence_length", t.sequence_length, kSize, Presence::always);
+    v.integer("micro_batch", t.micro_batch, kDegree, Presence::always);
+    v.integer("global_batch", t.global_batch, kSize, Presence::always);
+    v.choice("compute", t.compute, Presence::always);
+    v.choice_of("parameters", t.parameters, stored);
+    v.choice_of("gradients", t.gradients, stored);
+    v.choice("optimizer", t.optimizer, Presence::always);
+    v.choice_of("optimizer_state", t.optimizer_state, stored);
+    v.choice("master_weights", t.master_weights, Presence::always);
+    v.choice("attention", t.attention, Presence::always);
+    v.choice("recompute", t.recompute, Presence::always);
+    v.flag("dropout", t.dropout, Presence::always);
+    v.number("router_imbalance", t.router_imbalance, {1, 1e6}, Presence::always);
+    v.group(
+        "overlap", t.overlap, [](auto& s, auto& w) { overlap_fields(s, w); }, Presence::always);
+    v.number("straggler_cv", t.straggler_cv, {0, 10}, Presence::always);
+}
+
+}  // namespace pentamesh

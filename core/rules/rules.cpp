@@ -1,0 +1,18 @@
+// What makes a plan impossible, in the order in which one would ask.
+#include "core/rules/rules.h"
+
+namespace pentamesh {
+
+void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out) {
+    out.clear();
+    Rules r{plan, mesh, messages, out};
+    if (!check_fields(r)) return;
+    check_model_cuts(r);
+    if (!check_world(r)) return;
+    check_expert_mesh(r);
+    check_sequence(r);
+    check_batch(r);
+    check_precision(r);
+}
+
+}  // namespace pentamesh

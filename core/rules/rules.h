@@ -1,0 +1,60 @@
+// What the files of rules share. Each rule is a function that appends a Problem where the plan breaks it.
+//
+// Fixes end in a valid plan whatever the order they are applied in, because they only ever lower the factors
+// that cut the model (tp, etp, ep, cp, pp, virtual stages); data parallelism then follows from the cluster,
+// the batch from data parallelism.
+#pragma once
+
+#include "core/base/text.h"
+#include "core/mesh/mesh.h"
+#include "core/plan/edits.h"
+#include "core/plan/problem.h"
+
+#include <string_view>
+
+namespace pentamesh {
+
+// Rules of arithmetic, schedules and frameworks that make the plan impossible. Needs only the mesh. Replaces
+// out's contents. `messages` false: codes and severity alone; a valid plan then costs no allocation.
+void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out);
+
+struct Rules {
+    const Plan& plan;
+    const Mesh& mesh;
+    bool messages;  // false: codes and severity alone, nothing is allocated for texts
+    std::vector<Problem>& out;
+
+    // Appends a problem; the caller fills in its message and fix where `messages` is set.
+    Problem& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
+        Problem& p = out.emplace_back();
+        p.severity = severity;
+        p.rule = rule;
+        p.code = code;
+        if (messages) p.pointer = pointer;
+        return p;
+    }
+    Problem& error(Rule rule, std::string_view code, std::string_view pointer) {
+        return add(Severity::error, rule, code, pointer);
+    }
+};
+
+// Errors, in the order of the plan file's reasoning. The first two say whether the rest can be asked at all.
+[[nodiscard]] bool check_fields(Rules& r);  // rules_fields.cpp: numbers that mean something
+void check_model_cuts(Rules& r);            // rules_model.cpp: can the model be cut by tp, etp, ep, pp?
+[[nodiscard]] bool check_world(Rules& r);   // rules_world.cpp: do the factors fill the cluster?
+void check_expert_mesh(Rules& r);           // rules_world.cpp: does the expert mesh fold?
+void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens be cut by cp and sp?
+void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
+void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?
+
+// Warnings: rules that one framework alone enforces (rules_frameworks.cpp).
+void check_frameworks(Rules& r);
+
+// The largest divisor of n that is at most `limit` (at least 1).
+[[nodiscard]] std::int64_t largest_divisor(std::int64_t n, std::int64_t limit);
+// "1, 2, 4, 8": divisors of n, at most `limit` and at most a dozen of them.
+[[nodiscard]] std::string divisors_text(std::int64_t n, std::int64_t limit);
+// Chunks that the model is cut into along its depth: pp * virtual_stages, kMaxWorld where it is more.
+[[nodiscard]] std::int64_t pipeline_chunks(const Layout& layout);
+
+}  // namespace pentamesh

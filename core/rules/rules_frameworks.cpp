@@ -1,0 +1,112 @@
+// Rules that one framework alone enforces: warnings that name it. Sources: Megatron-LM arguments.py and
+// parallel_state.py; torchtitan distributed/parallel_dims.py and models/*/infra/parallelize.py.
+#include "core/rules/rules.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+// Megatron-LM arguments.py: sequence parallelism is required where experts and tensor parallelism meet.
+void megatron_moe_sequence_parallel(Rules& r) {
+    const Layout& l = r.plan.layout;
+    if (!r.plan.model.moe || l.tp == 1 || l.sequence_parallel) return;
+    Problem& p =
+        r.add(Severity::warning, Rule::megatron, "megatron-moe-needs-sp", "/layout/sequence_parallel");
+    if (!r.messages) return;
+    p.message = sentence("Megatron refuses experts with tp = ", l.tp,
+                         " without sequence parallelism: every tp rank would route the same tokens.");
+    p.fix = {{"/layout/sequence_parallel", true}};
+}
+
+void megatron_uneven_stages(Rules& r) {
+    const Layout& l = r.plan.layout;
+    const std::int64_t chunks = pipeline_chunks(l), layers = r.plan.model.layers;
+    if (!l.stage_layers.empty() || chunks > layers || layers % chunks == 0) return;
+    Problem& p = r.add(Severity::info, Rule::megatron, "uneven-stages", "/layout/stage_layers");
+    if (!r.messages) return;
+    p.message = sentence(layers, " layers over ", chunks, " chunks: ", layers % chunks, " hold ",
+                         layers / chunks + 1, ", the others ", layers / chunks,
+                         " (the first and last take the fewer). Megatron wants the stages listed "
+                         "(--pipeline-model-parallel-layout) for this.");
+}
+
+// Megatron-LM tokenizer: vocabulary padded to a multiple of 128 tp.
+void megatron_padded_vocabulary(Rules& r) {
+    const std::int64_t unit = 128 * r.plan.layout.tp, vocab = r.plan.model.vocab;
+    if (r.plan.layout.tp == 1 || vocab % unit == 0) return;
+    Problem& p = r.add(Severity::info, Rule::megatron, "vocab-padded", "/model/vocab");
+    if (!r.messages) return;
+    const std::int64_t padded = (vocab + unit - 1) / unit * unit;
+    p.message =
+        sentence("Megatron pads the vocabulary of ", vocab, " to ", padded, ", a multiple of 128 × tp ",
+                 r.plan.layout.tp, ": ", padded - vocab, " rows that no token uses.");
+}
+
+// torchtitan parallel_dims.py: ep is taken out of dp_shard, cp and tp.
+void torchtitan_expert_degree(Rules& r) {
+    const Layout& l = r.plan.layout;
+    const std::int64_t width = l.dp_shard * l.cp * l.tp;
+    if (!r.plan.model.moe || l.ep == 1 || width % l.ep == 0) return;
+    Problem& p = r.add(Severity::warning, Rule::torchtitan, "torchtitan-ep", "/layout/ep");
+    if (!r.messages) return;
+    p.message = sentence("torchtitan takes ep out of dp_shard × cp × tp = ", width, ", which ep = ", l.ep,
+                         " does not divide.");
+    const auto folds = [&](const Plan& q) {
+        const std::int64_t ranks = q.layout.dp_shard * l.cp * l.tp;
+        return ranks % q.layout.ep == 0 && q.model.moe->experts % q.layout.ep == 0
+               && build_mesh(q).has_experts;
+    };
+    p.fix = fix_by(r.plan, [&](Plan& q) {
+        q.layout.dp_shard *= resolved_dp_replicate(q);
+        q.layout.dp_replicate = 1;
+        if (folds(q)) return;
+        q.layout = l;
+        while (q.layout.ep > 1 && !folds(q)) --q.layout.ep;
+    });
+}
+
+void torchtitan_kv_heads(Rules& r) {
+    const Model& m = r.plan.model;
+    const std::int64_t tp = r.plan.layout.tp;
+    if (m.attention != AttentionKind::mha_gqa || m.kv_heads % tp == 0) return;
+    Problem& p = r.add(Severity::info, Rule::torchtitan, "torchtitan-kv-heads", "/layout/tp");
+    if (!r.messages) return;
+    p.message = sentence("tp = ", tp, " exceeds the ", m.kv_heads,
+                         " key-value heads: Megatron copies them, torchtitan refuses.");
+}
+
+void torchtitan_expert_tensor_parallel(Rules& r) {
+    const Layout& l = r.plan.layout;
+    const std::int64_t etp = l.etp.value_or(l.tp);
+    if (!r.plan.model.moe || l.ep == 1 || etp == 1) return;
+    Problem& p = r.add(Severity::info, Rule::torchtitan, "torchtitan-no-etp", "/layout/etp");
+    if (!r.messages) return;
+    p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
+                         ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
+}
+
+void leftover_replicas(Rules& r) {
+    const Layout& l = r.plan.layout;
+    const std::int64_t replicas = resolved_dp_replicate(r.plan);
+    if (l.dp_replicate || replicas == 1) return;
+    Problem& p = r.add(Severity::info, Rule::arithmetic, "leftover-replicas", "/layout/dp_replicate");
+    if (!r.messages) return;
+    p.message = sentence("tp ", l.tp, " × cp ", l.cp, " × dp_shard ", l.dp_shard, " × pp ", l.pp, " = ",
+                         r.mesh.world / replicas, " GPUs; what is left of the ", r.plan.cluster.gpus,
+                         " makes ", replicas, " replicas of that (dp_replicate = ", replicas, ").");
+}
+
+}  // namespace
+
+void check_frameworks(Rules& r) {
+    leftover_replicas(r);
+    megatron_moe_sequence_parallel(r);
+    torchtitan_expert_degree(r);
+    torchtitan_expert_tensor_parallel(r);
+    torchtitan_kv_heads(r);
+    megatron_uneven_stages(r);
+    megatron_padded_vocabulary(r);
+}
+
+}  // namespace pentamesh

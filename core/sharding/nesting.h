@@ -1,0 +1,117 @@
+// The plan as boxes in boxes: cluster, replicas, stages, the GPUs of a stage, a GPU's layers, a layer's
+// blocks, a block's tensors. Each axis is a level. Nothing is listed: a box is found from its path.
+#pragma once
+
+#include "core/mesh/mesh.h"
+#include "core/sharding/sharding.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// What the children of a box are.
+enum class NestKind : std::uint8_t {
+    replica,
+    shard,
+    stage,
+    cp,
+    tp,
+    edp_replica,
+    edp,
+    ep,
+    etp,
+    layer,
+    block,
+    tensor,
+    none
+};
+[[nodiscard]] std::string_view name_of(NestKind kind);  // "replica", "stage", "tp"
+// Which of the two meshes over the same ranks is nested.
+enum class Fold : std::uint8_t { dense, experts };
+
+// A level of that mesh: only axes with more than one rank have one.
+struct NestLevel {
+    NestKind kind = NestKind::replica;
+    Axis axis = Axis::dp_replicate;
+    GroupKind group = GroupKind::dp_replicate;
+    std::int64_t count = 1;   // boxes in one box of the level above
+    std::int64_t gpus = 1;    // in one box of this level
+    std::int64_t stride = 1;  // from a box to its neighbour, in ranks
+};
+
+// In units of the cluster's height; y grows downwards.
+struct NestBox {
+    double x = 0, y = 0, w = 1, h = 1;
+    [[nodiscard]] bool contains(double px, double py) const {
+        return px >= x && py >= y && px < x + w && py < y + h;
+    }
+};
+// Where equal children stand in their parent, from its top-left corner, row by row.
+struct NestGrid {
+    std::int64_t cols = 1, rows = 1;
+    double x = 0, y = 0;              // of the first child
+    double pitch_x = 1, pitch_y = 1;  // from one to the next
+    double w = 1, h = 1;              // of a child
+};
+[[nodiscard]] NestGrid nest_grid(double parent_w, double parent_h, std::int64_t count, bool cluster = false);
+// Height of the strip above a box' children, for its name; the cluster's takes a smaller share.
+[[nodiscard]] double nest_head(double w, double h, bool cluster = false);
+
+// A child inside a GPU: a layer (embedding and head among them), a block of a layer, a tensor.
+struct NestItem {
+    std::string label;        // "layer 33", "attention", "wqkv"
+    double weight = 1;        // share of its parent's room, in numbers that the GPU holds
+    std::int64_t layer = -1;  // of the model; -1: embedding or head
+    Place place = Place::every_layer;
+    std::vector<int> tensors;  // indices into Nest::tensors
+};
+
+// Path of a box: index of the child at each level from the cluster down.
+using NestPath = std::vector<std::int64_t>;
+
+struct Nest {
+    Plan plan;
+    Mesh mesh;
+    Fold fold = Fold::dense;
+    std::vector<NestLevel> levels;   // outermost first; counts multiply to the world
+    std::vector<NestGrid> grids;     // of the same levels
+    std::vector<Placement> tensors;  // parameters while the layer runs
+    double aspect = 1;               // of the cluster's box: width over height
+};
+// dp_replicate, dp_shard, pp, cp, tp from the outside in, whatever the order of ranks: what is nested is
+// what each has of the model. For the experts edp, pp, ep, etp, where the mesh has experts; else the dense
+// fold. `aspect` 0.25 to 8.
+[[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect, Fold fold = Fold::dense);
+
+struct NestChildren {
+    NestKind kind = NestKind::none;
+    std::int64_t count = 0;
+    NestGrid grid;                // of equal children
+    std::vector<NestItem> items;  // inside a GPU: `count` of them; empty above
+    bool sliced = false;          // side by side (or one above the other) by weight, instead of in the grid
+};
+// `box` that of the path: children inside a GPU are laid out for its shape.
+[[nodiscard]] NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path,
+                                       const NestBox& box);
+[[nodiscard]] NestBox child_box(const NestChildren& children, const NestBox& parent, std::int64_t i);
+[[nodiscard]] NestBox box_of(const Nest& nest, std::span<const std::int64_t> path);
+
+// First rank in the box of a path; of a GPU's box and what is in it, the GPU's.
+[[nodiscard]] std::int64_t first_rank_of(const Nest& nest, std::span<const std::int64_t> path);
+[[nodiscard]] NestPath path_of_rank(const Nest& nest, std::int64_t rank);
+// As far as the path's steps exist: what stays of it when the plan changes.
+[[nodiscard]] NestPath legal_path(const Nest& nest, std::span<const std::int64_t> path);
+// "replica 3", "tp 2", "layer 33", "wqkv".
+[[nodiscard]] std::string step_label(const Nest& nest, std::span<const std::int64_t> path);
+// "16 replicas × 8 stages × 8 tp = 1,024 GPUs".
+[[nodiscard]] std::string product_text(const Nest& nest);
+// Whether child `i` of a GPU or of what is in it is one matrix, with nothing in it: a tensor, and the
+// embedding and the head, which have no blocks.
+[[nodiscard]] bool is_matrix(const NestChildren& siblings, std::int64_t i);
+// The tensors that a path ends at; empty above one.
+[[nodiscard]] std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path);
+
+}  // namespace pentamesh

@@ -1,0 +1,123 @@
+// What is cut, what is copied? Each tensor's placement on every axis, and the part of it that a rank holds.
+// Rules: docs/memory.md, "Who holds what".
+#pragma once
+
+#include "core/mesh/mesh.h"
+#include "core/model/model.h"
+#include "core/plan/plan.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+enum class TensorState : std::uint8_t { parameters, gradients, optimizer, activations };
+inline constexpr int kTensorStateCount = 4;
+// At rest: between steps (activations: between forward and backward). Computing: while the layer runs.
+enum class Moment : std::uint8_t { at_rest, computing };
+
+enum class Spread : std::uint8_t { copied, cut, partial };  // drawn hatched, solid, dotted
+// What a cut goes along. `flat`: contiguous numbers of what the other cuts leave, row by row.
+enum class Dim : std::uint8_t { none, layers, experts, rows, columns, batch, sequence, width, flat };
+
+[[nodiscard]] std::string_view name_of(TensorState state);
+[[nodiscard]] std::string_view name_of(Moment moment);
+[[nodiscard]] std::string_view name_of(Spread spread);
+[[nodiscard]] std::string_view name_of(Dim dim);
+
+// On one axis of `size` ranks. A cut makes `parts` different parts: as many as ranks, or fewer where each
+// part is held by size / parts ranks (kv heads fewer than tp).
+struct AxisPlacement {
+    Spread spread = Spread::copied;
+    Dim dim = Dim::none;  // of a cut
+    std::int64_t size = 1;
+    std::int64_t parts = 1;
+    [[nodiscard]] std::int64_t copies() const { return spread == Spread::cut ? size / parts : size; }
+    bool operator==(const AxisPlacement&) const = default;
+};
+
+// One tensor of one layer (or of the embedding, the head) in one state at one moment.
+struct Placement {
+    std::string_view name;  // as Tensor::name, or the activation's
+    TensorKind kind = TensorKind::mlp;
+    Place place = Place::every_layer;
+    TensorState state = TensorState::parameters;
+    Moment moment = Moment::at_rest;
+    bool expert = false;        // lies on the expert mesh: `tp` means etp, `cp` is 1
+    std::int64_t layers = 1;    // how many layers of the model have it
+    std::array<Dim, 3> dims{};  // experts, rows, columns (none: there is no such dimension); activations:
+                                // batch, sequence, width
+    std::array<std::int64_t, 3> shape{1, 1, 1};  // whole
+    std::array<std::int64_t, 3> local{1, 1,
+                                      1};  // the largest box that a rank holds; a flat cut cuts it further
+    std::int64_t unit = 1;                 // numbers that a cut by tp keeps together: a head's
+    std::int64_t kv_heads = 0;             // tp cuts by these heads; 0: no such tensor
+    double bytes_per_number = 0;           // optimizer: the states and the master copy together
+    double bytes_whole = 0;                // shape times bytes_per_number
+    double bytes_per_rank = 0;             // of one layer, on the rank that holds most
+    std::array<AxisPlacement, kAxisCount> axis{};  // by Axis
+    [[nodiscard]] const AxisPlacement& on(Axis a) const { return axis[static_cast<std::size_t>(a)]; }
+};
+
+// All tensors in one state at one moment, in the order of list_tensors. Activations: what is kept at rest in
+// the order of the forward pass; while computing also the partial sums that tp reduces. `out` is cleared
+// first.
+void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment,
+                     std::vector<Placement>& out);
+[[nodiscard]] std::vector<Placement> list_placements(const Plan& plan, const Mesh& mesh, TensorState state,
+                                                     Moment moment);
+
+struct Range {
+    std::int64_t begin = 0, end = 0;
+    [[nodiscard]] std::int64_t size() const { return end - begin; }
+    bool operator==(const Range&) const = default;
+};
+
+// What one rank holds of a placement in one layer: a box of index ranges, and of that box, row by row, a
+// flat range (the whole box unless an axis cuts flat).
+struct Part {
+    bool held = false;           // false: its pipeline stage has no such layer
+    std::array<Range, 3> box{};  // by Placement::dims
+    Range second;                // the sequence's other piece under head-tail context parallelism, or empty
+    Range flat;
+    std::int64_t numbers = 0;
+    double bytes = 0;
+};
+// For parameters, gradients and optimizer state the parts of all ranks of a stage that holds it add up to the
+// whole times the copies on every axis but pp; a partial axis counts as copied.
+[[nodiscard]] Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank);
+
+// One chunk of a pipeline device: which layers, in model order.
+struct RankChunk {
+    int virtual_stage = 0;
+    Range layers;
+};
+
+// One GPU at a glance.
+struct RankContents {
+    std::int64_t rank = 0;
+    std::int64_t stage = 0;         // pipeline coordinate
+    std::vector<RankChunk> chunks;  // in the order in which the device numbers them
+    bool embedding = false, head = false;
+    std::int64_t mtp_layers = 0;
+    Range heads, kv_heads, ffn, vocabulary;  // after tp; ffn: columns of a dense MLP
+    Range experts, expert_ffn;               // after ep, etp; empty for a dense model
+    std::vector<Range> sequence;             // tokens of each sequence after cp: two pieces when head-tail
+    std::vector<Range> sequence_between;     // the same between tp regions (sequence parallel)
+};
+[[nodiscard]] RankContents contents_of(const Plan& plan, const Mesh& mesh, std::int64_t rank);
+
+// Experts of each MoE layer held by ep coordinate `ep`, of `parts`: consecutive.
+[[nodiscard]] Range experts_of(std::int64_t experts, std::int64_t parts, std::int64_t ep);
+// The ep coordinate that holds an expert.
+[[nodiscard]] std::int64_t owner_of_expert(std::int64_t experts, std::int64_t parts, std::int64_t expert);
+
+// Pieces of a sequence of `length` that cp rank `i` of `parts` holds. Ring and all-gather balance causal
+// attention by giving the i-th and the i-th last of 2 * parts pieces (Megatron-LM get_batch_on_this_cp_rank);
+// Ulysses cuts it in order.
+[[nodiscard]] std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int64_t i,
+                                             CpComm comm);
+
+}  // namespace pentamesh

@@ -1,0 +1,207 @@
+// Where activations lie: batch over data parallelism, sequence over cp (and tp between its regions), width
+// over tp inside them, experts over ep.
+#include "core/sharding/sharding_rules.h"
+
+namespace pentamesh {
+namespace {
+
+bool starts(std::string_view text, std::string_view with) {
+    return text.substr(0, with.size()) == with;
+}
+
+bool of_experts(std::string_view name) {
+    return starts(name, "experts.") || starts(name, "router.") || starts(name, "shared_expert.");
+}
+
+TensorKind kind_of(std::string_view name) {
+    if (starts(name, "attention.")) return TensorKind::attention;
+    if (starts(name, "norm.")) return TensorKind::norm;
+    if (starts(name, "router.")) return TensorKind::router;
+    if (starts(name, "experts.")) return TensorKind::experts;
+    if (starts(name, "head.")) return TensorKind::head;
+    if (starts(name, "embedding.")) return TensorKind::embedding;
+    return TensorKind::mlp;
+}
+
+class ActivationPlacer {
+  public:
+    ActivationPlacer(const Plan& plan, const Mesh& mesh, Moment moment, std::vector<Placement>& out)
+        : plan_(plan), mesh_(mesh), moment_(moment), degrees_(degrees_of(plan, mesh)),
+          tokens_(token_counts(plan, degrees_)), out_(out) {}
+
+    void run() {
+        const bool moe = moe_layers(plan_.model) > 0, dense = times(plan_.model, Place::dense_layer) > 0;
+        each(LayerKind::embedding, [](std::string_view) { return Place::embedding; });
+        sum("embedding.output", Place::embedding, Tokens::region, plan_.model.hidden, plan_.model.hidden,
+            true);
+        if (dense)
+            each(LayerKind::dense, [&](std::string_view name) {
+                return moe && starts(name, "mlp.") && name != "mlp.dropout_mask" ? Place::dense_layer
+                                                                                 : Place::every_layer;
+            });
+        if (moe)
+            each(
+                LayerKind::moe,
+                [](std::string_view name) {
+                    return of_experts(name) ? Place::moe_layer : Place::every_layer;
+                },
+                dense);
+        if (plan_.model.mtp_layers > 0) each(LayerKind::mtp, [](std::string_view) { return Place::mtp; });
+        each(LayerKind::head, [](std::string_view) { return Place::head; });
+    }
+
+  private:
+    // `experts_only`: what MoE layers share with dense ones is there already.
+    template <typename PlaceOf>
+    void each(LayerKind kind, PlaceOf&& place_of, bool experts_only = false) {
+        visit_activations(plan_, degrees_, kind, [&](const Activation& a) {
+            if (experts_only && !of_experts(a.name)) return;
+            out_.push_back(place(a, place_of(a.name)));
+            const std::int64_t h = plan_.model.hidden;
+            if (a.name == "attention.output")
+                sum("attention.projected", Place::every_layer, Tokens::region, h, h, degrees_.tp > 1);
+            else if (a.name == "mlp.product")
+                sum("mlp.projected", place_of(a.name), Tokens::region, h, h, degrees_.tp > 1);
+            else if (a.name == "experts.product")
+                sum("experts.projected", Place::moe_layer, Tokens::dispatched, h, h, degrees_.etp > 1);
+        });
+    }
+
+    // The output of a row cut: each tp rank has a summand of every number until it is reduced. Not kept.
+    void sum(std::string_view name, Place where, Tokens tokens, std::int64_t width, std::int64_t local,
+             bool tp) {
+        if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
+        const double wide = activation_widths(plan_.training.compute).wide;
+        Placement p = place(Activation{name, tokens, width, local, wide, false, false, "h"}, where);
+        p.axis[static_cast<std::size_t>(Axis::tp)] = {Spread::partial, Dim::none, on_tp(tokens), 1};
+        out_.push_back(p);
+    }
+    [[nodiscard]] std::int64_t on_tp(Tokens t) const {
+        return t == Tokens::dispatched ? degrees_.etp : degrees_.tp;
+    }
+
+    Placement place(const Activation& a, Place where) const {
+        Placement p;
+        p.name = a.name;
+        p.kind = kind_of(a.name);
+        p.place = where;
+        p.state = TensorState::activations;
+        p.moment = moment_;
+        p.expert = a.tokens == Tokens::dispatched;
+        p.layers = times(plan_.model, where);
+        p.bytes_per_number = a.bytes_per_number;
+        for (std::size_t i = 0; i < kAxisCount; ++i)
+            p.axis[i].size = (p.expert ? mesh_.expert : mesh_.dense)[i].size;
+        cut(p, Axis::pp, Dim::layers);
+        p.expert ? dispatched(p, a) : dense(p, a);
+        double whole = a.bytes_per_number;
+        for (const std::int64_t n : p.shape) whole *= static_cast<double>(n);
+        p.bytes_whole = whole;
+        return p;
+    }
+
+    static void cut(Placement& p, Axis a, Dim dim) {
+        AxisPlacement& x = p.axis[static_cast<std::size_t>(a)];
+        if (x.size > 1) x = {Spread::cut, dim, x.size, x.size};
+    }
+
+    void dense(Placement& p, const Activation& a) const {
+        const Training& t = plan_.training;
+        const std::int64_t replicas =
+            saturating_product(p.on(Axis::dp_shard).size, p.on(Axis::dp_replicate).size);
+        p.dims = {Dim::batch, Dim::sequence, Dim::width};
+        p.shape = {saturating_product(t.micro_batch, replicas), t.sequence_length, a.width};
+        p.local = {t.micro_batch, divide_up(t.sequence_length, degrees_.cp), a.local_width};
+        cut(p, Axis::dp_shard, Dim::batch);
+        cut(p, Axis::dp_replicate, Dim::batch);
+        cut(p, Axis::cp, Dim::sequence);
+        double bytes = bytes_of(a, tokens_);
+        if (a.tokens == Tokens::region) {
+            width_over_tp(p, a);
+        } else if (degrees_.sequence_parallel) {
+            if (gathered(a.name)) {
+                bytes *= static_cast<double>(degrees_.tp);
+            } else {
+                cut(p, Axis::tp, Dim::sequence);
+                p.local[1] = divide_up(p.local[1], degrees_.tp);
+            }
+        }
+        if (moment_ == Moment::computing) bytes *= exchange_over_cp(p, a);
+        p.bytes_per_rank = bytes;
+    }
+
+    // Inputs of a tp region: all-gathered along the sequence before the product (Korthikanti et al. 2022,
+    // section 4.2.2).
+    [[nodiscard]] bool gathered(std::string_view name) const {
+        return moment_ == Moment::computing
+               && (name == "attention.input" || name == "mlp.input" || name == "head.input");
+    }
+
+    void width_over_tp(Placement& p, const Activation& a) const {
+        if (a.local_width >= a.width) return;
+        AxisPlacement& tp = p.axis[static_cast<std::size_t>(Axis::tp)];
+        const bool kv = a.symbol == "k d";
+        if (kv) p.kv_heads = plan_.model.kv_heads;
+        tp = {Spread::cut, Dim::width, tp.size, kv ? std::min(tp.size, p.kv_heads) : tp.size};
+        p.unit = a.local_width;
+        if (kv) p.unit = plan_.model.head_dim;
+    }
+
+    // While attention runs: gathered keys and values are whole on every rank, Ulysses has exchanged the cut
+    // of the sequence for one of the heads, a ring keeps its cut. Returns how many times more bytes that is.
+    double exchange_over_cp(Placement& p, const Activation& a) const {
+        const bool kv = a.name == "attention.k" || a.name == "attention.v";
+        const bool heads = kv || a.name == "attention.q" || a.name == "attention.output";
+        if (degrees_.cp <= 1 || !heads || plan_.layout.cp_comm == CpComm::ring) return 1;
+        AxisPlacement& cp = p.axis[static_cast<std::size_t>(Axis::cp)];
+        p.local[1] = plan_.training.sequence_length;
+        if (plan_.layout.cp_comm == CpComm::ulysses) {
+            cp.dim = Dim::width;
+            p.local[2] = divide_up(p.local[2], degrees_.cp);
+            return 1;
+        }
+        if (!kv) {
+            p.local[1] = divide_up(p.local[1], degrees_.cp);
+            return 1;
+        }
+        cp = {Spread::copied, Dim::none, cp.size, 1};
+        return static_cast<double>(degrees_.cp);
+    }
+
+    // Tokens of a whole step's slice, a token once for each expert that it uses, sorted by expert.
+    void dispatched(Placement& p, const Activation& a) const {
+        const Training& t = plan_.training;
+        const Moe& e = *plan_.model.moe;
+        const auto dense = [&](Axis x) { return size_of(mesh_.dense, x); };
+        const std::int64_t sequences = saturating_product(
+            t.micro_batch, saturating_product(dense(Axis::dp_shard), dense(Axis::dp_replicate)));
+        const std::int64_t all =
+            saturating_product(saturating_product(sequences, t.sequence_length), e.top_k);
+        const std::int64_t experts = std::max<std::int64_t>(e.experts, 1);
+        p.dims = {Dim::experts, Dim::sequence, Dim::width};
+        p.shape = {experts, divide_up(all, experts), a.width};
+        const std::int64_t edp = saturating_product(p.on(Axis::dp_shard).size, p.on(Axis::dp_replicate).size);
+        p.local = {divide_up(experts, degrees_.ep), divide_up(p.shape[1], edp), a.local_width};
+        cut(p, Axis::ep, Dim::experts);
+        cut(p, Axis::dp_shard, Dim::sequence);
+        cut(p, Axis::dp_replicate, Dim::sequence);
+        if (a.local_width < a.width) cut(p, Axis::tp, Dim::width);
+        p.bytes_per_rank = bytes_of(a, tokens_);
+    }
+
+    const Plan& plan_;
+    const Mesh& mesh_;
+    Moment moment_;
+    Degrees degrees_;
+    TokenCounts tokens_;
+    std::vector<Placement>& out_;
+};
+
+}  // namespace
+
+void list_activation_placements(const Plan& plan, const Mesh& mesh, Moment moment,
+                                std::vector<Placement>& out) {
+    ActivationPlacer(plan, mesh, moment, out).run();
+}
+
+}  // namespace pentamesh

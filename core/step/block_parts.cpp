@@ -1,0 +1,50 @@
+#include "core/step/block_parts.h"
+
+namespace pentamesh {
+namespace {
+
+void add(UnitComm& to, const UnitComm& from, double times) {
+    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
+        to.forward[i] += from.forward[i] * times;
+        to.backward[i] += from.backward[i] * times;
+    }
+}
+
+bool inside_blocks(GroupKind k) {
+    return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
+           || k == GroupKind::pp;
+}
+
+}  // namespace
+
+void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& work,
+                       std::vector<ChunkExposed>& out) {
+    const double send = plan.training.overlap.pp ? 0 : work.send_s;
+    out.assign(stages.chunk.size(), {});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const ChunkLayers& k = stages.chunk[i];
+        add(out[i].comm, work.dense, k.dense);
+        add(out[i].comm, work.moe, k.moe);
+        if (k.first) add(out[i].comm, work.embedding, 1);
+        if (k.last) add(out[i].comm, work.head, 1);
+        out[i].recompute = work.dense_again.input_grad * k.dense + work.moe_again.input_grad * k.moe;
+        out[i].send_forward = k.last ? 0 : send;
+        out[i].send_backward = k.first ? 0 : send;
+    }
+}
+
+StepTail step_tail(const Step& step, const Comm& comm) {
+    StepTail tail;
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (!inside_blocks(static_cast<GroupKind>(k)))
+            tail.exposed_s[static_cast<std::size_t>(k)] = step.exposed_comm_s[static_cast<std::size_t>(k)];
+    // Of pp's only what moves once a step, as the gradients of a tied embedding do.
+    for (const Operation& o : comm.operations)
+        if (o.axis == GroupKind::pp && o.unit == Unit::step)
+            tail.exposed_s[static_cast<std::size_t>(GroupKind::pp)] += o.time_s;
+    tail.optimizer_s = step.optimizer_s;
+    tail.straggler_s = step.straggler_s;
+    return tail;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,72 @@
+// How long does a layer compute? Every matrix product by a roofline, everything else by the bytes it moves.
+// The model, its constants and where it is blind: docs/step.md.
+#pragma once
+
+#include "core/pipeline/stages.h"
+#include "core/plan/plan.h"
+
+namespace pentamesh {
+
+// FLOP/s and bytes/s that this GPU reaches with the plan's types, and bytes of a product's operands.
+struct Rates {
+    double linear = 0;     // products of linear layers, in the compute type
+    double wide = 0;       // products that stay in 16 bits: head, router, attention
+    double attention = 0;  // fused attention core
+    double hbm = 0;
+    double kernel_s = 0;
+    double grouped = 1;     // factor on `linear` for the experts' grouped products
+    double operand = 2;     // bytes of an operand of a linear layer
+    double cast_bytes = 0;  // HBM bytes to bring one number of an activation into that type, both ways up
+    double peak = 0;        // dense peak of the compute type: what MFU is measured against
+};
+[[nodiscard]] Rates find_rates(const Plan& plan);
+
+// Seconds of a product of m tokens, `in` inputs, `out` outputs, `groups` times side by side:
+// 2 m in out / rate + bytes / HBM + launch. The two terms add, so that a thin product is slow without a
+// constant of its own.
+struct Product {
+    double m = 0, in = 0, out = 0, groups = 1;
+};
+[[nodiscard]] double product_time(const Rates& r, const Product& p, double rate, double operand,
+                                  double result_bytes);
+
+// Seconds of one micro-batch on one rank. The whole backward is input_grad + weight_grad.
+struct PassTime {
+    double forward = 0, input_grad = 0, weight_grad = 0;
+    PassTime& operator+=(const PassTime& o) {
+        forward += o.forward, input_grad += o.input_grad, weight_grad += o.weight_grad;
+        return *this;
+    }
+    [[nodiscard]] double total() const { return forward + input_grad + weight_grad; }
+};
+[[nodiscard]] inline PassTime operator*(PassTime p, double k) {
+    return {p.forward * k, p.input_grad * k, p.weight_grad * k};
+}
+
+struct LayerTimes {
+    PassTime dense, moe;                           // whole layers
+    PassTime embedding, head, mtp;                 // head with the loss; mtp besides its layer and head
+    PassTime attention;                            // of which the attention core
+    PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
+    double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
+};
+inline constexpr double kBackwardLaunches = 2;
+[[nodiscard]] LayerTimes time_layers(const Plan& plan);
+
+// Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's.
+[[nodiscard]] double keys_met(const Model& model, double context, bool causal);
+
+// FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
+// attention is not halved (Chowdhery et al. 2022, appendix B).
+struct ForwardFlops {
+    double layers = 0;     // with attention cores and mtp layers
+    double attention = 0;  // attention cores, part of `layers`
+    double head = 0;       // with those of mtp
+};
+[[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
+
+// Optimizer step over the numbers that one rank updates, by HBM bytes: gradient, states, master copy,
+// parameter, and one pass over the gradient for its norm.
+[[nodiscard]] double optimizer_time(const Plan& plan, double numbers);
+
+}  // namespace pentamesh

@@ -1,0 +1,202 @@
+#include "core/step/constants.h"
+
+#include "core/plan/plan_fields.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pentamesh {
+namespace {
+
+using Unit = Constant::Unit;
+
+struct GpuConstant {
+    std::string_view key, name, meaning;
+};
+constexpr std::array<GpuConstant, 14> kEfficiencyWords{{
+    {"gemm", "16-bit products", "Share of the dense 16-bit peak that a large, well-shaped product reaches."},
+    {"gemm_fp8", "fp8 products", "The same against the fp8 peak, scaling counted in."},
+    {"gemm_fp4", "fp4 products", "The same against the fp4 peak, scaling counted in."},
+    {"grouped", "grouped products", "Share of a product's rate that the experts' grouped products reach."},
+    {"attention", "attention core", "Share of the 16-bit peak that fused attention reaches."},
+    {"hbm", "HBM", "Share of the HBM bandwidth that element-wise kernels reach."},
+    {"fast_link", "rings, first tier", "Share of the first tier's bandwidth that rings reach."},
+    {"slow_link", "rings, slower tiers", "Share of the slower tiers' bandwidth that rings reach."},
+    {"all_to_all", "all-to-all", "Share of a link's bandwidth that an all-to-all reaches."},
+    {"overlap", "overlap", "Share of the compute beside a transfer that the transfer hides behind."},
+    {"kernel_s", "kernel", "Start and tail of one kernel on the GPU."},
+    {"launch_s", "launch", "Host time to launch one kernel: a layer takes at least its launches."},
+    {"step_s", "step", "Once per step: data, clipping, logging."},
+    {"error", "error", "Median relative error of runs left out of the fit: the range beside a figure."},
+}};
+
+struct RateConstant {
+    std::string_view id, name, meaning;
+    Unit unit;
+    double (*read)(const Gpu&);
+    void (*write)(Gpu&, double);
+    std::string_view pointer;
+};
+constexpr std::array<RateConstant, 4> kRates{{
+    {"flops.bf16", "16-bit peak", "Dense FLOP/s in bf16, without sparsity.", Unit::flops_per_s,
+     [](const Gpu& g) { return g.flops.bf16; }, [](Gpu& g, double x) { g.flops.bf16 = x; },
+     "/gpu/flops/bf16"},
+    {"flops.fp8", "fp8 peak", "Dense FLOP/s in fp8, without sparsity.", Unit::flops_per_s,
+     [](const Gpu& g) { return g.flops.fp8; }, [](Gpu& g, double x) { g.flops.fp8 = x; }, "/gpu/flops/fp8"},
+    {"flops.fp4", "fp4 peak", "Dense FLOP/s in fp4, without sparsity.", Unit::flops_per_s,
+     [](const Gpu& g) { return g.flops.fp4; }, [](Gpu& g, double x) { g.flops.fp4 = x; }, "/gpu/flops/fp4"},
+    {"hbm_bytes_per_s", "HBM bandwidth", "Bytes per second between a GPU and its own memory.",
+     Unit::bytes_per_s, [](const Gpu& g) { return g.hbm_bytes_per_s; },
+     [](Gpu& g, double x) { g.hbm_bytes_per_s = x; }, "/gpu/hbm_bytes_per_s"},
+}};
+
+struct TierConstant {
+    std::string_view key, name, meaning;
+    Unit unit;
+    double least, most;
+};
+constexpr std::array<TierConstant, 4> kTierWords{{
+    {"bytes_per_s", "bandwidth", "Of one GPU, in one direction.", Unit::bytes_per_s, 1e6, 1e15},
+    {"latency_s", "latency", "Of one step of a ring.", Unit::seconds, 0, 1},
+    {"oversubscription", "oversubscription", "What crosses this tier gets the bandwidth divided by this.",
+     Unit::ratio, 1, 1e4},
+    {"in_network_reduction", "in-network reduction",
+     "The switches add up on the way: an all-reduce sends each number once.", Unit::flag, 0, 1},
+}};
+
+double read(const Tier& t, std::size_t field) {
+    switch (field) {
+    case 0: return t.bytes_per_s;
+    case 1: return t.latency_s;
+    case 2: return t.oversubscription;
+    default: return t.in_network_reduction ? 1 : 0;
+    }
+}
+void write(Tier& t, std::size_t field, double x) {
+    switch (field) {
+    case 0: t.bytes_per_s = x; break;
+    case 1: t.latency_s = x; break;
+    case 2: t.oversubscription = x; break;
+    default: t.in_network_reduction = x != 0; break;
+    }
+}
+
+// What ships: the GPU's preset and the cluster's, where the plan names them.
+struct Shipped {
+    std::optional<Gpu> gpu;
+    std::optional<Cluster> cluster;
+    std::string gpu_source, cluster_source;
+};
+
+std::string source_in(const Presets& presets, PresetKind kind, std::string_view id) {
+    for (const Presets::Entry& e : presets.list(kind))
+        if (e.id == id) return e.source;
+    return {};
+}
+
+Shipped shipped_of(const Plan& plan, const Presets& presets) {
+    Shipped s;
+    const std::string &gpu = plan.cluster.gpu.id, &cluster = plan.cluster_source.preset;
+    if (!gpu.empty() && presets.has(PresetKind::gpu, gpu)) {
+        s.gpu = presets.gpu(gpu);
+        s.gpu_source = source_in(presets, PresetKind::gpu, gpu);
+    }
+    if (!cluster.empty() && presets.has(PresetKind::cluster, cluster)) {
+        s.cluster = presets.cluster(cluster);
+        s.cluster_source = source_in(presets, PresetKind::cluster, cluster);
+        if (s.cluster->tiers.size() != plan.cluster.tiers.size()) s.cluster.reset();
+    }
+    return s;
+}
+
+void state(Source& source, std::string pointer, bool stated) {
+    const auto it = std::find(source.overrides.begin(), source.overrides.end(), pointer);
+    if (stated && it == source.overrides.end()) source.overrides.push_back(std::move(pointer));
+    if (!stated && it != source.overrides.end()) source.overrides.erase(it);
+}
+
+void state_gpu(Plan& plan, const Shipped& shipped, const std::string& pointer, bool changed) {
+    Source& source = plan.cluster_source;
+    if (changed) state(source, "/gpu", true);
+    state(source, pointer, changed);
+    const bool below = std::any_of(source.overrides.begin(), source.overrides.end(),
+                                   [](const std::string& o) { return o.rfind("/gpu/", 0) == 0; });
+    // The cluster's preset has this GPU already.
+    if (!below && shipped.cluster && shipped.cluster->gpu.id == plan.cluster.gpu.id)
+        state(source, "/gpu", false);
+}
+
+void state_tiers(Plan& plan, const Shipped& shipped) {
+    if (plan.cluster_source.preset.empty()) return;
+    bool changed = !shipped.cluster;
+    for (std::size_t i = 0; i < plan.cluster.tiers.size() && !changed; ++i) {
+        Tier a = plan.cluster.tiers[i], b = shipped.cluster->tiers[i];
+        if (i == 0 || i + 1 == plan.cluster.tiers.size())
+            a.domain = b.domain = 0;  // fast_domain; the cluster
+        changed = !(a == b);
+    }
+    state(plan.cluster_source, "/tiers", changed);
+}
+
+}  // namespace
+
+std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
+    const Shipped shipped = shipped_of(plan, presets);
+    const Gpu& gpu = plan.cluster.gpu;
+    std::vector<Constant> out;
+    for (const RateConstant& r : kRates) {
+        const double value = r.read(gpu);
+        if (value <= 0) continue;  // a type that this GPU does not have
+        out.push_back({std::string(r.id), std::string(r.name), r.meaning, "GPU", r.unit, value,
+                       shipped.gpu ? r.read(*shipped.gpu) : value, 1e9, 1e18, shipped.gpu_source});
+    }
+    for (std::size_t i = 0; i < kEfficiencyKeys.size(); ++i) {
+        const EfficiencyKey& k = kEfficiencyKeys[i];
+        const bool time = k.key.ends_with("_s");
+        const double value = gpu.efficiency.*k.member;
+        out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyWords[i].name),
+                       kEfficiencyWords[i].meaning, "efficiency", time ? Unit::seconds : Unit::share, value,
+                       shipped.gpu ? shipped.gpu->efficiency.*k.member : value, time ? 0 : 0.01,
+                       time ? 3600.0 : 1.0, shipped.gpu_source});
+    }
+    for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
+        for (std::size_t f = 0; f < kTierWords.size(); ++f) {
+            const Tier& t = plan.cluster.tiers[i];
+            const double value = read(t, f);
+            out.push_back({"tier." + std::to_string(i) + "." + std::string(kTierWords[f].key),
+                           t.name + " " + std::string(kTierWords[f].name), kTierWords[f].meaning, "fabric",
+                           kTierWords[f].unit, value,
+                           shipped.cluster ? read(shipped.cluster->tiers[i], f) : value, kTierWords[f].least,
+                           kTierWords[f].most, shipped.cluster_source});
+        }
+    return out;
+}
+
+Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id, double value) {
+    const std::vector<Constant> all = list_constants(plan, presets);
+    const auto c = std::find_if(all.begin(), all.end(), [&](const Constant& k) { return k.id == id; });
+    Plan out = plan;
+    if (c == all.end()) return out;
+    value = std::clamp(value, c->least, c->most);
+    const Shipped shipped = shipped_of(plan, presets);
+    const bool changed = !shipped.gpu || value != c->shipped;
+    for (const RateConstant& r : kRates)
+        if (id == r.id) {
+            r.write(out.cluster.gpu, value);
+            state_gpu(out, shipped, std::string(r.pointer), changed);
+        }
+    for (const EfficiencyKey& k : kEfficiencyKeys)
+        if (id == "efficiency." + std::string(k.key)) {
+            out.cluster.gpu.efficiency.*k.member = value;
+            state_gpu(out, shipped, "/gpu/efficiency/" + std::string(k.key), changed);
+        }
+    for (std::size_t i = 0; i < out.cluster.tiers.size(); ++i)
+        for (std::size_t f = 0; f < kTierWords.size(); ++f)
+            if (id == "tier." + std::to_string(i) + "." + std::string(kTierWords[f].key)) {
+                write(out.cluster.tiers[i], f, value);
+                state_tiers(out, shipped);
+            }
+    return out;
+}
+
+}  // namespace pentamesh

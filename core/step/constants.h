@@ -1,0 +1,34 @@
+// Which numbers does the time model stand on, and where do they come from? The constants of a plan's GPU and
+// fabric with the shipped value and its source beside them, and the edit that changes one.
+#pragma once
+
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct Constant {
+    enum class Unit : std::uint8_t { share, seconds, bytes_per_s, flops_per_s, ratio, flag };
+    std::string id;            // "efficiency.gemm", "flops.bf16", "tier.1.latency_s"
+    std::string name;          // "16-bit products"
+    std::string_view meaning;  // static, a sentence
+    std::string_view section;  // static: "GPU", "efficiency", or empty: the tier's own name stands in `name`
+    Unit unit = Unit::share;
+    double value = 0;
+    double shipped = 0;  // of the preset; equal to `value` where there is none
+    double least = 0, most = 0;
+    std::string source;  // of the preset's file; empty where the plan states everything itself
+    [[nodiscard]] bool changed() const { return value != shipped; }
+};
+
+[[nodiscard]] std::vector<Constant> list_constants(const Plan& plan, const Presets& presets);
+
+// The plan with one constant set, clamped to its range, and recorded as stated over the preset; where it is
+// set to the shipped value the plan no longer states it. An id that is none: the plan as it was.
+[[nodiscard]] Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id, double value);
+
+}  // namespace pentamesh

@@ -1,0 +1,100 @@
+// How long does a step take? Compute by roofline, communication by alpha-beta, schedule, overlap, stragglers.
+// The model and its fit: docs/step.md.
+#pragma once
+
+#include "core/comm/comm.h"
+#include "core/pipeline/timeline.h"
+#include "core/step/compute.h"
+
+#include <optional>
+#include <vector>
+
+namespace pentamesh {
+
+// Every part in seconds; the parts sum to time_s (tested).
+struct Step {
+    double time_s = 0;
+    double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
+    std::array<double, kGroupKindCount> exposed_comm_s{};
+    double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
+    double model_flops_per_gpu = 0;  // per step
+    double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
+    double mfu = 0, hfu = 0;
+    double tokens_per_s = 0, tokens_per_step = 0;
+    double error = 0;            // relative half-width of the range, from the fit
+    double straggler_bound = 0;  // cv sqrt(2 ln N), the share that the bound would add
+    int busiest_device = 0;      // the one whose work the parts are
+};
+
+// Exposed communication of a micro-batch on one unit of the model, by the axes that a layer speaks on.
+struct UnitComm {
+    enum { kTp, kCp, kEp, kEtp, kAxes };
+    std::array<double, kAxes> forward{}, backward{};
+    [[nodiscard]] double sum(Phase phase) const {
+        double s = 0;
+        for (const double t : phase == Phase::forward ? forward : backward) s += t;
+        return s;
+    }
+};
+
+// What a step is made of before a schedule orders it. Units as in comm.h.
+struct StepWork {
+    LayerTimes times;
+    PassTime dense_again, moe_again;  // what recomputation adds to a layer's input gradient
+    UnitComm dense, moe, embedding, head;
+    PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
+    double send_s = 0;              // one message to a neighbouring stage
+    double microbatches = 0;        // per step and replica
+    HeldWeights most_held;          // largest over devices
+    double shards = 1, expert_shards = 1;  // ranks that share one optimizer state
+};
+
+// Times every operation of `comm` and fills the costs of each chunk: what run_timeline replays. Exposure of
+// gradients and parameters is left to compute_step, which knows how long a step has room for them.
+void compute_costs(const Plan& plan, const Mesh& mesh,
+                   const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
+                   TimelineCosts& out);
+
+// `timeline`: the replay of those costs, or null for the schedule's closed form. Fills what compute_costs
+// left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).
+bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
+                  const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out);
+
+// `ideal` and `kernels` are the two halves of `compute`.
+enum class StepPart : std::uint8_t {
+    compute,
+    recompute,
+    bubble,
+    exposed,
+    optimizer,
+    straggler,
+    ideal,
+    kernels
+};
+
+// The step as a waterfall of lost time: from what a perfect GPU would need to what it takes. Parts of no time
+// are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
+struct StepSlice {
+    StepPart part = StepPart::compute;
+    GroupKind axis = GroupKind::tp;  // of `exposed`
+    double from_s = 0, time_s = 0;
+};
+[[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
+[[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "below the peak" ...
+
+// A relative error e of step times, as a band. Of a time t: t (1 - e) to t (1 + e); of a rate x, which is
+// one over a time: x / (1 + e) to x / (1 - e). Half of the published runs that were left out of a fit lie
+// within (docs/step.md).
+struct Band {
+    double low = 0, high = 0;
+};
+[[nodiscard]] Band range_of_time(double time_s, double error);
+[[nodiscard]] Band range_of_rate(double rate, double error);
+
+// Days of 86,400 s to train on so many tokens; 0 where nothing moves.
+[[nodiscard]] double days_for(const Step& step, double tokens);
+
+[[nodiscard]] Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part,
+                                       GroupKind axis = GroupKind::tp);
+
+}  // namespace pentamesh

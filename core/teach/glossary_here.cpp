@@ -1,0 +1,327 @@
+// What a term of the glossary is in a plan: a table from its id to a function of the plan and its evaluation.
+#include "core/base/text.h"
+#include "core/plan/names.h"
+#include "core/teach/captions.h"
+#include "core/teach/glossary.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh {
+namespace {
+
+struct Here {
+    const Plan& p;
+    const Evaluation& e;
+
+    [[nodiscard]] std::int64_t degree(GroupKind k) const {
+        return e.groups[static_cast<std::size_t>(k)].degree;
+    }
+    [[nodiscard]] bool on(GroupKind k) const { return degree(k) > 1; }
+    [[nodiscard]] bool gathers() const { return p.layout.zero == 3 && on(GroupKind::fsdp); }
+    [[nodiscard]] const StageMemory* fullest() const {
+        return e.memory.stage.empty() ? nullptr
+                                      : &e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+    }
+    [[nodiscard]] std::string tier(std::size_t i) const {
+        return i < p.cluster.tiers.size() ? p.cluster.tiers[i].name : "the network";
+    }
+};
+
+std::string axis(const Here& h, GroupKind k) {
+    const GroupSummary& g = h.e.groups[static_cast<std::size_t>(k)];
+    if (g.degree <= 1) return "1 here: it cuts nothing";
+    return caption_of(h.p, h.e, k).text;
+}
+
+template <GroupKind k>
+std::string axis_of(const Here& h) {
+    return axis(h, k);
+}
+
+// How often a collective is called and what it sends, over all axes.
+template <Collective c>
+std::string collective_of(const Here& h) {
+    double calls = 0, bytes = 0;
+    for (const Operation& o : h.e.comm.operations)
+        if (o.collective == c && !o.elsewhere) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
+    if (calls <= 0) return "none here";
+    return three_digits(calls) + " a step on the busiest GPU, which sends " + bytes_text(bytes);
+}
+
+std::string of_step(const Here& h, double seconds) {
+    return h.e.step && h.e.step->time_s > 0
+               ? time_text(seconds) + ", " + percent_text(seconds / h.e.step->time_s) + " of the step"
+               : "";
+}
+
+std::string exposed(const Here& h) {
+    if (!h.e.step) return {};
+    double s = 0;
+    for (const double t : h.e.step->exposed_comm_s) s += t;
+    return of_step(h, s);
+}
+
+std::string of_fullest(const Here& h, double StageMemory::*part) {
+    const StageMemory* s = h.fullest();
+    return s ? memory_text(s->*part) + " on the fullest GPU" : "";
+}
+
+std::string bytes_per_parameter(const Here& h) {
+    const Training& t = h.p.training;
+    const double state = t.optimizer == Optimizer::adamw ? 2 * bytes_of(t.optimizer_state) : 0;
+    if (state == 0) return {};
+    const double weights = bytes_of(t.parameters), gradients = bytes_of(t.gradients),
+                 master = bytes_of(t.master_weights);
+    return sentence(
+        three_digits(weights), " + ", three_digits(gradients), " + ", three_digits(master), " + ",
+        three_digits(state), " = ", three_digits(weights + gradients + master + state),
+        " here (weights, gradients, master copy, Adam): ",
+        memory_text((weights + gradients + master + state) * static_cast<double>(h.e.parameters.total)),
+        " in all");
+}
+
+std::string replicas(const Here& h) {
+    const std::int64_t dp = h.degree(GroupKind::dp);
+    return dp > 0 ? sentence(dp, " here, of ", count_text(h.e.mesh.world / dp, "GPU"), " each") : "";
+}
+
+std::string order(const Here& h) {
+    std::string t;
+    for (const Axis a : h.p.layout.order) {
+        const std::int64_t size =
+            a == Axis::ep ? h.degree(GroupKind::ep) : h.e.mesh.dense[static_cast<std::size_t>(a)].size;
+        if (size > 1) t += sentence(t.empty() ? "" : ", ", name_of(a), " ", size);
+    }
+    return t.empty() ? "one rank" : t + ", innermost first";
+}
+
+std::string schedule(const Here& h) {
+    if (!h.on(GroupKind::pp)) return "no pipeline here";
+    const Layout& l = h.p.layout;
+    std::string t(name_of(l.schedule));
+    if (l.virtual_stages > 1) t += sentence(", ", l.virtual_stages, " chunks a device");
+    return sentence(t, ", ", h.e.microbatches, " micro-batches over ", h.degree(GroupKind::pp), " stages");
+}
+
+std::string tiers_from(const Here& h, std::size_t i) {
+    if (i >= h.p.cluster.tiers.size()) return "the cluster has none";
+    const Tier& t = h.p.cluster.tiers[i];
+    return sentence(t.name, ": ", bytes_text(t.bytes_per_s), "/s a GPU, one direction",
+                    t.oversubscription > 1 ? ", oversubscribed 1:" + three_digits(t.oversubscription) : "");
+}
+
+std::string straggler(const Here& h) {
+    if (!h.e.step) return {};
+    if (h.p.training.straggler_cv <= 0) return "none is assumed in this plan";
+    return sentence(percent_text(h.p.training.straggler_cv), " spread over ", h.e.mesh.world,
+                    " GPUs: ", of_step(h, h.e.step->straggler_s));
+}
+
+struct Row {
+    std::string_view id;
+    std::string (*text)(const Here&);
+};
+
+constexpr std::array kRows{
+    Row{"dp", axis_of<GroupKind::dp>},
+    Row{"dp_shard", axis_of<GroupKind::dp_shard>},
+    Row{"dp_replicate", axis_of<GroupKind::dp_replicate>},
+    Row{"tp", axis_of<GroupKind::tp>},
+    Row{"pp", axis_of<GroupKind::pp>},
+    Row{"cp", axis_of<GroupKind::cp>},
+    Row{"ep", axis_of<GroupKind::ep>},
+    Row{"etp", axis_of<GroupKind::etp>},
+    Row{"edp", axis_of<GroupKind::edp>},
+    Row{"sp",
+        [](const Here& h) -> std::string {
+            if (!h.on(GroupKind::tp)) return "off: there is no tp";
+            return h.p.layout.sequence_parallel ? sentence("on, over tp ", h.degree(GroupKind::tp)) : "off";
+        }},
+    Row{"device-mesh", order},
+    Row{"order", order},
+    Row{"rank", [](const Here& h) { return sentence("0 to ", h.e.mesh.world - 1, " here"); }},
+    Row{"world-size",
+        [](const Here& h) {
+            return sentence(h.e.mesh.world, " here, of ", count_text(h.p.cluster.gpus, "GPU"));
+        }},
+    Row{"replica", replicas},
+    Row{"stage", [](const Here& h) { return sentence(h.degree(GroupKind::pp), " here"); }},
+    Row{"all-reduce", collective_of<Collective::all_reduce>},
+    Row{"reduce-scatter", collective_of<Collective::reduce_scatter>},
+    Row{"all-gather", collective_of<Collective::all_gather>},
+    Row{"all-to-all", collective_of<Collective::all_to_all>},
+    Row{"p2p", collective_of<Collective::send_recv>},
+    Row{"exposed", exposed},
+    Row{"sync-point",
+        [](const Here& h) {
+            return sentence("the layers have ", three_digits(h.e.comm.sync_points_per_microbatch),
+                            " in each micro-batch here");
+        }},
+    Row{"fast-domain",
+        [](const Here& h) -> std::string {
+            if (h.p.cluster.tiers.empty()) return {};
+            return sentence(count_text(h.p.cluster.tiers[0].domain, "GPU"), " on ", h.tier(0));
+        }},
+    Row{"nvlink", [](const Here& h) { return tiers_from(h, 0); }},
+    Row{"infiniband", [](const Here& h) { return tiers_from(h, 1); }},
+    Row{"spine", [](const Here& h) { return tiers_from(h, 2); }},
+    Row{"oversubscription",
+        [](const Here& h) -> std::string {
+            for (const Tier& t : h.p.cluster.tiers)
+                if (t.oversubscription > 1) return t.name + ": 1:" + three_digits(t.oversubscription);
+            return "none here";
+        }},
+    Row{"hbm",
+        [](const Here& h) {
+            return sentence(memory_text(h.p.cluster.gpu.hbm_bytes), " at ",
+                            bytes_text(h.p.cluster.gpu.hbm_bytes_per_s), "/s; the fullest GPU needs ",
+                            memory_text(h.e.memory.peak()));
+        }},
+    Row{"straggler", straggler},
+    Row{"parameters", [](const Here& h) { return sentence(h.e.parameters.total, " here"); }},
+    Row{"active-parameters", [](const Here& h) { return sentence(h.e.parameters.active, " here"); }},
+    Row{"gradients", [](const Here& h) { return of_fullest(h, &StageMemory::gradients); }},
+    Row{"optimizer-state", [](const Here& h) { return of_fullest(h, &StageMemory::optimizer); }},
+    Row{"activations", [](const Here& h) { return of_fullest(h, &StageMemory::activations); }},
+    Row{"master-weights",
+        [](const Here& h) -> std::string { return std::string(name_of(h.p.training.master_weights)); }},
+    Row{"bytes-per-parameter", bytes_per_parameter},
+    Row{"in-flight",
+        [](const Here& h) -> std::string {
+            const StageMemory* s = h.fullest();
+            return s ? sentence(three_digits(s->in_flight), " on the fullest GPU") : "";
+        }},
+    Row{"recompute",
+        [](const Here& h) -> std::string { return std::string(name_of(h.p.training.recompute)); }},
+    Row{"precision",
+        [](const Here& h) {
+            return sentence("computes in ", name_of(h.p.training.compute), ", keeps weights in ",
+                            name_of(h.p.training.parameters), " and gradients in ",
+                            name_of(h.p.training.gradients));
+        }},
+    Row{"batch",
+        [](const Here& h) {
+            return sentence(count_text(h.p.training.global_batch, "sequence"), " of ",
+                            h.p.training.sequence_length, " tokens");
+        }},
+    Row{"micro-batch", [](const Here& h) { return count_text(h.p.training.micro_batch, "sequence"); }},
+    Row{"microbatches",
+        [](const Here& h) {
+            return sentence(h.e.microbatches, " here: ", h.p.training.global_batch, " / (",
+                            h.p.training.micro_batch, " × ", h.degree(GroupKind::dp), ")");
+        }},
+    Row{"accumulation",
+        [](const Here& h) {
+            return sentence("over ", h.e.microbatches,
+                            h.e.microbatches == 1 ? " micro-batch" : " micro-batches");
+        }},
+    Row{"bubble",
+        [](const Here& h) -> std::string {
+            if (!h.on(GroupKind::pp)) return "none: there is no pipeline";
+            return h.e.step ? of_step(h, h.e.step->bubble_s) : "";
+        }},
+    Row{"schedule", schedule},
+    Row{"virtual-stage", schedule},
+    Row{"mfu", [](const Here& h) -> std::string { return h.e.step ? percent_text(h.e.step->mfu) : ""; }},
+    Row{"hfu", [](const Here& h) -> std::string { return h.e.step ? percent_text(h.e.step->hfu) : ""; }},
+    Row{"tokens-per-second",
+        [](const Here& h) -> std::string {
+            return h.e.step ? three_digits(h.e.step->tokens_per_s) + " here" : "";
+        }},
+    Row{"step-time",
+        [](const Here& h) -> std::string {
+            return h.e.step ? time_text(h.e.step->time_s) + " ± " + percent_text(h.e.step->error) : "";
+        }},
+    Row{"hidden", [](const Here& h) { return sentence(h.p.model.hidden, " here"); }},
+    Row{"head", [](const Here& h) { return sentence(h.p.model.heads, " here"); }},
+    Row{"gqa",
+        [](const Here& h) {
+            return sentence(h.p.model.heads, " query heads, ", h.p.model.kv_heads, " of keys and values");
+        }},
+    Row{"layer", [](const Here& h) { return sentence(h.p.model.layers, " here"); }},
+    Row{"moe",
+        [](const Here& h) -> std::string {
+            if (!h.p.model.moe) return "the model is dense";
+            return sentence(h.p.model.moe->experts, " experts, ", h.p.model.moe->top_k, " for each token");
+        }},
+    Row{"imbalance",
+        [](const Here& h) -> std::string {
+            return h.p.model.moe ? three_digits(h.p.training.router_imbalance) + " × the mean here"
+                                 : "the model is dense";
+        }},
+    Row{"sequence-length", [](const Here& h) { return sentence(h.p.training.sequence_length, " tokens"); }},
+};
+
+struct Name {
+    std::string_view id;
+    bool (*used)(const Here&);
+};
+
+bool runs(const Here& h, std::initializer_list<Schedule> schedules) {
+    return h.on(GroupKind::pp)
+           && std::find(schedules.begin(), schedules.end(), h.p.layout.schedule) != schedules.end();
+}
+template <int stage>
+bool zero_is(const Here& h) {
+    return h.p.layout.zero == stage && h.on(stage == 0 ? GroupKind::dp : GroupKind::fsdp);
+}
+
+constexpr std::array kNamesUsed{
+    Name{"ddp", zero_is<0>},
+    Name{"zero-1", zero_is<1>},
+    Name{"zero-2", zero_is<2>},
+    Name{"zero-3", zero_is<3>},
+    Name{"fsdp", [](const Here& h) { return h.gathers() && !h.on(GroupKind::dp_replicate); }},
+    Name{"hsdp", [](const Here& h) { return h.gathers() && h.on(GroupKind::dp_replicate); }},
+    Name{"megatron-tp", [](const Here& h) { return h.on(GroupKind::tp); }},
+    Name{"megatron-sp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.layout.sequence_parallel; }},
+    Name{"async-tp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.training.overlap.tp; }},
+    Name{"gpipe", [](const Here& h) { return runs(h, {Schedule::gpipe}); }},
+    Name{"1f1b", [](const Here& h) { return runs(h, {Schedule::one_f_one_b}); }},
+    Name{"interleaved", [](const Here& h) { return runs(h, {Schedule::interleaved}); }},
+    Name{"zero-bubble",
+         [](const Here& h) {
+             return runs(h, {Schedule::zb_h1, Schedule::zb_h2, Schedule::zb_v});
+         }},
+    Name{"dualpipe",
+         [](const Here& h) {
+             return runs(h, {Schedule::dualpipe, Schedule::dualpipev});
+         }},
+    Name{"bfs", [](const Here& h) { return runs(h, {Schedule::looped_bfs}); }},
+    Name{"ring-attention",
+         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::ring; }},
+    Name{"head-tail",
+         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm != CpComm::ulysses; }},
+    Name{"ulysses",
+         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::ulysses; }},
+    Name{"cp-allgather",
+         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::allgather; }},
+    Name{"topk-routing", [](const Here& h) { return h.p.model.moe.has_value(); }},
+    Name{"switch", [](const Here& h) { return h.p.model.moe && h.p.model.moe->top_k == 1; }},
+    Name{"folding", [](const Here& h) { return h.e.mesh.has_experts && h.on(GroupKind::ep); }},
+};
+
+}  // namespace
+
+std::optional<bool> used_in(std::string_view id, const Plan& plan, const Evaluation& evaluation) {
+    for (const Name& n : kNamesUsed)
+        if (n.id == id) return n.used({plan, evaluation});
+    return std::nullopt;
+}
+
+std::string in_this_plan(std::string_view id, const Plan& plan, const Evaluation& evaluation) {
+    for (const Row& r : kRows)
+        if (r.id == id) return r.text({plan, evaluation});
+    const std::optional<bool> used = used_in(id, plan, evaluation);
+    return !used ? "" : *used ? "used here" : "not used here";
+}
+
+std::vector<std::string_view> computed_terms() {
+    std::vector<std::string_view> out;
+    for (const Row& r : kRows) out.push_back(r.id);
+    for (const Name& n : kNamesUsed) out.push_back(n.id);
+    return out;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,388 @@
+#include "core/teach/lesson.h"
+
+#include "core/base/nearest.h"
+#include "core/mesh/mesh.h"
+#include "core/teach/lesson_answers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace pentamesh {
+namespace {
+
+constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
+constexpr std::array<std::string_view, 12> kViews{"dashboard", "mesh",   "zoom",     "shards",
+                                                  "map",       "memory", "timeline", "comm",
+                                                  "tensors",   "step",   "compare",  "search"};
+
+std::string_view trim(std::string_view s) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    while (!s.empty() && blank(s.front())) s.remove_prefix(1);
+    while (!s.empty() && blank(s.back())) s.remove_suffix(1);
+    return s;
+}
+
+bool parse_integer(std::string_view text, std::int64_t& out) {
+    text = trim(text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// "10 %" or "0.1" of the answer.
+bool parse_tolerance(std::string_view text, double& out) {
+    text = trim(text);
+    const bool percent = !text.empty() && text.back() == '%';
+    if (percent) text = trim(text.substr(0, text.size() - 1));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out)) return false;
+    if (percent) out /= 100;
+    return out >= 0 && out <= 1;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> out;
+    std::string word;
+    for (const char c : text) {
+        if (c == ',') {
+            if (!trim(word).empty()) out.emplace_back(trim(word));
+            word.clear();
+        } else {
+            word += c;
+        }
+    }
+    if (!trim(word).empty()) out.emplace_back(trim(word));
+    return out;
+}
+
+struct KeyValue {
+    std::string_view key, value;
+};
+// "key: value" with a lower-case word before the colon.
+std::optional<KeyValue> key_value(std::string_view line) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+    for (const char c : line.substr(0, colon))
+        if (!(c >= 'a' && c <= 'z')) return std::nullopt;
+    return KeyValue{line.substr(0, colon), trim(line.substr(colon + 1))};
+}
+
+class Reader {
+  public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    ParsedLesson read() {
+        if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
+        read_front_matter();
+        while (next_line()) {
+            if (line_.starts_with("## "))
+                begin_step(trim(line_.substr(3)));
+            else if (steps().empty())
+                before_first_step();
+            else
+                step_line();
+        }
+        finish_step();
+        if (steps().empty()) error(0, "a lesson needs at least one step: a line \"## Title\"");
+        return std::move(out_);
+    }
+
+  private:
+    std::string_view text_, line_;
+    int number_ = 0;
+    bool in_head_ = false;  // the "key: value" lines right below a heading
+    ParsedLesson out_;
+
+    std::vector<LessonStep>& steps() { return out_.lesson.steps; }
+    void error(int line, std::string message) {
+        if (out_.errors.size() < kMostErrors) out_.errors.push_back({line, std::move(message)});
+    }
+    void unknown(std::string_view what, std::string_view word, const std::vector<std::string_view>& known) {
+        std::string all;
+        for (const auto k : known) all += (all.empty() ? "" : ", ") + std::string(k);
+        error(number_, "there is no " + std::string(what) + " \"" + shown_text(word) + "\", the closest is \""
+                           + std::string(nearest(word, known)) + "\"; there are: " + all);
+    }
+
+    bool next_line() {
+        if (text_.empty()) return false;
+        const std::size_t end = text_.find('\n');
+        line_ = text_.substr(0, end);
+        text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+        if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
+        ++number_;
+        return true;
+    }
+
+    void read_front_matter() {
+        const std::string_view rest = text_;
+        if (!next_line() || trim(line_) != "---") {
+            error(1, "a lesson begins with a line \"---\", then \"title: ...\", \"minutes: ...\", \"---\"");
+            text_ = rest;
+            number_ = 0;
+            return;
+        }
+        while (next_line() && trim(line_) != "---") {
+            if (trim(line_).empty()) continue;
+            const auto kv = key_value(line_);
+            std::int64_t minutes = 0;
+            if (!kv)
+                error(number_, "expected \"key: value\"");
+            else if (kv->key == "title")
+                out_.lesson.title = kv->value;
+            else if (kv->key == "summary")
+                out_.lesson.summary = kv->value;
+            else if (kv->key == "minutes" && parse_integer(kv->value, minutes) && minutes > 0
+                     && minutes < 600)
+                out_.lesson.minutes = static_cast<int>(minutes);
+            else if (kv->key == "minutes")
+                error(number_, "minutes is a whole number from 1 to 599");
+            else
+                unknown("field", kv->key, {"title", "minutes", "summary"});
+        }
+        if (out_.lesson.title.empty()) error(number_, "the lesson has no title");
+    }
+
+    void before_first_step() {
+        if (!trim(line_).empty())
+            error(number_, "text before the first step: begin one with a line \"## Title\"");
+    }
+
+    void begin_step(std::string_view title) {
+        finish_step();
+        if (steps().size() >= kMostSteps) {
+            error(number_, "more than " + std::to_string(kMostSteps) + " steps");
+            text_ = {};
+            return;
+        }
+        LessonStep step;
+        step.title = title;
+        step.line = number_;
+        steps().push_back(std::move(step));
+        in_head_ = true;
+    }
+
+    void finish_step() {
+        if (steps().empty()) return;
+        LessonStep& s = steps().back();
+        while (!s.words.empty() && (s.words.back() == '\n' || s.words.back() == ' ')) s.words.pop_back();
+        check_text(s.words, s.line);
+    }
+
+    void check_text(std::string_view text, int line) {
+        for (const Placeholder& p : placeholders(text))
+            if (const std::string wrong = check_query(p.query); !wrong.empty())
+                error(line, "{{" + shown_text(p.query) + "}}: " + wrong);
+    }
+
+    void step_line() {
+        if (in_head_) {
+            if (trim(line_).empty()) {
+                in_head_ = false;
+                return;
+            }
+            if (const auto kv = key_value(line_)) {
+                head_line(*kv);
+                return;
+            }
+            in_head_ = false;
+        }
+        if (line_.starts_with("```")) {
+            block(trim(line_.substr(3)));
+            return;
+        }
+        LessonStep& s = steps().back();
+        if (s.words.empty() && trim(line_).empty()) return;
+        s.words += line_;
+        s.words += '\n';
+    }
+
+    void head_line(const KeyValue& kv) {
+        LessonScene& scene = steps().back().scene;
+        if (kv.key == "open") {
+            scene.open = kv.value;
+        } else if (kv.key == "set") {
+            set_line(kv.value, scene);
+        } else if (kv.key == "view") {
+            scene.view = kv.value;
+            if (std::find(kViews.begin(), kViews.end(), kv.value) == kViews.end())
+                unknown("view", kv.value, {kViews.begin(), kViews.end()});
+        } else if (kv.key == "axis") {
+            scene.axis = kv.value;
+            check_axis(kv.value);
+        } else if (kv.key == "rank") {
+            if (!parse_integer(kv.value, scene.rank) || scene.rank < 0)
+                error(number_, "rank is a whole number from 0");
+        } else if (kv.key == "stage") {
+            std::int64_t stage = 0;
+            if (!parse_integer(kv.value, stage) || stage < 0) error(number_, "stage is a number from 0");
+            scene.stage = kv.value;
+        } else if (kv.key == "ranks") {
+            for (const std::string& word : split_list(kv.value)) {
+                std::int64_t rank = -1;
+                if (!parse_integer(word, rank) || rank < 0)
+                    error(number_, "ranks are whole numbers, separated by commas");
+                else
+                    scene.ranks.push_back(rank);
+            }
+        } else if (kv.key == "highlight") {
+            for (auto& name : split_list(kv.value)) scene.highlight.push_back(std::move(name));
+        } else if (kv.key == "covers") {
+            for (auto& id : split_list(kv.value)) steps().back().covers.push_back(std::move(id));
+        } else if (kv.key == "broken") {
+            scene.broken = kv.value == "yes";
+            if (kv.value != "yes" && kv.value != "no") error(number_, "broken is yes or no");
+        } else {
+            unknown(
+                "field of a step", kv.key,
+                {"open", "set", "view", "axis", "rank", "stage", "ranks", "highlight", "covers", "broken"});
+        }
+    }
+
+    // "layout.tp = 4": blanks about the sign are the author's, not the field's.
+    void set_line(std::string_view value, LessonScene& scene) {
+        const std::size_t equals = value.find('=');
+        if (equals == std::string_view::npos || trim(value.substr(0, equals)).empty()) {
+            error(number_, "set is POINTER = VALUE, such as layout.tp = 4");
+            return;
+        }
+        scene.sets.push_back(std::string(trim(value.substr(0, equals))) + "="
+                             + std::string(trim(value.substr(equals + 1))));
+    }
+
+    void check_axis(std::string_view name) {
+        std::vector<std::string_view> known;
+        for (int k = 0; k < kGroupKindCount; ++k) known.push_back(name_of(static_cast<GroupKind>(k)));
+        if (std::find(known.begin(), known.end(), name) == known.end()) unknown("axis", name, known);
+    }
+
+    void block(std::string_view kind) {
+        const int begun = number_;
+        const bool ask = kind == "ask", notes = kind == "notes";
+        if (!ask && !notes) unknown("block", kind, {"ask", "notes"});
+        LessonQuestion q;
+        q.line = begun;
+        bool closed = false, any_kind = false;
+        std::string* last = nullptr;
+        while (next_line()) {
+            if (line_.starts_with("```")) {
+                closed = true;
+                break;
+            }
+            if (notes) {
+                steps().back().notes += line_;
+                steps().back().notes += '\n';
+            } else if (ask) {
+                ask_line(q, any_kind, last);
+            }
+        }
+        if (!closed) error(begun, "this block is never closed: it ends with a line ```");
+        if (!ask) return;
+        if (steps().back().question) error(begun, "a step has one question, this is its second");
+        check_question(q, any_kind);
+        steps().back().question = std::move(q);
+    }
+
+    // A line that is no "key: value" goes on with the text before it.
+    void ask_line(LessonQuestion& q, bool& any_kind, std::string*& last) {
+        if (trim(line_).empty()) return;
+        const auto kv = key_value(line_);
+        if (!kv) {
+            if (last == nullptr)
+                error(number_, "expected \"key: value\"");
+            else
+                *last += " " + std::string(trim(line_));
+            return;
+        }
+        last = nullptr;
+        const auto is_kind = [&](QuestionKind kind) {
+            if (any_kind) error(number_, "a question is of one kind");
+            any_kind = true;
+            q.kind = kind;
+            q.query = kv->value;
+        };
+        if (kv->key == "choose") {
+            is_kind(QuestionKind::choose);
+            if (kv->value == "lowest" || kv->value == "highest") {
+                q.rule = kv->value == "lowest" ? LessonQuestion::Rule::lowest : LessonQuestion::Rule::highest;
+                q.query.clear();
+            }
+        } else if (kv->key == "number") {
+            is_kind(QuestionKind::number);
+        } else if (kv->key == "ranks") {
+            is_kind(QuestionKind::ranks);
+        } else if (kv->key == "tier") {
+            is_kind(QuestionKind::tier);
+        } else if (kv->key == "prompt") {
+            q.prompt = kv->value;
+            last = &q.prompt;
+        } else if (kv->key == "why") {
+            q.why = kv->value;
+            last = &q.why;
+        } else if (kv->key == "tolerance") {
+            if (!parse_tolerance(kv->value, q.tolerance))
+                error(number_, "tolerance is a share of the answer, such as 10 %");
+        } else if (kv->key == "option") {
+            const std::size_t arrow = kv->value.find("=>");
+            const bool plain = arrow == std::string_view::npos;
+            q.options.push_back({std::string(trim(kv->value.substr(0, arrow))),
+                                 std::string(plain ? kv->value : trim(kv->value.substr(arrow + 2)))});
+        } else {
+            unknown("field of a question", kv->key,
+                    {"choose", "number", "ranks", "tier", "prompt", "option", "tolerance", "why"});
+        }
+    }
+
+    void check_question(const LessonQuestion& q, bool any_kind) {
+        if (!any_kind) {
+            error(q.line, "a question has one of choose, number, ranks or tier, and a query behind it");
+            return;
+        }
+        if (q.prompt.empty()) error(q.line, "a question needs a prompt");
+        check_text(q.prompt, q.line);
+        check_text(q.why, q.line);
+        const bool by_option = q.kind == QuestionKind::choose && q.rule != LessonQuestion::Rule::matches;
+        if (!by_option)
+            if (const std::string wrong = check_query(q.query); !wrong.empty()) error(q.line, wrong);
+        if (q.kind == QuestionKind::choose && (q.options.size() < 2 || q.options.size() > kMostOptions))
+            error(q.line, "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
+        if (q.kind != QuestionKind::choose && !q.options.empty()) error(q.line, "only choose has options");
+        if (by_option)
+            for (const auto& o : q.options)
+                if (const std::string wrong = check_query(o.value); !wrong.empty())
+                    error(q.line, "option \"" + shown_text(o.label) + "\": " + wrong);
+    }
+};
+
+}  // namespace
+
+ParsedLesson parse_lesson(std::string_view text) {
+    return Reader(text).read();
+}
+
+LessonPlan plan_of_step(const Lesson& lesson, std::size_t i) {
+    LessonPlan out;
+    for (std::size_t k = 0; k <= i && k < lesson.steps.size(); ++k) {
+        const LessonScene& s = lesson.steps[k].scene;
+        if (!s.open.empty()) {
+            out.open = s.open;
+            out.sets.clear();
+        }
+        out.sets.insert(out.sets.end(), s.sets.begin(), s.sets.end());
+    }
+    return out;
+}
+
+std::vector<Placeholder> placeholders(std::string_view text) {
+    std::vector<Placeholder> out;
+    for (std::size_t at = text.find("{{"); at != std::string_view::npos;) {
+        const std::size_t end = text.find("}}", at + 2);
+        if (end == std::string_view::npos) break;
+        out.push_back({at, end + 2, std::string(trim(text.substr(at + 2, end - at - 2)))});
+        at = text.find("{{", end + 2);
+    }
+    return out;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,75 @@
+// What a lesson may ask of a plan: named queries, answered from its evaluation with the working. The same
+// queries fill the {{...}} of a lesson's words, so that words and window cannot disagree.
+#pragma once
+
+#include "core/evaluate.h"
+#include "core/io/presets.h"
+#include "core/teach/lesson.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct Answer {
+    enum class Kind : std::uint8_t { none, number, text, ranks };
+    Kind kind = Kind::none;
+    double number = 0;  // in `unit`
+    std::string unit;   // "GiB", "%", "" a count
+    std::string text;   // as it is said: "66.1 GiB", "NVLink", "0, 2"
+    std::vector<std::int64_t> ranks;
+    std::string working;  // how it came about, in this plan's numbers
+};
+
+// "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3: memory
+// fullest". Kind none where the plan has no answer (its working says why) or the query is wrong. Never
+// throws.
+[[nodiscard]] Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
+                                  const Presets& presets);
+// What is wrong with a query, whatever the plan; empty: nothing.
+[[nodiscard]] std::string check_query(std::string_view text);
+
+// The plan with fields set: "layout.zero=3" a field of the plan file, "tp=4" a factor whose difference data
+// parallelism takes or gives (factors.h). Error where a field or value does not fit.
+[[nodiscard]] Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
+
+struct QueryHelp {
+    std::string_view pattern, what;
+};
+[[nodiscard]] std::vector<QueryHelp> lesson_queries();
+
+// The text with every {{query}} answered; one that has no answer becomes "(not in this plan)".
+[[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
+                                 const Presets& presets);
+
+// A step's words before its question is answered: where they state what is asked, a question mark stands.
+[[nodiscard]] std::string hide_answer(const LessonStep& step);
+
+// A question put to a plan.
+struct Solution {
+    Answer answer;                        // with lowest and highest: of the right option
+    int option = -1;                      // choose: the right one; -1: none or more than one
+    std::vector<std::string> of_options;  // lowest and highest: what each comes to
+    int tier = -1;                        // tier: index into cluster.tiers
+    [[nodiscard]] bool solvable(QuestionKind kind) const;
+};
+[[nodiscard]] Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
+                             const Presets& presets);
+
+// What somebody answered. `option` also stands for the tier.
+struct Given {
+    int option = -1;
+    double number = 0;
+    std::vector<std::int64_t> ranks;
+};
+[[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
+// A typed number in `unit`: thousands separators, a fraction (7/39), a prefix (129 k) and another unit of the
+// same kind (1.13 TB for GB, 820 ms for s) are understood.
+[[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
+// "0, 2, 4-7".
+[[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
+
+}  // namespace pentamesh

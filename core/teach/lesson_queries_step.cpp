@@ -1,0 +1,355 @@
+// Queries about bytes and seconds: what a GPU holds, what it sends, how long a step takes; and about the
+// model, the batch and what is wrong with the plan.
+#include "core/plan/names.h"
+#include "core/step/straggler.h"
+#include "core/teach/lesson_query_parts.h"
+
+#include <numeric>
+
+namespace pentamesh {
+namespace {
+
+using namespace query;
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+Answer gib(double bytes, std::string working) {
+    Answer a = measure(bytes / kGiB, "GiB", std::move(working));
+    a.text = memory_text(bytes);
+    return a;
+}
+Answer percent(double fraction, std::string working) {
+    return measure(100 * fraction, "%", std::move(working));
+}
+
+const StageMemory* fullest(const QueryInput& in) {
+    const Memory& m = in.e.memory;
+    return m.stage.empty() ? nullptr : &m.stage[static_cast<std::size_t>(m.peak_stage)];
+}
+Answer no_memory() {
+    return none("the layout cannot be laid out: the problems say why");
+}
+std::string parts_of(const StageMemory& s) {
+    std::string text = sentence("stage ", s.stage, ": ");
+    for (int c = 0; c < kMemoryCategoryCount; ++c) {
+        const auto k = static_cast<MemoryCategory>(c);
+        text += sentence(c == 0 ? "" : " + ", name_of(k), " ", memory_text(bytes_of(s, k)));
+    }
+    return text + sentence(" = ", memory_text(s.total()));
+}
+
+Answer memory_fullest(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    return s == nullptr ? no_memory() : gib(s->total(), parts_of(*s));
+}
+Answer memory_hbm(const QueryInput& in) {
+    return gib(in.plan.cluster.gpu.hbm_bytes, "the memory of one GPU");
+}
+Answer memory_stage(const QueryInput& in) {
+    if (static_cast<std::size_t>(in.arg.n) >= in.e.memory.stage.size()) return no_memory();
+    const StageMemory& s = in.e.memory.stage[static_cast<std::size_t>(in.arg.n)];
+    return gib(s.total(), parts_of(s));
+}
+Answer memory_category(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    for (int c = 0; c < kMemoryCategoryCount; ++c) {
+        const auto k = static_cast<MemoryCategory>(c);
+        if (name_of(k) == in.arg.word)
+            return gib(bytes_of(*s, k),
+                       explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted);
+    }
+    return none("no such part");
+}
+Answer memory_largest(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    int best = 0;
+    for (int c = 1; c < kMemoryCategoryCount; ++c)
+        if (bytes_of(*s, static_cast<MemoryCategory>(c)) > bytes_of(*s, static_cast<MemoryCategory>(best)))
+            best = c;
+    return words(std::string(name_of(static_cast<MemoryCategory>(best))), parts_of(*s));
+}
+Answer fits(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    return yes_no(in.e.memory.fits(), sentence(memory_text(s->total()), " on the fullest GPU, which has ",
+                                               memory_text(in.e.memory.hbm)));
+}
+Answer fullest_stage(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    return s == nullptr ? no_memory() : count(s->stage, parts_of(*s));
+}
+Answer in_flight(const QueryInput& in) {
+    if (static_cast<std::size_t>(in.arg.n) >= in.e.in_flight.size()) return none("there is no such stage");
+    const double x = in.e.in_flight[static_cast<std::size_t>(in.arg.n)];
+    return measure(x, "",
+                   sentence("micro-batches whose activations stage ", in.arg.n,
+                            " holds at its fullest moment, of ", in.e.microbatches, " a step"));
+}
+// The plan's state on one GPU, nothing cut: what one parameter costs whatever the layout.
+double state_bytes(const QueryInput& in) {
+    Plan one = in.plan;
+    one.layout = {};
+    one.layout.zero = 0;
+    one.cluster.gpus = 1;
+    Memory m;
+    compute_memory(one, build_mesh(one), {1.0}, m);
+    if (m.stage.empty() || m.stage[0].parameters_held <= 0) return 0;
+    const StageMemory& s = m.stage[0];
+    return (s.parameters + s.gradients + s.optimizer) / static_cast<double>(s.parameters_held);
+}
+Answer state_per_parameter(const QueryInput& in) {
+    const Training& t = in.plan.training;
+    return measure(state_bytes(in), "bytes",
+                   sentence("weights ", three_digits(bytes_of(t.parameters)), " + gradients ",
+                            three_digits(bytes_of(t.gradients)), " + master weights ",
+                            three_digits(bytes_of(t.master_weights)), " + the optimizer's states"));
+}
+Answer model_state(const QueryInput& in) {
+    const double bytes = state_bytes(in) * static_cast<double>(in.e.parameters.total);
+    Answer a = measure(bytes / 1e9, "GB",
+                       sentence(with_commas(in.e.parameters.total), " parameters · ",
+                                three_digits(state_bytes(in)), " bytes"));
+    a.text = bytes_text(bytes);
+    return a;
+}
+
+const AxisTraffic& traffic(const QueryInput& in) {
+    return in.e.comm.by_axis[static_cast<std::size_t>(in.arg.axis)];
+}
+std::string operations_of(const QueryInput& in) {
+    std::string text;
+    for (const Operation& o : in.e.comm.operations)
+        if (o.axis == in.arg.axis && !o.elsewhere)
+            text += sentence(text.empty() ? "" : "; ", spoken(o.collective), " of ",
+                             bytes_text(o.message_bytes), ", ", three_digits(o.count_per_step), " a step");
+    return text.empty() ? sentence(name_of(in.arg.axis), " says nothing of its own") : text;
+}
+Answer calls_per_layer(const QueryInput& in) {
+    double every = 0, dense = 0, moe = 0;
+    std::string what;
+    for (const Operation& o : in.e.comm.operations) {
+        if (o.axis != in.arg.axis || o.scope != Scope::layer || o.unit == Unit::boundary
+            || o.unit == Unit::step)
+            continue;
+        (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
+        what += sentence(what.empty() ? "" : "; ", three_digits(o.calls), " ", spoken(o.collective), " ",
+                         name_of(o.phase), " (", o.what, ")");
+    }
+    if (what.empty()) return none(sentence(name_of(in.arg.axis), " says nothing in a layer"));
+    return measure(every + std::max(dense, moe), "", what);
+}
+Answer calls_per_step(const QueryInput& in) {
+    return measure(traffic(in).count, "", operations_of(in));
+}
+Answer bytes_per_step(const QueryInput& in) {
+    Answer a = measure(traffic(in).sent_bytes_per_rank / 1e9, "GB", operations_of(in));
+    a.text = bytes_text(traffic(in).sent_bytes_per_rank);
+    return a;
+}
+Answer exposed(const QueryInput& in) {
+    if (!in.e.step || in.e.step->time_s <= 0) return none("no step time");
+    const double s = in.e.step->exposed_comm_s[static_cast<std::size_t>(in.arg.axis)];
+    return percent(s / in.e.step->time_s,
+                   sentence(time_text(s), " of a step of ", time_text(in.e.step->time_s),
+                            " is spent waiting for ", name_of(in.arg.axis)));
+}
+Answer sync_microbatch(const QueryInput& in) {
+    const auto points = static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch);
+    const std::int64_t layers = std::max<std::int64_t>(1, in.plan.model.layers);
+    const char* const peers = in.plan.model.moe ? "tensor or expert peers" : "tensor peers";
+    if (points % layers != 0)
+        return count(points,
+                     sentence(layers, " layers, which stop for ", peers, " as often as their kind needs"));
+    return count(points, sentence(layers, " layers · ", points / layers, " stops for ", peers,
+                                  ": a reduce-scatter and its all-gather are one"));
+}
+Answer sync_step(const QueryInput& in) {
+    return count(static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch) * in.e.microbatches,
+                 sentence(three_digits(in.e.comm.sync_points_per_microbatch), " per micro-batch · ",
+                          in.e.microbatches, " micro-batches"));
+}
+
+Answer bubble_fraction(const QueryInput& in) {
+    if (in.e.timeline.empty()) return none("no timeline");
+    return percent(
+        in.e.timeline.bubble_fraction(),
+        sentence("idle share of the pipeline's makespan, mean over ", in.plan.layout.pp, " stages"));
+}
+Answer bubble_formula(const QueryInput& in) {
+    const double p = static_cast<double>(in.plan.layout.pp),
+                 m = static_cast<double>(in.e.microbatches * in.plan.layout.virtual_stages);
+    if (m <= 0) return none("the batch does not divide");
+    return percent((p - 1) / (m + p - 1), sentence("(p - 1) / (v m + p - 1), p ", in.plan.layout.pp, ", v m ",
+                                                   static_cast<std::int64_t>(m), ": a share of the step"));
+}
+Answer bubble_overhead(const QueryInput& in) {
+    const double p = static_cast<double>(in.plan.layout.pp),
+                 m = static_cast<double>(in.e.microbatches * in.plan.layout.virtual_stages);
+    if (m <= 0) return none("the batch does not divide");
+    return percent((p - 1) / m, sentence("(p - 1) / (v m), p ", in.plan.layout.pp, ", v m ",
+                                         static_cast<std::int64_t>(m), ": against the work, not the step"));
+}
+Answer step_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    const Step& s = *in.e.step;
+    double waits = 0;
+    for (const double t : s.exposed_comm_s) waits += t;
+    Answer a = measure(s.time_s, "s",
+                       sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
+                                time_text(s.bubble_s), ", waiting for peers ", time_text(waits),
+                                ", the rest ", time_text(s.optimizer_s + s.straggler_s)));
+    a.text = time_text(s.time_s);
+    return a;
+}
+Answer mfu(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(in.e.step->mfu,
+                   sentence(three_digits(in.e.step->tflops_per_gpu),
+                            " TFLOP/s of the model's own work on each GPU, against its peak"));
+}
+Answer lost(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(1 - in.e.step->mfu, "what is not the model's own work at the peak rate");
+}
+Answer tokens_per_second(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return count(static_cast<std::int64_t>(in.e.step->tokens_per_s),
+                 sentence(static_cast<std::int64_t>(in.e.step->tokens_per_step), " tokens in ",
+                          time_text(in.e.step->time_s)));
+}
+Answer bubble_share(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(in.e.step->bubble_s / in.e.step->time_s,
+                   "idle time of the busiest stage, as a part of the whole step");
+}
+Answer straggler_loss(const QueryInput& in) {
+    const double cv = in.plan.training.straggler_cv;
+    return percent(cv * expected_maximum(in.e.mesh.world),
+                   sentence("cv ", three_digits(100 * cv), " % · E[max of ", in.e.mesh.world,
+                            " normal times] = ", three_digits(expected_maximum(in.e.mesh.world))));
+}
+Answer straggler_bound(const QueryInput& in) {
+    const double cv = in.plan.training.straggler_cv;
+    return percent(cv * expected_maximum_bound(in.e.mesh.world),
+                   sentence("cv ", three_digits(100 * cv), " % · sqrt(2 ln ", in.e.mesh.world, ")"));
+}
+
+Answer parameters(const QueryInput& in) {
+    return measure(static_cast<double>(in.e.parameters.total) / 1e9, "B", "all tensors of the model");
+}
+Answer active(const QueryInput& in) {
+    return measure(static_cast<double>(in.e.parameters.active) / 1e9, "B", "what one token uses");
+}
+Answer layers(const QueryInput& in) {
+    return count(in.plan.model.layers, "the model's layers");
+}
+Answer hidden(const QueryInput& in) {
+    return count(in.plan.model.hidden, "the model's hidden size");
+}
+Answer heads(const QueryInput& in) {
+    return count(in.plan.model.heads, "the model's attention heads");
+}
+Answer heads_here(const QueryInput& in) {
+    const std::int64_t tp = std::max<std::int64_t>(1, in.plan.layout.tp);
+    return measure(static_cast<double>(in.plan.model.heads) / static_cast<double>(tp), "",
+                   sentence(in.plan.model.heads, " heads / tp ", tp));
+}
+Answer kv_heads(const QueryInput& in) {
+    return count(in.plan.model.kv_heads, "heads of keys and values");
+}
+Answer experts(const QueryInput& in) {
+    if (!in.plan.model.moe) return none("the model has no experts");
+    return count(in.plan.model.moe->experts, "routed experts of a layer");
+}
+Answer experts_here(const QueryInput& in) {
+    if (!in.plan.model.moe) return none("the model has no experts");
+    const std::int64_t ep = std::max<std::int64_t>(1, in.plan.layout.ep);
+    return measure(static_cast<double>(in.plan.model.moe->experts) / static_cast<double>(ep), "",
+                   sentence(in.plan.model.moe->experts, " experts / ep ", ep));
+}
+Answer sequence(const QueryInput& in) {
+    return count(in.plan.training.sequence_length, "tokens of a sequence");
+}
+Answer tokens_here(const QueryInput& in) {
+    const std::int64_t cp = std::max<std::int64_t>(1, in.plan.layout.cp);
+    return count(in.plan.training.sequence_length / cp,
+                 sentence(in.plan.training.sequence_length, " tokens / cp ", cp));
+}
+Answer batch(const QueryInput& in) {
+    return count(in.plan.training.global_batch, "sequences of a step");
+}
+Answer samples_here(const QueryInput& in) {
+    const std::int64_t dp = in.e.groups[static_cast<std::size_t>(GroupKind::dp)].degree;
+    return measure(static_cast<double>(in.plan.training.global_batch)
+                       / static_cast<double>(std::max<std::int64_t>(1, dp)),
+                   "", sentence(in.plan.training.global_batch, " sequences / ", dp, " replicas"));
+}
+Answer microbatches(const QueryInput& in) {
+    if (in.e.microbatches == 0) return none("the batch does not divide");
+    const std::int64_t dp = in.e.groups[static_cast<std::size_t>(GroupKind::dp)].degree;
+    return count(in.e.microbatches, sentence(in.plan.training.global_batch, " sequences / (", dp,
+                                             " replicas · micro-batch ", in.plan.training.micro_batch, ")"));
+}
+Answer valid(const QueryInput& in) {
+    return yes_no(in.e.valid, in.e.problems.empty() ? "nothing is wrong" : in.e.problems[0].message);
+}
+Answer problem(const QueryInput& in) {
+    return in.e.problems.empty() ? words("nothing is wrong", "") : words(in.e.problems[0].message, "");
+}
+
+constexpr Query kStepQueries[] = {
+    {"memory fullest", "what the fullest GPU holds, GiB", memory_fullest},
+    {"memory hbm", "what a GPU has, GiB", memory_hbm},
+    {"memory stage N", "what a GPU of that stage holds, GiB", memory_stage},
+    {"memory largest", "the largest part of the fullest GPU", memory_largest},
+    {"memory PART", "parameters, gradients, optimizer, activations or buffers of the fullest GPU, GiB",
+     memory_category},
+    {"fits", "yes where the fullest GPU has room", fits},
+    {"fullest stage", "which stage that is", fullest_stage},
+    {"in_flight N", "micro-batches that stage N holds at most", in_flight},
+    {"state per parameter", "bytes of weights, gradients and optimizer for one parameter",
+     state_per_parameter},
+    {"model state", "the same for all parameters, GB", model_state},
+    {"calls AXIS per layer", "of one micro-batch, forward and backward", calls_per_layer},
+    {"calls AXIS per step", "of one rank", calls_per_step},
+    {"bytes AXIS per step", "that leave a rank, GB", bytes_per_step},
+    {"exposed AXIS", "share of the step that waits for it, %", exposed},
+    {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch},
+    {"sync per step", "the same times the micro-batches", sync_step},
+    {"bubble fraction", "of the timeline as replayed, %", bubble_fraction},
+    {"bubble formula", "(p - 1) / (v m + p - 1), %", bubble_formula},
+    {"bubble overhead", "(p - 1) / (v m), %", bubble_overhead},
+    {"bubble share", "of the whole step, %", bubble_share},
+    {"step time", "seconds", step_time},
+    {"mfu", "model FLOPs utilisation, %", mfu},
+    {"lost", "100 % less the mfu", lost},
+    {"tokens per second", "of the whole cluster", tokens_per_second},
+    {"straggler loss", "the exact expected share, %", straggler_loss},
+    {"straggler bound", "the textbook bound on it, %", straggler_bound},
+    {"parameters", "of the model, in billions", parameters},
+    {"active parameters", "that one token uses, in billions", active},
+    {"layers", "of the model", layers},
+    {"hidden", "size of the model", hidden},
+    {"heads", "of attention", heads},
+    {"heads per gpu", "attention heads that a GPU computes", heads_here},
+    {"kv heads", "of keys and values", kv_heads},
+    {"experts", "of a layer", experts},
+    {"experts per gpu", "routed experts of a layer that a GPU keeps", experts_here},
+    {"sequence", "tokens of a sequence", sequence},
+    {"tokens per gpu", "of a sequence, after cp", tokens_here},
+    {"batch", "sequences of a step", batch},
+    {"samples per replica", "sequences of a step that one replica takes", samples_here},
+    {"microbatches", "of one replica and step", microbatches},
+    {"valid", "yes where nothing forbids the plan", valid},
+    {"problem", "the first problem, in words", problem},
+};
+
+}  // namespace
+
+std::span<const Query> step_queries() {
+    return kStepQueries;
+}
+
+}  // namespace pentamesh

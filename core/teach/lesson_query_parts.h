@@ -1,0 +1,59 @@
+// How an answer is put: counts, measures, words. Shared by the files that answer queries.
+#pragma once
+
+#include "core/base/text.h"
+#include "core/teach/lesson_queries.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+namespace pentamesh::query {
+
+[[nodiscard]] inline Answer none(std::string why) {
+    Answer a;
+    a.working = std::move(why);
+    return a;
+}
+[[nodiscard]] inline Answer words(std::string text, std::string working) {
+    Answer a;
+    a.kind = text.empty() ? Answer::Kind::none : Answer::Kind::text;
+    a.text = std::move(text);
+    a.working = std::move(working);
+    return a;
+}
+[[nodiscard]] inline Answer yes_no(bool yes, std::string working) {
+    return words(yes ? "yes" : "no", std::move(working));
+}
+[[nodiscard]] inline Answer count(std::int64_t n, std::string working) {
+    Answer a;
+    a.kind = Answer::Kind::number;
+    a.number = static_cast<double>(n);
+    a.text = with_commas(n);
+    a.working = std::move(working);
+    return a;
+}
+[[nodiscard]] inline Answer measure(double x, std::string unit, std::string working) {
+    Answer a;
+    a.kind = Answer::Kind::number;
+    a.number = x;
+    a.text = three_digits(x) + (unit.empty() ? "" : " " + unit);
+    a.unit = std::move(unit);
+    a.working = std::move(working);
+    return a;
+}
+[[nodiscard]] inline const GroupSummary& summary(const QueryInput& in) {
+    return in.e.groups[static_cast<std::size_t>(in.arg.axis)];
+}
+[[nodiscard]] inline std::string spoken(Collective c) {
+    std::string name(name_of(c));
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+}  // namespace pentamesh::query
+
+namespace pentamesh {
+// lesson_queries_step.cpp: queries about memory, time, the model and what is wrong.
+[[nodiscard]] std::span<const Query> step_queries();
+}  // namespace pentamesh

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Checks who may include whom: a folder includes only folders that stand above it in this list, and itself.
+
+usage: scripts/check_includes.py   (from the repository's root; prints what breaks the rule and exits 1)
+"""
+import pathlib
+import re
+import sys
+
+CORE = ["core/" + name for name in (
+    "base plan model mesh io interop pipeline memory sharding layer comm step rules evaluate advice decide explain "
+    "teach").split()]
+APP = ["app/tables", "app/ui/kit", "app/ui/scene", "app/ui/panels", "app/ui/views", "app/ui/lesson", "app/ui/shell",
+       "app/platform", "app/cli", "app/web", "app"]
+
+
+def folder_of(path):
+    """The longest entry of the lists that `path` lies in."""
+    places = [p for p in CORE + ["render"] + APP if path == p or path.startswith((p + "/", p + "."))]
+    return max(places, key=len, default=None)
+
+
+def allowed(user, used):
+    if user == used:
+        return True
+    if user in CORE:
+        return used in CORE and CORE.index(used) < CORE.index(user)
+    if user == "render":
+        return used == "core/base"
+    if user == "app/ui/kit":
+        return used in ("render", "core/base")
+    return used not in APP or APP.index(used) < APP.index(user)
+
+
+bad = []
+for file in sorted(p for top in ("core", "render", "app") for p in pathlib.Path(top).rglob("*") if p.suffix in (".h", ".cpp")):
+    user = folder_of(file.as_posix())
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        found = re.match(r'#include "([^"]+)"', line)
+        used = folder_of(found[1]) if found else user
+        if user is None or used is None or not allowed(user, used):
+            bad.append(f"{file}:{number}: {user} may not include {found[1] if found else '?'}")
+print("\n".join(bad) or "Every folder includes only what stands above it.")
+sys.exit(bool(bad))
