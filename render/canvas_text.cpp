@@ -145,6 +145,18 @@ void draw_run(ImDrawList& list, float pen, float baseline, float scale, std::str
     }
 }
 
+// Keeps the run where a pixel of it is within the clip.
+void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std::string_view text,
+                const TextStyle& style) {
+    SurfaceState& state = surface_state();
+    const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
+    const float height = line_height_of(style);
+    if (at.x * scale >= high.x || at.y * scale >= high.y || (at.x + advance) * scale <= low.x
+        || (at.y + height) * scale <= low.y)
+        return;
+    state.text_runs.push_back({at, std::string(text)});
+}
+
 void page_run(PageSink& page, Vec2 pen, std::string_view text, const TextStyle& style) {
     std::vector<PlacedGlyph> run;
     while (!text.empty()) {
@@ -181,6 +193,8 @@ float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
         return advance;
     const float baseline = at.y + line_height_of(style) / 2 + faces.baseline_below_middle() * style.size;
     if (page_ != nullptr) page_run(sink_of(*page_), {at.x, baseline}, utf8, style);
+    if (list_ != nullptr && surface_state().records_text)
+        record_run(*list_, at, advance, scale_, utf8, style);
     if (list_ != nullptr)
         draw_run(*list_, std::round(at.x * scale_), std::round(baseline * scale_), scale_, utf8, style);
     return advance;

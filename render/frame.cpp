@@ -62,6 +62,7 @@ void FrameContext::set_scale(float scale) {
 FrameInfo FrameContext::begin(double time_s) {
     make_current();
     state_.grids.clear();
+    state_.text_runs.clear();
     state_.ground = {0, 0, 0, 255};
     state_.glyphs.start_frame();
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;

@@ -32,6 +32,8 @@ class FrameContext {
     void submit(int width, int height);
     // Whether parts of the window may be kept from frame to frame: every frame is submitted.
     void keep_parts(bool keep) { state_.layer.used = keep; }
+    void record_text(bool on) { state_.records_text = on; }
+    [[nodiscard]] const std::vector<TextRun>& text_runs() const { return state_.text_runs; }
     [[nodiscard]] int vertices() const { return vertices_; }
 
   private:

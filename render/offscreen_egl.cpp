@@ -216,6 +216,14 @@ void Offscreen::draw_when_read(bool lazy) {
     impl_->frame->keep_parts(!lazy);
 }
 
+void Offscreen::record_text(bool on) {
+    impl_->frame->record_text(on);
+}
+
+const std::vector<TextRun>& Offscreen::text_runs() const {
+    return impl_->frame->text_runs();
+}
+
 Image Offscreen::read() const {
     const Borrowed current(impl_->egl);
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);

@@ -4,6 +4,7 @@
 
 #include "render/canvas.h"
 #include "render/glyph_cache.h"
+#include "render/surface.h"
 #include "render/type_faces.h"
 
 #include <deque>
@@ -57,6 +58,8 @@ struct SurfaceState {
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     KeptLayer layer;
     Color ground;  // of this frame
+    bool records_text = false;
+    std::vector<TextRun> text_runs;  // of this frame, where they are recorded
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,

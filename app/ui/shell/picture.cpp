@@ -177,6 +177,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
     const bool vector = ending != "png";
     Offscreen surface(request.size, vector ? 1 : request.scale, fonts);
+    surface.record_text(request.text_runs != nullptr);
     const std::string text = write_plan(plan);
     Shell shell(presets, plan, {});
     shell.settings().theme = request.theme;
@@ -205,6 +206,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     // The first frame lays out, the second draws what the first found out.
     for (int i = 0; i < 2; ++i)
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
+    if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (!vector)
         return encode_png(surface.read(), {{"Title", plan.name.empty() ? plan.model.name : plan.name},
                                            {"pentamesh.plan", text}});

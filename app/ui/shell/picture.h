@@ -24,6 +24,7 @@ struct PictureRequest {
     ThemeId theme = ThemeId::dark;
     std::int64_t rank = -1;  // shown as selected
     GroupKind axis = GroupKind::tp;
+    std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
 };
 // The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that
 // is not known (usage), no EGL (io), a plan that cannot be drawn never: it shows its problems.
