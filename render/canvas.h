@@ -155,6 +155,18 @@ class Canvas {
 
     void push_clip(Rect r);  // intersected with the current clip
     void pop_clip();
+    // Clips while it lives.
+    class Clip {
+      public:
+        Clip(Canvas& canvas, Rect r) : canvas_(canvas) { canvas_.push_clip(r); }
+        ~Clip() { canvas_.pop_clip(); }
+        Clip(const Clip&) = delete;
+        Clip& operator=(const Clip&) = delete;
+
+      private:
+        Canvas& canvas_;
+    };
+    [[nodiscard]] Clip clip(Rect r) { return {*this, r}; }
 
     [[nodiscard]] float scale() const { return scale_; }
     [[nodiscard]] ImDrawList* list() const { return list_; }

@@ -93,6 +93,18 @@ FrameInfo FrameContext::begin(double time_s) {
     return info;
 }
 
+void FrameContext::draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw) {
+    try {
+        draw(info);
+    } catch (...) {
+        make_current();
+        end();
+        state_.layer.open = 0;  // half-drawn parts are not shown
+        state_.layer.generation += 1;
+        throw;
+    }
+}
+
 void FrameContext::end() {
     end_frame_window();
     put_shown(state_.layer);

@@ -26,6 +26,9 @@ class FrameContext {
     void set_scale(float scale);
     // Begin: after the platform has filled io. The info handed to `draw` is made from io.
     [[nodiscard]] FrameInfo begin(double time_s);
+    // Draws between begin and end. Where `draw` throws, the frame ends without being shown and the exception
+    // goes on: the next frame begins as after any other.
+    void draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw);
     // Ends the frame: what it draws is known.
     void end();
     // Draws it on the framebuffer that is bound, that many pixels large. Before the next begin.

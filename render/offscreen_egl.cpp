@@ -203,7 +203,7 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
     const double begun = cpu_seconds();
     feed_input(input, impl_->size, impl_->scale, since);
     const FrameInfo info = impl_->frame->begin(time_s);
-    draw(info);
+    impl_->frame->draw(info, draw);
     const double built = cpu_seconds();
     impl_->frame->end();
     impl_->submitted = !impl_->lazy;

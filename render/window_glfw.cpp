@@ -188,7 +188,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     impl_->use_pixels(width, height);
     FrameInfo info = context.begin(glfwGetTime());
     info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
-    draw(info);
+    context.draw(info, draw);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     context.end();
     context.submit(width, height);

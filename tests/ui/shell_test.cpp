@@ -288,6 +288,26 @@ TEST_CASE("an idle window asks for no frame") {
     CHECK(d.shell.idle_s() > 1e6);
 }
 
+TEST_CASE("F10 goes to the menus: Right and Left go along them, Down opens one, Right opens the next") {
+    Driver d("llama-3-70b-3d");
+    d.press({.key = Key::f10});
+    CHECK(d.shell.ui_state().focus == id_of("menu.File"));
+    d.press({.key = Key::right});
+    CHECK(d.shell.ui_state().focus == id_of("menu.Edit"));
+    d.press({.key = Key::left});
+    CHECK(d.shell.ui_state().focus == id_of("menu.File"));
+    CHECK_FALSE(d.drawn("bar"));
+    d.press({.key = Key::down});
+    CHECK(d.drawn("bar"));
+    const auto file = d.shell.ui_state().rect_of("bar");
+    d.press({.key = Key::right});
+    REQUIRE(d.drawn("bar"));
+    CHECK(d.shell.ui_state().focus == id_of("menu.Edit"));
+    CHECK(d.shell.ui_state().rect_of("bar")->x > file->x);
+    d.press({.key = Key::escape});
+    CHECK_FALSE(d.drawn("bar"));
+}
+
 TEST_CASE("Enter on a menu's name opens it and chooses nothing in it") {
     Driver d("mesh-8");
     const Plan before = d.plan();

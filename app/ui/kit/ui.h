@@ -1,9 +1,8 @@
-// The small toolkit that every view uses: areas that know whether they are hovered, pressed or focused;
-// buttons, segments, steppers, chips, badges, text fields; layers for popups; tooltips. Immediate: called
-// each frame, keeps only what must outlive a frame (UiState).
+// The toolkit of all views: areas that the mouse and the keyboard reach, buttons, segments, steppers, badges,
+// text fields, layers for popups, tooltips. Immediate mode: called each frame; UiState outlives the frame.
 //
-// Every area registers its rectangle under a name ("layout.tp.plus"), which tests, lessons and keyboard focus
-// use.
+// Every area registers its rectangle under a name ("layout.tp.plus"). Tests, lessons and the keyboard focus
+// use these names. Within a scope "b" the name is "b/layout.tp.plus".
 #pragma once
 
 #include "app/ui/kit/theme.h"
@@ -22,9 +21,14 @@
 namespace pentamesh::ui {
 
 using Id = std::uint64_t;
-[[nodiscard]] constexpr Id id_of(std::string_view name, std::uint64_t index = 0) {
-    std::uint64_t h = 1469598103934665603ULL ^ (index * 0x9e3779b97f4a7c15ULL);
-    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
+[[nodiscard]] constexpr Id hash_more(Id h, std::string_view text) {
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return h;
+}
+// `index` tells apart what a loop makes under one name.
+[[nodiscard]] constexpr Id id_of(std::string_view name, std::uint64_t index = 0, Id scope = kNoScope) {
+    const Id h = hash_more(scope, name) ^ (index * 0x9e3779b97f4a7c15ULL);
     return h == 0 ? 1 : h;
 }
 
@@ -75,8 +79,14 @@ struct UiState {
     Id edit_next = 0;  // the field that gets it once its layer is the topmost
     std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
     Rect term_at;
+    bool scroll_has_focus = false;  // so in this frame, so far
+    bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows
+    bool page_keys = true;          // Page Up and Page Down scroll; false: they mean something else
     // Where a name stood in the last frame; nullopt: it was not drawn.
-    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const;
+    [[nodiscard]] std::optional<Rect> rect_of(Id id) const;
+    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
+        return rect_of(id_of(name, index));
+    }
 };
 
 struct Hit {
@@ -112,14 +122,44 @@ class Ui {
     // Capitals with tracking, 11: the head of a section, an optional remark at the right end.
     void section(Rect row, std::string_view head, std::string_view right = {});
 
+    // ---- names ----
+    // While a Scope lives, names get its prefix: two of the same view have different ids.
+    class Scope {
+      public:
+        Scope(Ui& ui, std::string_view name);
+        ~Scope() { ui_.scope_ = outer_; }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+      private:
+        Ui& ui_;
+        Id outer_;
+    };
+    [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
+    // In the current scope.
+    [[nodiscard]] Id id(std::string_view name, std::uint64_t index = 0) const {
+        return id_of(name, index, scope_);
+    }
+    // Where a name stood in the last frame; nullopt: it was not drawn.
+    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
+        return state_.rect_of(id(name, index));
+    }
+
     // ---- interaction ----
-    // `index` tells apart what a loop makes under one name.
     Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
              bool focusable = true);
-    [[nodiscard]] bool hovers(Rect r) const;  // for what is no area: cells, bars
+    [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
+    // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
+    [[nodiscard]] float take_wheel(Rect r);
+    // A key for the view as a whole: not while the keyboard scrolls a panel.
+    [[nodiscard]] bool view_key(Chord chord, bool repeat = false) const {
+        return !state_.keys_scroll && pressed(chord, repeat);
+    }
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
     void tooltip(std::string text);
+    // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
+    void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 
     // ---- controls ----
     bool button(std::string_view name, Rect r, std::string_view label, std::uint64_t index = 0,
@@ -144,21 +184,51 @@ class Ui {
               float size = 12);
     void swatch(Vec2 at, Color color, float size = 10);
 
-    // ---- parts that stay ----
-    // True: draw the part, then end_part. False: it has been shown as it was drawn before, with its areas.
-    // That is so while nothing happens but that the mouse moves outside of it, and `key`, which stands for
-    // what it shows of other parts (what is hovered there), stays the same. Over `moving`, where the part
-    // leaves room for what is drawn after it, the mouse may move too. What is kept lies behind everything
-    // else of the window: draw nothing into the part before it. Not nested.
-    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
-                    Rect moving = {});
-    void end_part();
+    // ---- kept parts ----
+    // A part of the window that is drawn once and then shown from a texture, with its areas. It is drawn anew
+    // when anything happens but a mouse that moves outside of it, or when `key` changes. `key` stands for
+    // what the part shows of other parts (what is hovered there). The mouse may also move over `moving`,
+    // where the part leaves room for what is drawn after it. Draw nothing behind a part; parts do not nest.
+    //     if (const auto part = ui.part("part.plan", 0, r, key, ground)) draw(...);
+    class Part {
+      public:
+        ~Part() {
+            if (drawn_) ui_.end_part();
+        }
+        Part(const Part&) = delete;
+        Part& operator=(const Part&) = delete;
+        explicit operator bool() const { return drawn_; }  // true: draw it
+
+      private:
+        friend class Ui;
+        Part(Ui& ui, bool drawn) : ui_(ui), drawn_(drawn) {}
+        Ui& ui_;
+        bool drawn_;
+    };
+    [[nodiscard]] Part part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key,
+                            Color ground, Rect moving = {}) {
+        return {*this, begin_part(name, index, r, key, ground, moving)};
+    }
 
     // ---- layers: menus, dialogs, the palette ----
-    // Draws over everything before it; what is below takes no mouse while the layer is open. Returns false,
-    // and closes, when the user pressed Escape or (unless `modal`) clicked outside of `r`.
-    bool begin_layer(std::string_view name, Rect r, bool modal = false);
-    void end_layer();
+    // Draws over everything before it while it lives. What is below takes no mouse.
+    class Layer {
+      public:
+        Layer(Ui& ui, std::string_view name, Rect r, bool modal);
+        ~Layer();
+        Layer(const Layer&) = delete;
+        Layer& operator=(const Layer&) = delete;
+        // False: the user pressed Escape or (unless modal) clicked outside. The caller closes it.
+        [[nodiscard]] bool stays() const { return stays_; }
+
+      private:
+        Ui& ui_;
+        Canvas below_;
+        bool stays_ = true;
+    };
+    [[nodiscard]] Layer open_layer(std::string_view name, Rect r, bool modal = false) {
+        return {*this, name, r, modal};
+    }
     [[nodiscard]] int layer() const { return layer_; }
 
     // The keyboard's Tab order, at the end of the frame.
@@ -169,7 +239,9 @@ class Ui {
     const FrameInfo& frame_;
     const Theme& theme_;
     Canvas canvas_;
-    std::vector<Canvas> under_;  // canvases of the layers below
+    Id scope_ = kNoScope;
+    int exceptions_ = 0;  // in flight when the frame began
+    bool wheel_used_ = false;
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
@@ -179,6 +251,9 @@ class Ui {
     DrawMark part_mark_;
     bool part_checked_ = false;
 
+    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
+                    Rect moving);
+    void end_part();
     void draw_tooltip();
 };
 

@@ -48,7 +48,8 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
     Rect box{state.card_at.x, state.card_at.bottom() + 6, w, std::min(h, screen.y - 16)};
     if (box.bottom() > screen.y - 8) box.y = std::max(8.0f, state.card_at.y - box.h - 6);
     box.x = std::clamp(box.x, 8.0f, std::max(8.0f, screen.x - 8 - box.w));
-    const bool open = ui.begin_layer("glossary.card", box);
+    const auto layer = ui.open_layer("glossary.card", box);
+    const bool open = layer.stays();
     Rect room = box.inset(16, 14);
     const Rect foot = room.cut_bottom(22);
     glossary_text(ui, room, scene, *e, false);
@@ -58,7 +59,6 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
         state.search.clear();
         state.card.clear();
     }
-    ui.end_layer();
     if (!open) state.card.clear();
 }
 
@@ -106,7 +106,8 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
     const Vec2 screen = ui.frame().size;
     const float w = std::min(760.0f, screen.x - 24), h = std::min(520.0f, screen.y - 24);
     const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
-    const bool open = ui.begin_layer("glossary", box, true);
+    const auto layer = ui.open_layer("glossary", box, true);
+    const bool open = layer.stays();
     Rect room = box.inset(20, 16);
     Rect head = room.cut_top(28);
     ui.canvas().text_in(head.cut_left(86), "Glossary", {Face::semibold, 14, ui.theme().text, 0});
@@ -136,7 +137,6 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
     }
     state.fresh = false;
     if (ui.button("glossary.close", close, "Close")) leave = true;
-    ui.end_layer();
     if (leave) state.open = false;
 }
 

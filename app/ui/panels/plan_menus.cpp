@@ -159,7 +159,8 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const Rect a = state.menu_anchor;
     const float h = 8 * 2 + 34 * 3 + 44;
     const Rect box{a.x - 24, std::min(a.bottom() + 4, ui.frame().size.y - h - 8), a.w + 110, h};
-    const bool open = ui.begin_layer("menu.batch", box);
+    const auto layer = ui.open_layer("menu.batch", box);
+    const bool open = layer.stays();
     Rect room = box.inset(16, 12);
     const auto set = [&](std::string what, auto&& change) {
         Plan p = scene.plan;
@@ -186,7 +187,6 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
                   + " tokens"
             : "does not divide by micro-batch × data-parallel ranks";
     ui.canvas().paragraph(room, text, ui.small(), 18);
-    ui.end_layer();
     if (!open) state.menu.clear(), state.editing.clear();
     return edit;
 }
@@ -199,7 +199,8 @@ MaybeEdit precision_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const float h = 24 + kRowHeight * 12 - 6;
     const Rect box{a.x - 60, std::clamp(a.bottom() + 4, 8.0f, std::max(8.0f, ui.frame().size.y - h - 8)), 380,
                    std::min(h, ui.frame().size.y - 16)};
-    const bool open = ui.begin_layer("menu.precision", box);
+    const auto layer = ui.open_layer("menu.precision", box);
+    const bool open = layer.stays();
     Rect room = box.inset(16, 12);
     const auto row = [&](std::string_view label, std::string_view name,
                          std::span<const std::string_view> names, int value, auto&& change) {
@@ -245,7 +246,6 @@ MaybeEdit precision_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
         [](Training& x, int i) { x.overlap.tp = i == 1; });
     row("hide ep", "prec.hide_ep", kOff, t.overlap.ep ? 1 : 0,
         [](Training& x, int i) { x.overlap.ep = i == 1; });
-    ui.end_layer();
     if (!open) state.menu.clear();
     return edit;
 }

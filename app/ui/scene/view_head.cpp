@@ -96,4 +96,13 @@ Rect head_words(Rect head_row, Rect& room, float width) {
     return row;
 }
 
+void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height) {
+    Canvas& c = ui.canvas();
+    const TextStyle style = ui.style(13, Tone::secondary);
+    if (c.text_width(words, style) > head_row.w && room.h > least_height)
+        room.cut_top(c.paragraph(room, words, style, 18) + 6);
+    else
+        ui.label(head_row, words, style);
+}
+
 }  // namespace pentamesh::ui

@@ -25,6 +25,9 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, std::span<const ViewId> s
 [[nodiscard]] float segments_width(Ui& ui, std::span<const std::string_view> labels);
 // A row for words of this width: what is left of the head's row, or one of its own where that is short.
 [[nodiscard]] Rect head_words(Rect head_row, Rect& room, float width);
+// What a view says in a sentence: in the head's row, or as a paragraph cut off `room` where the row is too
+// short and the room higher than `least_height`; else cut, with a tooltip.
+void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height = 150);
 [[nodiscard]] std::string_view title_of(ViewId view);
 // The name that `screenshot --view` and picture files use: "mesh", "comm" ...
 [[nodiscard]] std::string_view picture_name(ViewId view);

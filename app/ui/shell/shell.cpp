@@ -276,9 +276,8 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<co
     // Asked again once the part is drawn: its head switches between picture and table.
     const auto has_cells = [&] { return view == ViewId::mesh && !as_data_[i]; };
     const Rect moving = has_cells() ? moving_in_mesh(mesh_) : Rect{};
-    if (ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window, moving)) {
+    if (const auto part = ui.part("part.view", i, room, shown_key(view), ui.theme().window, moving)) {
         draw_kept_view(ui, room, scene, view, siblings, place);
-        ui.end_part();
     }
     if (has_cells()) draw_mesh_cells(ui, scene, mesh_);
 }

@@ -147,6 +147,7 @@ class Shell {
     std::string menu_;  // the open menu of the bar
     Rect menu_anchor_;
     MenuState menu_state_;
+    int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
     bool palette_ = false, keys_ = false;
     MenuState palette_state_;
     std::string dialog_, dialog_text_, dialog_error_;  // "open", "save", "close", "about"; empty: none

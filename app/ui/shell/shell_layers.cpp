@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -42,10 +43,19 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     const float name_w = c.text_width("Pentamesh", name);
     c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
     const bool open = !menu_.empty();
-    for (const auto menu : kMenus) {
-        const bool any =
-            std::any_of(commands_.begin(), commands_.end(), [&](const Command& x) { return x.menu == menu; });
-        if (!any) continue;
+    std::vector<std::string_view> menus;
+    for (const auto menu : kMenus)
+        if (std::any_of(commands_.begin(), commands_.end(), [&](const Command& x) { return x.menu == menu; }))
+            menus.push_back(menu);
+    // Left and Right go along the bar, with a menu open or a name focused; Down opens the focused one.
+    const auto beside = [&](std::string_view menu, int by) -> std::string_view {
+        const auto n = static_cast<std::ptrdiff_t>(menus.size());
+        const auto at = std::find(menus.begin(), menus.end(), menu) - menus.begin();
+        return by == 0 || at == n ? "" : menus[static_cast<std::size_t>((at + by + n) % n)];
+    };
+    const std::string_view turned = beside(menu_, std::exchange(menu_turn_, 0));
+    std::string_view focus_to = turned;
+    for (const auto menu : menus) {
         const TextStyle s = ui.style(13, Tone::secondary);
         const float w = c.text_width(menu, s) + 16;
         const Rect item = row.cut_left(w);
@@ -55,12 +65,23 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
         c.text_in(item, menu, shown, Align::center);
         if (hit.focused) ui.focus_ring(item.inset(2, 8), 4);
         // With one menu open, moving over another opens that.
-        const bool slides = open && menu_ != menu && item.contains(ui.frame().mouse);
-        if (hit.clicked || slides) {
+        const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse);
+        const bool slides = open && mouse_moved && menu_ != menu && item.contains(ui.frame().mouse);
+        bool down = false;
+        if (hit.focused && !open) {
+            focus_to = beside(menu, pressed({Key::right}, true) ? 1 : pressed({Key::left}, true) ? -1 : 0);
+            down = pressed({Key::down});
+        }
+        if (hit.clicked || slides || down || turned == menu) {
             menu_ = menu;
             menu_anchor_ = {item.x, item.y, item.w, item.h - 6};
             menu_state_ = {};
         }
+    }
+    if (!focus_to.empty()) {
+        state_.focus = id_of("menu." + std::string(focus_to));
+        state_.focus_visible = true;
+        dirty_ = true;
     }
     const Rect search = row.cut_right(std::min(168.0f, std::max(0.0f, row.w)));
     if (search.w > 90) {
@@ -101,6 +122,8 @@ void Shell::draw_layers(Ui& ui, Scene& scene) {
             shown.push_back(&x);
         }
         const MenuResult r = draw_menu(ui, "bar", menu_anchor_, items, menu_state_, false, 220);
+        menu_turn_ = r.beside;
+        if (r.beside != 0) dirty_ = true;
         if (r.picked >= 0 || r.closed) menu_.clear();
         if (r.picked >= 0) {
             shown[static_cast<std::size_t>(r.picked)]->run();
@@ -155,7 +178,8 @@ void Shell::draw_keys(Ui& ui) {
         lines.push_back({k, w});
     const auto per_column = (lines.size() + 1) / 2;
     const Rect box = centred(ui.frame(), 880, static_cast<float>(per_column) * 22 + 72);
-    const bool open = ui.begin_layer("keys", box);
+    const auto layer = ui.open_layer("keys", box);
+    const bool open = layer.stays();
     Rect room = box.inset(24, 20);
     ui.canvas().text_in(room.cut_top(20), "Keys", {Face::semibold, 14, ui.theme().text, 0});
     room.cut_top(12);
@@ -166,14 +190,14 @@ void Shell::draw_keys(Ui& ui) {
         ui.canvas().text_in({x, y, 138, 22}, lines[i].keys, ui.style(12, Tone::secondary));
         ui.canvas().text_in({x + 142, y, column - 156, 22}, lines[i].what, ui.style(12));
     }
-    ui.end_layer();
     if (!open || pressed({Key::f1})) keys_ = false;
 }
 
 void Shell::draw_dialog(Ui& ui) {
     const bool question = dialog_ == "close", about = dialog_ == "about";
     const Rect box = centred(ui.frame(), 480, about ? 190 : 158 + (dialog_error_.empty() ? 0.0f : 40.0f));
-    const bool open = ui.begin_layer("dialog", box, true);
+    const auto layer = ui.open_layer("dialog", box, true);
+    const bool open = layer.stays();
     Canvas& c = ui.canvas();
     Rect room = box.inset(24, 20);
     Rect buttons = room.cut_bottom(30);
@@ -204,7 +228,6 @@ void Shell::draw_dialog(Ui& ui) {
                 save(document_.path());
             else
                 ask("save", "plan.plan.json", after_dialog_);
-            ui.end_layer();
             return;
         }
         if (button("dialog.discard", "Discard")) {
@@ -244,7 +267,6 @@ void Shell::draw_dialog(Ui& ui) {
             dirty_ = true;
         }
     }
-    ui.end_layer();
     if (close) {
         dialog_.clear();
         after_dialog_ = nullptr;

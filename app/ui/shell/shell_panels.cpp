@@ -180,19 +180,17 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     Rect left, right;
     if (show_left && width >= 560) {
         left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
-        if (ui.begin_part("part.plan", 0, left, evaluated_, theme.panel)) {
+        if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
             edit = draw_plan_panel(ui, left, scene, panel_);
-            ui.end_part();
         }
     }
     if (show_right) {
         const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
         right = room.cut_right(std::clamp(settings_.right, least, std::max(least, width * 0.4f)));
-        if (ui.begin_part("part.right", 0, right, evaluated_, theme.panel)) {
+        if (const auto part = ui.part("part.right", 0, right, evaluated_, theme.panel)) {
             if (auto e =
                     lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
                 edit = std::move(e);
-            ui.end_part();
         }
     }
     draw_middle(ui, room, scene);
@@ -206,15 +204,13 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (right.w > 0)
         if (const float d = edge("split.right", right.x); d != 0)
             settings_.right = std::clamp(right.w - d, 240.0f, 560.0f);
-    if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
+    if (const auto part = ui.part("part.bar", 0, bar, evaluated_, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         draw_menu_bar(ui, bar);
-        ui.end_part();
     }
-    if (ui.begin_part("part.status", 0, status, evaluated_, theme.panel)) {
+    if (const auto part = ui.part("part.status", 0, status, evaluated_, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, evaluate_s_);
-        ui.end_part();
     }
     draw_highlights(ui, lesson_);
     return edit;

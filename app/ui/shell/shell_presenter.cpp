@@ -176,7 +176,8 @@ void Shell::draw_welcome(Ui& ui) {
     const Vec2 size = ui.frame().size;
     const float w = std::min(680.0f, size.x - 32), h = std::min(312.0f, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
-    const bool open = ui.begin_layer("welcome", box, true);
+    const auto layer = ui.open_layer("welcome", box, true);
+    const bool open = layer.stays();
     Canvas& c = ui.canvas();
     Rect room = box.inset(24, 20);
     c.text_in(room.cut_top(26), "Welcome to Pentamesh", {Face::semibold, 16, ui.theme().text, 0});
@@ -218,7 +219,6 @@ void Shell::draw_welcome(Ui& ui) {
     Rect row = room.cut_top(30);
     if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
-    ui.end_layer();
     if (picked < 0) return;
     welcome_ = false;
     settings_.welcomed = true;

@@ -49,7 +49,7 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
     } else {
         s.panning = false;
     }
-    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && pressed({Key::home}))) cam = {};
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && ui.view_key({Key::home}))) cam = {};
     // Centred along a direction in which everything fits; else never panned off the area.
     const auto clamp_axis = [](float pan, float extent, float room) {
         return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);

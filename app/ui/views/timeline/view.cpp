@@ -93,7 +93,7 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
         if (pressed({Key::up}, true)) zoom(0.8, about);
         if (pressed({Key::down}, true)) zoom(1.25, about);
     }
-    if (hit.double_clicked || pressed({Key::home})) s.from_s = s.to_s = 0;
+    if (hit.double_clicked || ui.view_key({Key::home})) s.from_s = s.to_s = 0;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
     if (s.to_s - s.from_s >= whole) s.from_s = s.to_s = 0;
     return clicked;

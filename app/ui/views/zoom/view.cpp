@@ -158,7 +158,7 @@ void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
         leave(ui, room, s);
         return;
     }
-    if (pressed({Key::home})) fly(ui, room, s, {});
+    if (ui.view_key({Key::home})) fly(ui, room, s, {});
     if (!mine) return;
     const NestBox box = box_of(s.nest, s.path);
     const NestChildren inside = children_of(s.nest, s.path, box);
