@@ -1,17 +1,16 @@
 #include "app/cli/sections.h"
 
 #include "core/base/text.h"
+#include "core/explain/explain_step.h"
+#include "core/mesh/places.h"
+#include "core/plan/edit_words.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <cmath>
 
 namespace pentamesh::cli {
 namespace {
-
-std::string tier_name(const Plan& plan, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
-}
 
 std::string count(double x) {
     return with_commas(std::llround(x));
@@ -29,7 +28,7 @@ std::string summary_line(const Plan& plan, const Evaluation& e) {
                        + (plan.cluster.gpu.name.empty() ? plan.cluster.gpu.id : plan.cluster.gpu.name)
                        + "; layout, inner to outer:";
     for (const Axis a : l.order) {
-        const std::int64_t f = a == Axis::dp_replicate ? resolved_dp_replicate(plan) : factor_of(l, a);
+        const std::int64_t f = factor_in_force(plan, a);
         line += " " + std::string(name_of(a)) + " " + with_commas(f);
     }
     line += "; ZeRO-" + std::to_string(l.zero) + ", " + std::string(name_of(l.schedule));
@@ -46,20 +45,7 @@ Section problems_section(const Evaluation& e) {
     Section s{"Problems and advice", {}, {}};
     constexpr std::array<const char*, 3> words{"error", "warning", "note"};
     for (const Problem& p : e.problems) {
-        std::string change;
-        for (const Edit& edit : p.fix) {
-            change += (change.empty() ? "" : ", ") + edit.path.substr(edit.path.empty() ? 0 : 1) + " = ";
-            if (const auto* i = std::get_if<std::int64_t>(&edit.value))
-                change += std::to_string(*i);
-            else if (const auto* d = std::get_if<double>(&edit.value))
-                change += three_digits(*d);
-            else if (const auto* b = std::get_if<bool>(&edit.value))
-                change += *b ? "true" : "false";
-            else if (const auto* t = std::get_if<std::string>(&edit.value))
-                change += *t;
-            else
-                change += "another order";
-        }
+        const std::string change = words_of(p.fix);
         s.lines.push_back(std::string(words[static_cast<std::size_t>(p.severity)]) + ": " + p.message
                           + (change.empty() ? "" : " Change: " + change + "."));
     }
@@ -74,7 +60,8 @@ Section parameters_section(const ParameterCounts& c) {
         if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), with_commas(n)});
     }
     s.table.rows.push_back({"total", with_commas(c.total)});
-    if (c.active != c.total) s.table.rows.push_back({"used by one token", with_commas(c.active)});
+    if (c.active != c.total)
+        s.table.rows.push_back({"used by one token, the whole embedding counted", with_commas(c.active)});
     if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", with_commas(c.mtp)});
     return s;
 }
@@ -86,7 +73,7 @@ Section groups_section(const Plan& plan, const Evaluation& e, std::span<const Gr
         const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
         if (g.degree <= 1) continue;
         std::vector<std::string> row{std::string(name_of(kind)), with_commas(g.degree), with_commas(g.groups),
-                                     tier_name(plan, g.slowest_tier)};
+                                     std::string(tier_name(plan.cluster, g.slowest_tier))};
         for (std::size_t t = 0; t < plan.cluster.tiers.size(); ++t)
             row.push_back(t < kMaxTiers ? with_commas(g.by_tier[t]) : "");
         s.table.rows.push_back(std::move(row));
@@ -124,14 +111,14 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
                {}}};
     for (const Operation& o : e.comm.operations)
         s.table.rows.push_back(
-            {std::string(name_of(o.axis)), std::string(o.what), std::string(name_of(o.collective)),
-             with_commas(o.group_size), tier_name(plan, o.tier), std::string(name_of(o.phase)),
-             count(o.count_per_step), bytes_text(o.message_bytes), bytes_text(o.sent_bytes_per_rank),
-             time_text(o.time_s), time_text(o.exposed_s)});
+            {std::string(name_of(o.group)), std::string(o.what), std::string(name_of(o.collective)),
+             with_commas(o.group_size), std::string(tier_name(plan.cluster, o.tier)),
+             std::string(name_of(o.phase)), count(o.count_per_step), bytes_text(o.message_bytes),
+             bytes_text(o.sent_bytes_per_rank), time_text(o.time_s), time_text(o.exposed_s)});
     if (s.table.rows.empty())
         s.lines.emplace_back("Nothing.");
     else
-        s.lines.emplace_back("The busiest rank of the busiest stage, in one step.");
+        s.lines.emplace_back("In one step, " + rows_device_text(e.comm) + ".");
     return s;
 }
 
@@ -168,8 +155,8 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
             add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
     for (const Operation& o : e.comm.operations) add(explain_operation(plan, e, o));
     if (!e.step) return s;
-    for (const StepPart part :
-         {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::optimizer, StepPart::straggler})
+    for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::uneven,
+                                StepPart::optimizer, StepPart::straggler})
         add(explain_step(plan, e, part));
     for (int i = 0; i < kGroupKindCount; ++i)
         if (e.step->exposed_comm_s[static_cast<std::size_t>(i)] > 0)
@@ -190,7 +177,8 @@ Section step_section(const Evaluation& e) {
     };
     row("compute", step.compute_s);
     row("recomputation", step.recompute_s);
-    row("pipeline bubble", step.bubble_s);
+    row("pipeline bubble", schedule_bubble_s(step));
+    row("uneven stages", step.uneven_s);
     for (int i = 0; i < kGroupKindCount; ++i)
         row("exposed " + std::string(name_of(static_cast<GroupKind>(i))),
             step.exposed_comm_s[static_cast<std::size_t>(i)]);
@@ -200,7 +188,8 @@ Section step_section(const Evaluation& e) {
     s.lines.push_back("MFU " + percent_text(step.mfu) + ", HFU " + percent_text(step.hfu) + ", "
                       + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, " + count(step.tokens_per_s)
                       + " tokens/s, " + count(step.tokens_per_step) + " tokens per step.");
-    s.lines.push_back("An estimate, typically within " + percent_text(step.error) + " of measured runs.");
+    s.lines.push_back("An estimate: of the published runs left out of the fit, half lie within "
+                      + percent_text(step.error) + ".");
     return s;
 }
 

@@ -87,7 +87,6 @@ std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts&
 
 // Every op a line; times in seconds, exact.
 std::string csv_of(const Timeline& t) {
-    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
     std::string out = "device,op,chunk,microbatch,backward_chunk,backward_microbatch,start_s,end_s\r\n";
     const auto exact = [](double seconds) {
         std::array<char, 32> text{};
@@ -98,8 +97,8 @@ std::string csv_of(const Timeline& t) {
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             const Op& op = t.order.ops[i];
             const bool pair = op.kind == OpKind::FB;
-            out += std::to_string(d) + "," + std::string(kOps[static_cast<std::size_t>(op.kind)]) + ","
-                   + std::to_string(op.chunk) + "," + std::to_string(op.microbatch) + ","
+            out += std::to_string(d) + "," + std::string(letters_of(op.kind)) + "," + std::to_string(op.chunk)
+                   + "," + std::to_string(op.microbatch) + ","
                    + (pair ? std::to_string(op.backward_chunk) : "") + ","
                    + (pair ? std::to_string(op.backward_microbatch) : "") + "," + exact(t.start[i]) + ","
                    + exact(t.end[i]) + "\r\n";

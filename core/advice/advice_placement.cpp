@@ -7,10 +7,10 @@ namespace pentamesh {
 namespace {
 
 const GroupSummary& groups_of(const Evaluation& e, GroupKind kind) {
-    return e.groups[static_cast<std::size_t>(kind)];
+    return e.groups[kind];
 }
 const AxisTraffic& traffic(const Evaluation& e, GroupKind kind) {
-    return e.comm.by_axis[static_cast<std::size_t>(kind)];
+    return e.comm.by_axis[kind];
 }
 std::int64_t crossing(const GroupSummary& s) {
     return s.groups - s.by_tier[0];

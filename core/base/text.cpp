@@ -55,6 +55,13 @@ std::string three_digits(double x, Zeros zeros) {
     return out;
 }
 
+std::string whole_text(double count) {
+    constexpr double kMostExact = 9e15;
+    return std::abs(count) < kMostExact && count == std::nearbyint(count)
+               ? with_commas(static_cast<std::int64_t>(count))
+               : three_digits(count);
+}
+
 std::string bytes_text(double bytes, Zeros zeros) {
     return scaled(bytes, 1000, kDecimal, zeros);
 }

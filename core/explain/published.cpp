@@ -4,6 +4,7 @@
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +52,7 @@ void set_layout(const json& run, Layout& l) {
     l.sequence_parallel = run.value("sequence_parallel", l.tp > 1);
     l.virtual_stages = number(run, "vpp", 1);
     l.schedule = l.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
-    if (run.value("schedule", "") == "dualpipe") l.schedule = Schedule::dualpipe;
+    if (const auto named = parse_name<Schedule>(run.value("schedule", ""))) l.schedule = *named;
     l.etp = l.ep > 1 ? 1 : l.tp;
     l.zero = run["zero"];
     const std::int64_t dp = run["dp"];

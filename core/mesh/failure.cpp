@@ -62,9 +62,7 @@ Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node) {
     scratch.clear();
     for (std::int64_t r = begin; r < end; ++r) {
         const Coordinates c = dense_coordinates(mesh, r);
-        const auto at = [&](Axis a) { return static_cast<std::size_t>(a); };
-        scratch.push_back(c[at(Axis::dp_replicate)] * mesh.dense[at(Axis::dp_shard)].size
-                          + c[at(Axis::dp_shard)]);
+        scratch.push_back(c[Axis::dp_replicate] * mesh.dense[Axis::dp_shard].size + c[Axis::dp_shard]);
     }
     std::sort(scratch.begin(), scratch.end());
     f.replicas_hit = std::unique(scratch.begin(), scratch.end()) - scratch.begin();

@@ -11,6 +11,11 @@ std::string_view domain_name(const Cluster& cluster) {
     return !cluster.tiers.empty() && cluster.tiers.front().domain > kLargestNode ? "rack" : "node";
 }
 
+std::string_view tier_name(const Cluster& cluster, int tier) {
+    const auto i = static_cast<std::size_t>(tier);
+    return tier >= 0 && i < cluster.tiers.size() ? std::string_view(cluster.tiers[i].name) : "the network";
+}
+
 std::string place_of(const Cluster& cluster, std::int64_t rank) {
     const std::int64_t domain =
         cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, cluster.tiers.front().domain);

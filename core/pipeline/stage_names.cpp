@@ -44,7 +44,7 @@ std::string ends_text(const Stages& stages, int device) {
 
 std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape,
                                      const Stages& stages) {
-    const Factor pp = mesh.dense[static_cast<std::size_t>(Axis::pp)];
+    const Factor pp = mesh.dense[Axis::pp];
     const std::int64_t domain =
         plan.cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, plan.cluster.tiers.front().domain);
     const std::int64_t period = std::max<std::int64_t>(1, pp.stride * pp.size);  // ranks until stage 0 again

@@ -66,13 +66,25 @@ void share_out(Layout& l, std::int64_t dp, std::int64_t replicate_before) {
 
 }  // namespace
 
-std::int64_t data_parallel(const Plan& plan) {
+std::int64_t replicas_in_force(const Plan& plan) {
     const Layout& l = plan.layout;
-    if (l.dp_replicate) return l.dp_shard * *l.dp_replicate;
-    const std::int64_t mp = model_parallel(l);
-    if (mp <= 0 || l.dp_shard <= 0 || plan.cluster.gpus % mp != 0) return 0;
-    const std::int64_t dp = plan.cluster.gpus / mp;
-    return dp % l.dp_shard == 0 ? dp : 0;
+    if (l.dp_replicate) return *l.dp_replicate;
+    std::int64_t left = std::max<std::int64_t>(plan.cluster.gpus, 0);
+    for (const std::int64_t factor : {l.tp, l.cp, l.pp, l.dp_shard}) {
+        if (factor < 1 || left % factor != 0) return 0;
+        left /= factor;
+    }
+    return left;
+}
+
+std::int64_t factor_in_force(const Plan& plan, Axis axis) {
+    return axis == Axis::dp_replicate ? replicas_in_force(plan) : factor_of(plan.layout, axis);
+}
+
+std::int64_t data_parallel(const Plan& plan) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(plan.layout.dp_shard, replicas_in_force(plan), &product) ? INT64_MAX
+                                                                                           : product;
 }
 
 std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis) {

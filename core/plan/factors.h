@@ -8,6 +8,12 @@
 
 namespace pentamesh {
 
+// The dp_replicate in force: the layout's own, or what the other factors leave of the cluster. 0 where that
+// is no whole number: such a plan has none.
+[[nodiscard]] std::int64_t replicas_in_force(const Plan& plan);
+// The same of any axis.
+[[nodiscard]] std::int64_t factor_in_force(const Plan& plan, Axis axis);
+
 // Degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from the
 // cluster. 0 where the other factors leave no whole number.
 [[nodiscard]] std::int64_t data_parallel(const Plan& plan);

@@ -2,6 +2,8 @@
 // JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
 #pragma once
 
+#include "core/base/enum_array.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -159,6 +161,8 @@ struct Cluster {
 
 enum class Axis : std::uint8_t { tp, cp, ep, dp_shard, dp_replicate, pp };
 inline constexpr int kAxisCount = 6;
+template <>
+inline constexpr std::size_t kEnumCount<Axis> = kAxisCount;
 
 enum class Schedule : std::uint8_t {
     gpipe,
@@ -172,6 +176,8 @@ enum class Schedule : std::uint8_t {
     looped_bfs
 };
 inline constexpr int kScheduleCount = 9;
+template <>
+inline constexpr std::size_t kEnumCount<Schedule> = kScheduleCount;
 enum class CpComm : std::uint8_t { ring, allgather, ulysses };
 
 struct Layout {

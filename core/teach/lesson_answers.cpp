@@ -43,7 +43,7 @@ bool take_argument(std::string_view pattern, std::string_view word, QueryArgumen
     if (pattern == "AXIS") {
         for (int k = 0; k < kGroupKindCount; ++k)
             if (name_of(static_cast<GroupKind>(k)) == word) {
-                arg.axis = static_cast<GroupKind>(k);
+                arg.group = static_cast<GroupKind>(k);
                 return true;
             }
         return false;

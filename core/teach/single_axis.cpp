@@ -45,10 +45,10 @@ void collect_traffic(const Evaluation& e, StrategyPrice& out) {
     for (const Operation& o : e.comm.operations) {
         if (o.count_per_step <= 0) continue;
         auto same = std::find_if(out.traffic.begin(), out.traffic.end(), [&](const StrategyTraffic& t) {
-            return t.collective == o.collective && t.axis == o.axis;
+            return t.collective == o.collective && t.group == o.group;
         });
         if (same == out.traffic.end())
-            same = out.traffic.insert(out.traffic.end(), StrategyTraffic{o.collective, o.axis, 0, 0});
+            same = out.traffic.insert(out.traffic.end(), StrategyTraffic{o.collective, o.group, 0, 0});
         same->count += o.count_per_step;
         same->sent_bytes += o.sent_bytes_per_rank;
         out.count += o.count_per_step;
@@ -57,10 +57,7 @@ void collect_traffic(const Evaluation& e, StrategyPrice& out) {
 }
 
 std::string plural_of(Collective c, double count) {
-    std::string name(name_of(c));
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (c == Collective::send_recv) name = "message";
-    if (c == Collective::all_to_all) name = "all-to-all";
+    const std::string name(c == Collective::send_recv ? "message" : words_of(c));
     return count == 1 ? name : name + "s";
 }
 
@@ -163,8 +160,8 @@ std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& pr
     out += sentence("; per step it sends ", bytes_text(price.sent_bytes), ":");
     for (std::size_t i = 0; i < price.traffic.size(); ++i) {
         const StrategyTraffic& t = price.traffic[i];
-        out += sentence(i == 0 ? " " : ", ", three_digits(t.count), " ", plural_of(t.collective, t.count));
-        if (t.collective != Collective::send_recv) out += sentence(" over ", name_of(t.axis));
+        out += sentence(i == 0 ? " " : ", ", whole_text(t.count), " ", plural_of(t.collective, t.count));
+        if (t.collective != Collective::send_recv) out += sentence(" over ", name_of(t.group));
     }
     return out + ".";
 }

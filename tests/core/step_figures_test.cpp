@@ -1,4 +1,5 @@
 // What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
+#include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
@@ -38,7 +39,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             CHECK(s.from_s == doctest::Approx(at));
             CHECK(s.time_s > 0);
             at = s.from_s + s.time_s;
-            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.axis).empty());
+            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.group).empty());
         }
         CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);

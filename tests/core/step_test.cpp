@@ -1,6 +1,7 @@
 #include "core/step/step.h"
 
 #include "core/evaluate.h"
+#include "core/explain/explain_step.h"
 #include "core/step/straggler.h"
 #include "plans.h"
 

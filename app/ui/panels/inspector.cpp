@@ -5,6 +5,7 @@
 #include "app/ui/panels/explain_selection.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
+#include "core/plan/edit_words.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>
@@ -51,13 +52,8 @@ void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     section(ui, room, "GPU", "RANK " + thousands(rank));
     field(ui, room, "place", place_of(scene.plan.cluster, rank));
     const Coordinates at = dense_coordinates(mesh, rank);
-    static constexpr std::array<std::pair<Axis, GroupKind>, 5> kAxes{
-        {{Axis::tp, GroupKind::tp},
-         {Axis::cp, GroupKind::cp},
-         {Axis::dp_shard, GroupKind::dp_shard},
-         {Axis::dp_replicate, GroupKind::dp_replicate},
-         {Axis::pp, GroupKind::pp}}};
-    for (const auto& [axis, kind] : kAxes) {
+    for (const Axis axis : {Axis::tp, Axis::cp, Axis::dp_shard, Axis::dp_replicate, Axis::pp}) {
+        const GroupKind kind = group_of(axis);
         const auto i = static_cast<std::size_t>(axis);
         if (mesh.dense[i].size <= 1) continue;
         std::string text =
@@ -78,9 +74,14 @@ void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto stage = static_cast<std::size_t>(at[static_cast<std::size_t>(Axis::pp)]);
     if (stage < scene.evaluation.memory.stage.size()) {
         const StageMemory& s = scene.evaluation.memory.stage[stage];
-        field(ui, room, "holds",
+        field(ui, room, "computes with",
               count_text(static_cast<double>(s.parameters_held)) + " parameters, "
-                  + plural(s.layers, "layer", "layers") + ", " + memory_text(s.total()));
+                  + plural(s.layers, "layer", "layers"));
+        field(ui, room, "keeps",
+              (s.parameters_kept < s.parameters_held
+                   ? count_text(static_cast<double>(s.parameters_kept)) + " of them, "
+                   : std::string())
+                  + memory_text(s.total()));
     }
     room.cut_top(12);
 }
@@ -91,7 +92,9 @@ void stage_block(Ui& ui, Rect& room, const Scene& scene) {
     const StageMemory& s = scene.evaluation.memory.stage[i];
     section(ui, room, "STAGE", std::to_string(s.stage));
     field(ui, room, "layers", thousands(s.layers));
-    field(ui, room, "holds", count_text(static_cast<double>(s.parameters_held)) + " parameters");
+    field(ui, room, "computes with", count_text(static_cast<double>(s.parameters_held)) + " parameters");
+    if (s.parameters_kept < s.parameters_held)
+        field(ui, room, "keeps", count_text(static_cast<double>(s.parameters_kept)) + " of them");
     field(ui, room, "in flight", significant(s.in_flight) + " micro-batches");
     field(ui, room, "parameters", memory_text(s.parameters));
     field(ui, room, "gradients", memory_text(s.gradients));
@@ -108,7 +111,7 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto i = static_cast<std::size_t>(scene.selection.operation);
     if (i >= ops.size()) return;
     const Operation& op = ops[i];
-    section(ui, room, "COLLECTIVE", axis_label(op.axis));
+    section(ui, room, "COLLECTIVE", axis_label(op.group));
     field(ui, room, "what", std::string(op.what));
     field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
     field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
@@ -130,11 +133,9 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     const Timeline& t = replayed ? *scene.shown_timeline : scene.evaluation.timeline;
     const auto i = static_cast<std::size_t>(scene.selection.op);
     if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
-    static constexpr std::array<std::string_view, 5> kNames{"forward", "backward", "input gradient",
-                                                            "weight gradient", "forward + backward"};
     const Op& op = t.order.ops[i];
     section(ui, room, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
-    field(ui, room, "does", std::string(kNames[static_cast<std::size_t>(op.kind)]));
+    field(ui, room, "does", std::string(name_of(op.kind)));
     field(ui, room, "micro-batch", std::to_string(op.microbatch));
     if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
     field(ui, room, "starts", time_text(t.start[i]));
@@ -192,34 +193,6 @@ void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
 
 // ---- problems -----------------------------------------------------------------------------------------
 
-std::string fix_label(const std::vector<Edit>& fix) {
-    std::string s;
-    for (const Edit& e : fix) {
-        std::string name = e.path.substr(e.path.rfind('/') + 1);
-        std::replace(name.begin(), name.end(), '_', ' ');
-        std::string value = std::visit(
-            [](const auto& v) -> std::string {
-                using T = std::decay_t<decltype(v)>;
-                if constexpr (std::is_same_v<T, std::int64_t>)
-                    return thousands(v);
-                else if constexpr (std::is_same_v<T, double>)
-                    return significant(v);
-                else if constexpr (std::is_same_v<T, bool>)
-                    return v ? "on" : "off";
-                else if constexpr (std::is_same_v<T, std::string>)
-                    return v;
-                else {
-                    std::string list;
-                    for (const auto& x : v) list += (list.empty() ? "" : "-") + x;
-                    return list;
-                }
-            },
-            e.value);
-        s += (s.empty() ? "" : ", ") + name + " " + value;
-    }
-    return s;
-}
-
 void severity_mark(Ui& ui, Vec2 at, Severity s) {
     Canvas& c = ui.canvas();
     if (s == Severity::info) {
@@ -252,7 +225,7 @@ MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
         text.cut_top(used);
         room.cut_top(used);
         if (!p.fix.empty()) {
-            std::string label = fix_label(p.fix);
+            std::string label = words_of(p.fix);
             while (label.size() > 4 && c.text_width(label, ui.style(12)) > text.w)
                 label.resize(label.size() - 4), label += "…";
             if (ui.link("problem.fix", text.min(), label, i)) {
@@ -286,7 +259,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     };
     std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text, StepPart::compute},
                             {"recompute", s.recompute_s, ui.theme().secondary, StepPart::recompute},
-                            {"bubble", s.bubble_s, ui.theme().faint, StepPart::bubble}};
+                            {"bubble", schedule_bubble_s(s), ui.theme().faint, StepPart::bubble},
+                            {"uneven stages", s.uneven_s, ui.theme().faint, StepPart::uneven}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         parts.push_back({axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)],

@@ -64,38 +64,27 @@ MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     struct Choice {
         Schedule schedule;
         std::int64_t chunks;
-        const char* detail;
     };
-    static constexpr std::array<Choice, 11> kChoices{{
-        {Schedule::one_f_one_b, 1, "one forward, one backward; holds at most p micro-batches"},
-        {Schedule::gpipe, 1, "all forwards, then all backwards; holds every micro-batch"},
-        {Schedule::interleaved, 2, "two chunks a stage: half the bubble, twice the messages"},
-        {Schedule::interleaved, 4, "four chunks a stage"},
-        {Schedule::interleaved, 8, "eight chunks a stage"},
-        {Schedule::looped_bfs, 2, "breadth first over two chunks"},
-        {Schedule::zb_h1, 1, "backward split in two; weight gradients fill the bubble"},
-        {Schedule::zb_h2, 1, "no bubble within a stage's span, twice the memory"},
-        {Schedule::zb_v, 2, "V placement, no bubble within a span at 1F1B's memory"},
-        {Schedule::dualpipe, 1, "two directions, two copies of the parameters"},
-        {Schedule::dualpipev, 2, "DualPipe folded to a V, one copy"},
-    }};
     std::vector<MenuItem> items;
-    std::vector<const Choice*> shown;
-    for (const Choice& c : kChoices) {
-        MenuItem item;
-        item.label = std::string(name_of(c.schedule))
-                     + (c.chunks > 1 ? ", " + std::to_string(c.chunks) + " chunks" : "");
-        item.detail = c.detail;
-        item.checked =
-            scene.plan.layout.schedule == c.schedule && scene.plan.layout.virtual_stages == c.chunks;
-        items.push_back(item);
-        shown.push_back(&c);
+    std::vector<Choice> shown;
+    for (int s = 0; s < kScheduleCount; ++s) {
+        const auto schedule = static_cast<Schedule>(s);
+        for (const ChunkChoice& c : traits_of(schedule).choices) {
+            MenuItem item;
+            item.label = std::string(name_of(schedule))
+                         + (c.chunks > 1 ? ", " + std::to_string(c.chunks) + " chunks" : "");
+            item.detail = c.detail;
+            item.checked =
+                scene.plan.layout.schedule == schedule && scene.plan.layout.virtual_stages == c.chunks;
+            items.push_back(item);
+            shown.push_back({schedule, c.chunks});
+        }
     }
     return pick(ui, state, items, false, [&](std::size_t i) {
         Plan p = scene.plan;
-        p.layout.schedule = shown[i]->schedule;
-        if (p.layout.virtual_stages != shown[i]->chunks) p.layout.stage_layers.clear();
-        p.layout.virtual_stages = shown[i]->chunks;
+        p.layout.schedule = shown[i].schedule;
+        if (p.layout.virtual_stages != shown[i].chunks) p.layout.stage_layers.clear();
+        p.layout.virtual_stages = shown[i].chunks;
         p.layout.microbatch_group.reset();
         return PlanEdit{std::move(p), items[i].label, ""};
     });

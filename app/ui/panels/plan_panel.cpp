@@ -33,22 +33,8 @@ std::string_view long_name(Axis a) {
     return "";
 }
 
-GroupKind kind_of(Axis a) {
-    switch (a) {
-    case Axis::tp: return GroupKind::tp;
-    case Axis::cp: return GroupKind::cp;
-    case Axis::ep: return GroupKind::ep;
-    case Axis::dp_shard: return GroupKind::dp_shard;
-    case Axis::dp_replicate: return GroupKind::dp_replicate;
-    case Axis::pp: return GroupKind::pp;
-    }
-    return GroupKind::tp;
-}
-
 std::int64_t resolved(const Plan& p, Axis a) {
-    if (a != Axis::dp_replicate || p.layout.dp_replicate) return factor_of(p.layout, a);
-    const std::int64_t dp = data_parallel(p);
-    return dp > 0 ? dp / p.layout.dp_shard : 1;
+    return std::max<std::int64_t>(factor_in_force(p, a), 1);
 }
 
 PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
@@ -159,7 +145,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     Rect step_box = row.cut_right(70);
     row.cut_right(4);
     const Hit toggle = ui.area("layout." + name + ".toggle", row, 0, possible);
-    const GroupKind kind = kind_of(axis);
+    const GroupKind kind = group_of(axis);
     Color color = color_of(ui.theme(), kind);
     if (!on) color = color.alpha(0.45f);
     if (scene.selection.axis == kind && on) c.rect({row.x - 8, row.y + 5, 2, row.h - 10}, color, 1);
@@ -316,7 +302,7 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
         c.rect(r, dragged || hit.hovered ? ui.theme().hairline : ui.theme().raised.alpha(on ? 1.0f : 0.45f),
                6);
         c.frame(r, dragged ? ui.theme().text : ui.theme().hairline.alpha(on ? 1.0f : 0.6f), 1, 6);
-        const Color swatch = color_of(ui.theme(), kind_of(a));
+        const Color swatch = color_of(ui.theme(), group_of(a));
         ui.swatch({r.x + 8, r.center().y - 4}, on ? swatch : swatch.alpha(0.45f), 8);
         TextStyle label = ui.style(12, on ? Tone::text : Tone::faint);
         c.text_in({r.x + 22, r.y, r.w - 24, r.h}, name_of(a), label);

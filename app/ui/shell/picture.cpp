@@ -141,7 +141,7 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
              + (t.oversubscription > 1 ? " 1:" + trimmed(t.oversubscription) : "");
     std::string factors;
     for (const Axis a : l.order) {
-        const std::int64_t f = a == Axis::dp_replicate ? resolved_dp_replicate(p) : factor_of(l, a);
+        const std::int64_t f = factor_in_force(p, a);
         if (f > 1) factors += " " + std::string(name_of(a)) + " " + thousands(f);
     }
     s += factors.empty() ? "). Layout: nothing is parallel" : "). Layout, inner to outer:" + factors;

@@ -205,11 +205,7 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
 
 std::string spoken(const MapRow& row) {
     std::string text;
-    for (const Collective k : row.collectives) {
-        std::string name(name_of(k));
-        std::replace(name.begin(), name.end(), '_', '-');
-        text += (text.empty() ? "" : " + ") + name;
-    }
+    for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
     return text;
 }
 

@@ -152,9 +152,7 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
 void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const MemoryViewState&) {
     Canvas& c = ui.canvas();
     const Memory& m = scene.evaluation.memory;
-    std::vector<double> in_flight;
-    for (const StageMemory& s : m.stage) in_flight.push_back(s.in_flight);
-    const std::vector<SavingStep> steps = savings(scene.plan, in_flight);
+    const std::vector<SavingStep> steps = savings(scene.plan, scene.evaluation.in_flight);
     if (steps.empty()) return;
     const std::string words = "the fullest GPU, from the whole model on one to this plan: "
                               + memory_text(steps.front().fullest.total()) + " to "

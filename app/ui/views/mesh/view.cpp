@@ -431,7 +431,7 @@ DataTable mesh_data(const Scene& scene) {
                          + scene.plan.cluster.tiers[i].name;
         std::string collectives;
         for (const Operation& op : scene.evaluation.comm.operations)
-            if (op.axis == kind && collectives.find(name_of(op.collective)) == std::string::npos)
+            if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
                 collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
         t.rows.push_back({std::string(name_of(kind)), std::to_string(g.degree), std::to_string(g.groups),
                           std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),

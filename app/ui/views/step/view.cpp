@@ -18,14 +18,15 @@ constexpr int kMostDoublings = 20;
 constexpr std::size_t kNearest = 6;
 
 std::string label_of(const StepSlice& s) {
-    return s.part == StepPart::exposed ? axis_label(s.axis) + " exposed" : std::string(name_of(s.part));
+    return s.part == StepPart::exposed ? axis_label(s.group) + " exposed" : std::string(name_of(s.part));
 }
 
 Color color_of_part(const Theme& t, const StepSlice& s) {
     switch (s.part) {
     case StepPart::recompute: return t.secondary;
-    case StepPart::bubble: return t.faint;
-    case StepPart::exposed: return color_of(t, s.axis);
+    case StepPart::bubble:
+    case StepPart::uneven: return t.faint;
+    case StepPart::exposed: return color_of(t, s.group);
     case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
     case StepPart::straggler: return t.bad;
     case StepPart::compute:
@@ -56,11 +57,11 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     for (std::size_t i = 0; i < slices.size(); ++i) {
         const StepSlice& s = slices[i];
         const Rect row = row_of(i);
-        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.axis);
+        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.group);
         const Hit hit = ui.area("step.slice", row, index);
         const Selection& sel = scene.selection;
         const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
-                              && (s.part != StepPart::exposed || sel.axis == s.axis);
+                              && (s.part != StepPart::exposed || sel.axis == s.group);
         if (selected || hit.hovered) c.rect(row, ui.theme().raised.alpha(selected ? 1 : 0.5f), 3);
         if (hit.focused) ui.focus_ring(row, 3);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
@@ -83,8 +84,8 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(s.part);
             if (s.part == StepPart::exposed) {
-                scene.selection.axis = s.axis;
-                scene.selection.expert = is_expert(s.axis);
+                scene.selection.axis = s.group;
+                scene.selection.expert = is_expert(s.group);
             }
         }
     }

@@ -21,21 +21,10 @@ namespace {
 constexpr float kMostRow = 128, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
-std::string op_name(OpKind k) {
-    switch (k) {
-    case OpKind::F: return "forward";
-    case OpKind::B: return "backward";
-    case OpKind::I: return "input gradient";
-    case OpKind::W: return "weight gradient";
-    case OpKind::FB: return "forward and backward, overlapped";
-    }
-    return "";
-}
-
 std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_t i) {
     const Op& op = t.order.ops[i];
     const int device = device_of_op(t, i), m = t.shape.microbatches;
-    std::string s = op_name(op.kind) + ", micro-batch " + std::to_string(op.microbatch % m);
+    std::string s = std::string(name_of(op.kind)) + ", micro-batch " + std::to_string(op.microbatch % m);
     if (t.iterations > 1) s += " of step " + std::to_string(op.microbatch / m + 1);
     s += "\nstage " + std::to_string(device);
     if (chunks_of(t.shape) > 1) s += ", chunk " + std::to_string(op.chunk);
@@ -416,7 +405,6 @@ DataTable timeline_data(const Scene& scene) {
     DataTable table;
     table.columns = {{"stage", true},     {"op"},           {"chunk", true}, {"micro-batch", true},
                      {"start (s)", true}, {"end (s)", true}};
-    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
     for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             if (table.rows.size() >= kMost) {
@@ -424,7 +412,7 @@ DataTable timeline_data(const Scene& scene) {
                 return table;
             }
             const Op& op = t.order.ops[i];
-            table.rows.push_back({std::to_string(d), std::string(kOps[static_cast<std::size_t>(op.kind)]),
+            table.rows.push_back({std::to_string(d), std::string(letters_of(op.kind)),
                                   std::to_string(op.chunk), std::to_string(op.microbatch),
                                   significant(t.start[i], 6), significant(t.end[i], 6)});
         }
