@@ -42,9 +42,11 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.animating = state_.waiting = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
+    begun_ = mark();
 }
 
 Ui::~Ui() {
+    unwind(begun_);
     draw_tooltip();
     if (hovered_now_ != state_.hovered_last) {
         state_.hovered_last = hovered_now_;
@@ -385,8 +387,9 @@ void Ui::end_part() {
 bool Ui::begin_layer(std::string_view name, Rect r, bool modal) {
     state_.layers_open += 1;
     layer_ = state_.layers_open;
-    under_.push_back(canvas_);
+    under_.push_back({canvas_, 0});
     canvas_ = begin_front_layer(name, frame_, canvas_.page());
+    under_.back().clips = clip_depth(canvas_);
     if (modal) canvas_.rect({0, 0, frame_.size.x, frame_.size.y}, rgb(0x000000).alpha(0.45f));
     canvas_.rect({r.x - 1, r.y + 2, r.w + 2, r.h + 6}, rgb(0x000000).alpha(0.16f), kRadius + 2);
     canvas_.rect(r, theme_.panel, kRadius + 2);
@@ -399,9 +402,30 @@ bool Ui::begin_layer(std::string_view name, Rect r, bool modal) {
 
 void Ui::end_layer() {
     end_front_layer();
-    canvas_ = under_.back();
+    canvas_ = under_.back().canvas;
     under_.pop_back();
     layer_ -= 1;
+}
+
+// ---- after a failure ----------------------------------------------------------------------------------
+
+Ui::Mark Ui::mark() const {
+    return {under_.size(), part_ != nullptr, clip_depth(canvas_)};
+}
+
+void Ui::unwind(const Mark& mark) {
+    const auto pop_clips = [&](int depth) {
+        while (clip_depth(canvas_) > depth) canvas_.pop_clip();
+    };
+    while (under_.size() > mark.layers) {
+        pop_clips(under_.back().clips);
+        end_layer();
+    }
+    if (part_ != nullptr && !mark.in_part) {
+        if (!part_under_) pop_clips(mark.clips + 1);  // the part's own is popped with it
+        end_part();
+    }
+    pop_clips(mark.clips);
 }
 
 void Ui::move_focus() {

@@ -161,6 +161,17 @@ class Ui {
     void end_layer();
     [[nodiscard]] int layer() const { return layer_; }
 
+    // ---- after a failure ----
+    // What is open now: layers, a part, clips.
+    struct Mark {
+        std::size_t layers = 0;
+        bool in_part = false;
+        int clips = 0;
+    };
+    [[nodiscard]] Mark mark() const;
+    // Ends what was begun since the mark and not ended, because an exception left it.
+    void unwind(const Mark& mark);
+
     // The keyboard's Tab order, at the end of the frame.
     void move_focus();
 
@@ -169,7 +180,12 @@ class Ui {
     const FrameInfo& frame_;
     const Theme& theme_;
     Canvas canvas_;
-    std::vector<Canvas> under_;  // canvases of the layers below
+    struct Below {
+        Canvas canvas;
+        int clips = 0;  // pushed on the layer over it when that began
+    };
+    std::vector<Below> under_;  // what lies below each layer
+    Mark begun_;                // when the frame began
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
