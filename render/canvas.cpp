@@ -353,6 +353,10 @@ bool inside_clip(const Canvas& canvas, Vec2 at) {
     return px.x >= low.x && px.y >= low.y && px.x < high.x && px.y < high.y;
 }
 
+int clip_depth(const Canvas& canvas) {
+    return canvas.list() == nullptr ? 0 : canvas.list()->_ClipRectStack.Size;
+}
+
 Canvas frame_canvas(const FrameInfo& info, Page* page, bool front) {
     return {front ? ImGui::GetForegroundDrawList() : ImGui::GetWindowDrawList(), info.scale, page};
 }

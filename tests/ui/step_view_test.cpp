@@ -52,7 +52,7 @@ TEST_CASE("the token budget is typed, and the data table answers in days") {
     d.type("2 T");
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
     for (const Command& c : d.shell.commands())
-        if (c.id == "export.Copy data as CSV") c.run();
+        if (c.id == "export.csv") c.run();
     CHECK(d.clipboard.find("time for 2.00 T tokens") != std::string::npos);
 }
 

@@ -43,9 +43,11 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.animating = state_.waiting = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
+    begun_ = mark();
 }
 
 Ui::~Ui() {
+    unwind(begun_);
     if (std::uncaught_exceptions() > exceptions_) {  // the frame is incomplete: keep nothing of it
         state_.parts.clear();
         state_.disturbed = true;
@@ -171,6 +173,7 @@ Ui::Layer::Layer(Ui& ui, std::string_view name, Rect r, bool modal) : ui_(ui), b
     const Theme& theme = ui_.theme_;
     const FrameInfo& frame = ui_.frame_;
     c = begin_front_layer(name, frame, c.page());
+    begun_ = ui_.mark();
     if (modal) c.rect({0, 0, frame.size.x, frame.size.y}, rgb(0x000000).alpha(0.45f));
     c.rect({r.x - 1, r.y + 2, r.w + 2, r.h + 6}, rgb(0x000000).alpha(0.16f), kRadius + 2);
     c.rect(r, theme.panel, kRadius + 2);
@@ -181,6 +184,7 @@ Ui::Layer::Layer(Ui& ui, std::string_view name, Rect r, bool modal) : ui_(ui), b
 }
 
 Ui::Layer::~Layer() {
+    ui_.unwind(begun_);
     end_front_layer();
     ui_.canvas_ = below_;
     ui_.layer_ -= 1;
@@ -188,6 +192,16 @@ Ui::Layer::~Layer() {
 
 Ui::Scope::Scope(Ui& ui, std::string_view name) : ui_(ui), outer_(ui.scope_) {
     ui_.scope_ = hash_more(hash_more(outer_, name), "/");
+}
+
+// ---- after a failure ----------------------------------------------------------------------------------
+
+Ui::Mark Ui::mark() const {
+    return {clip_depth(canvas_)};
+}
+
+void Ui::unwind(const Mark& mark) {
+    while (clip_depth(canvas_) > mark.clips) canvas_.pop_clip();
 }
 
 void Ui::move_focus() {

@@ -184,6 +184,15 @@ class Ui {
               float size = 12);
     void swatch(Vec2 at, Color color, float size = 10);
 
+    // ---- after a failure ----
+    // Clips that are open now; unwind() ends those pushed since, because an exception left them. Layers and parts
+    // end by themselves.
+    struct Mark {
+        int clips = 0;
+    };
+    [[nodiscard]] Mark mark() const;
+    void unwind(const Mark& mark);
+
     // ---- kept parts ----
     // A part of the window that is drawn once and then shown from a texture, with its areas. It is drawn anew
     // when anything happens but a mouse that moves outside of it, or when `key` changes. `key` stands for
@@ -224,6 +233,7 @@ class Ui {
       private:
         Ui& ui_;
         Canvas below_;
+        Mark begun_;
         bool stays_ = true;
     };
     [[nodiscard]] Layer open_layer(std::string_view name, Rect r, bool modal = false) {
@@ -242,11 +252,13 @@ class Ui {
     Id scope_ = kNoScope;
     int exceptions_ = 0;  // in flight when the frame began
     bool wheel_used_ = false;
+    Mark begun_;          // when the frame began
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
     UiState::Part* part_ = nullptr;     // that is being drawn
     std::size_t part_areas_ = 0;        // where its areas begin
+    Mark part_begun_;                   // clips inside it
     std::optional<Canvas> part_under_;  // where it is drawn on the layer: the window's
     DrawMark part_mark_;
     bool part_checked_ = false;

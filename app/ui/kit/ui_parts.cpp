@@ -33,6 +33,7 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
         part_->layer = 0;
         canvas_.push_clip(r);
         canvas_.rect(r, ground);
+        part_begun_ = mark();
         return true;
     }
     if (part_->layer == layer) {
@@ -43,11 +44,13 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     }
     part_->layer = layer;
     part_under_ = std::exchange(canvas_, layer_canvas(frame_, r, ground));
+    part_begun_ = mark();
     return true;
 }
 
 void Ui::end_part() {
     UiState::Part& part = *std::exchange(part_, nullptr);
+    unwind(part_begun_);
     const auto first = state_.areas.begin() + static_cast<std::ptrdiff_t>(part_areas_);
     if (part_checked_) {
         const std::uint64_t drawn = drawn_since(canvas_, part_mark_);

@@ -9,6 +9,8 @@
 #include "app/ui/scene/view_head.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
+#include "app/ui/shell/incoming.h"
+#include "app/ui/shell/recovery.h"
 #include "app/ui/shell/settings.h"
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/map/view.h"
@@ -36,11 +38,14 @@ struct Host {
     // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
     std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
     std::filesystem::path config_folder;  // empty: nothing is remembered
+    std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
     bool first_run = false;               // the welcome may be shown where it was not seen yet
 };
 
 // What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
+
+enum class DialogKind : std::uint8_t { none, open, save, picture, close, recover, about };
 
 class Shell {
   public:
@@ -50,18 +55,23 @@ class Shell {
     // `wants_frame` asks for.
     void frame(const FrameInfo& info, Page* page = nullptr);
     [[nodiscard]] bool wants_frame() const {
-        return state_.animating || state_.waiting || dirty_ || hover_moved_;
+        return state_.animating || state_.waiting || dirty_ || hover_moved_ || !queue_.empty();
     }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;
 
-    // Opens a plan file, a config.json, a picture with a plan inside, or shows what is wrong with it.
+    // Opens a plan file, a config.json, a picture with a plan inside or a lesson, or says what is wrong with
+    // it. The plan that was open comes back with undo.
     void open_file(const std::filesystem::path& path);
     void open_text(const std::string& text, const std::string& origin);
-    void open_plan(Plan plan);
+    void open_plan(Plan plan);                            // a preset's
     void opened_from(const std::filesystem::path& path);  // the plan given at the start is this file's
-    void say(std::string text);                           // a line that passes by
-    void closed();  // the window went: what was discarded is not offered again
+    // A picture could not be written: the dialog is shown again with the reason.
+    void picture_failed(const std::filesystem::path& path, std::string reason);
+    // Runs a command once the frame that is being drawn is done.
+    void run(const Command& command) { later(command.title, command.run); }
+    void say(std::string text);  // a line that passes by
+    void closed();               // the window went: what was discarded is not offered again
     // True when the window may close now; else the question is shown.
     bool may_close();
 
@@ -88,6 +98,9 @@ class Shell {
         full_ = view;
     }
     [[nodiscard]] std::string message() const { return toast_; }
+    [[nodiscard]] DialogKind dialog() const { return dialog_.kind; }
+    [[nodiscard]] const std::string& dialog_error() const { return dialog_.error; }
+    [[nodiscard]] const std::string& dialog_text() const { return dialog_.text; }
     // A lesson sets the open plan aside and gives it back when it is left.
     void open_lesson(const std::filesystem::path& file);
     [[nodiscard]] const LessonEntry* lesson_after(const std::filesystem::path& file) const;
@@ -96,9 +109,10 @@ class Shell {
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }
     [[nodiscard]] std::optional<ViewId> full_view() const { return full_; }
     [[nodiscard]] bool presenting() const { return presenter_.on; }
-    // Writes the autosave where the plan is modified, removes it where not.
+    // What is not saved is kept against a crash after each frame, a little later. This waits until it is.
     void autosave();
-    [[nodiscard]] bool offer_recovery();  // true: one was found and opened
+    // Asks about plans that windows left which are gone. False: there are none.
+    bool offer_recovery();
 
   private:
     const Presets& presets_;
@@ -138,10 +152,9 @@ class Shell {
         double begun_s = 0;
     } presenter_;
     SidePane side_ = SidePane::lesson;
-    bool seek_marked_ = false;          // in the plan, once it is drawn
-    float width_ = 0;                   // of the window
-    LessonAction lesson_action_;        // of this frame, done at its end
-    std::filesystem::path open_later_;  // a lesson, once the frame has been drawn
+    bool seek_marked_ = false;    // in the plan, once it is drawn
+    float width_ = 0;             // of the window
+    LessonAction lesson_action_;  // of this frame, done at its end
     bool welcome_ = false;
 
     std::string menu_;  // the open menu of the bar
@@ -150,19 +163,51 @@ class Shell {
     int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
     bool palette_ = false, keys_ = false;
     MenuState palette_state_;
-    std::string dialog_, dialog_text_, dialog_error_;  // "open", "save", "close", "about"; empty: none
-    std::function<void()> after_dialog_;
+    struct Dialog {
+        DialogKind kind = DialogKind::none;
+        std::string text{}, error{};
+        std::function<void()> after{};
+        bool fresh = true;                  // its field gets the keyboard
+        std::filesystem::path confirmed{};  // a file that may be replaced
+    } dialog_;
+    struct Queued {
+        std::string what;
+        std::function<void()> run;
+    };
+    std::vector<Queued> queue_;            // what is done between this frame and the next
+    std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
+    std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
     double toast_until_s_ = 0;
     double now_s_ = 0, evaluate_s_ = 0;
     std::uint64_t evaluated_ = 0;
-    std::uint64_t autosaved_ = 0;
     bool hover_moved_ = false;
-    bool dirty_ = true, quit_ = false, fullscreen_ = false, dialog_fresh_ = false;
+    bool dirty_ = true, quit_ = false, fullscreen_ = false;
 
     void evaluate_now();
     void apply(std::optional<PlanEdit> edit);
+    void later(std::string what, std::function<void()> run);
+    void run_queue();
+    // Runs `act`; what it throws is said, with `what` was being done. False: it threw.
+    bool guarded(std::string_view what, const std::function<void()>& act);
+    // The same while a frame is drawn; the reason stands in `room`, and what was begun in `ui` is ended.
+    bool draw_guarded(Ui& ui, std::string_view what, Rect room, const std::function<void()>& draw);
+    void draw_frame(const FrameInfo& info, Page* page);
+    void draw_content(Ui& ui, Scene& scene, Rect room);
+    void take_keys();
+    void take_escape();
+    void keep_settings(const FrameInfo& info);
+
+    // commands_table.cpp, commands_views.cpp
+    void add(Command command);
     void make_commands();
+    void make_file_commands();
+    void make_edit_commands();
+    void make_view_commands();
+    void make_timeline_commands();
+    void make_look_commands();
+    void make_export_commands();
+    void make_help_commands();
     void draw_menu_bar(Ui& ui, Rect bar);
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
                    ViewId* place);
@@ -187,6 +232,7 @@ class Shell {
     void make_lesson_commands();
     void begin_lesson_frame();
     void apply_lesson_scene();
+    void show_lesson_plan(Plan plan);
     void show_lesson_view();
     void pass_last_step();
     void take_lesson_picks();
@@ -202,15 +248,38 @@ class Shell {
 
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
+
+    // dialogs.cpp
+    void ask(DialogKind kind, std::string text, std::function<void()> after);
+    void close_dialog();
     void draw_dialog(Ui& ui);
+    [[nodiscard]] bool draw_close_dialog(Ui& ui, Rect buttons);
+    [[nodiscard]] bool draw_file_dialog(Ui& ui, Rect room, Rect buttons);
+    void finish_file_dialog();
+    [[nodiscard]] bool draw_recovery_dialog(Ui& ui, Rect room, Rect buttons);
+    void try_in_dialog(const std::function<void()>& act);
+
+    // shell_documents.cpp
+    void load_file(const std::filesystem::path& path);
+    void take(Incoming incoming, const std::filesystem::path& path, const std::string& origin);
+    void replace_plan(OpenedPlan opened, const std::string& named);
+    void save(const std::filesystem::path& path);
+    void save_or_ask(std::function<void()> after = nullptr);
+    [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
+    [[nodiscard]] std::filesystem::path typed_path(DialogKind kind) const;
+    [[nodiscard]] std::string plan_text() const;
+    // The own plan, also while a lesson shows another.
+    [[nodiscard]] const Document& own_document() const { return set_aside_ ? *set_aside_ : document_; }
+    void keep_unsaved();
+    void look_for_left_plans();
+    void open_left(std::size_t index);
+    void forget_left(std::size_t index);
+    [[nodiscard]] std::string close_words() const;
+
     void draw_toast(Ui& ui);
     void toggle_full(ViewId view);
     void copy_table(TableFormat format);
-    void ask(std::string dialog, std::string text, std::function<void()> after);
-    void save(const std::filesystem::path& path);
-    [[nodiscard]] std::string plan_text() const;
     [[nodiscard]] DataTable data_of(ViewId view, const Scene& scene) const;
-    [[nodiscard]] std::filesystem::path autosave_file() const;
 };
 
 }  // namespace pentamesh::ui

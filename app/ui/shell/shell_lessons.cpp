@@ -25,11 +25,6 @@ std::optional<GroupKind> axis_named(std::string_view name) {
 
 }  // namespace
 
-bool Shell::has_view(ViewId view) const {
-    const std::string id = "view." + std::string(title_of(view));
-    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
-}
-
 // The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
 const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
     const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {
@@ -44,7 +39,11 @@ const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const 
 }
 
 void Shell::open_lesson(const std::filesystem::path& file) {
-    if (!set_aside_) set_aside_ = document_;
+    if (!set_aside_) {
+        set_aside_ = document_;
+        document_ = Document(set_aside_->plan());  // with a history of its own, and no file
+        document_.come_after(set_aside_->revision());
+    }
     begin_lesson(lesson_, file, now_s_);
     side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
@@ -91,7 +90,7 @@ void Shell::apply_lesson_scene() {
     if (step == nullptr) return;
     try {
         Plan plan = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
-        if (!(plan == document_.plan())) document_.open(std::move(plan), {});
+        if (!(plan == document_.plan())) show_lesson_plan(std::move(plan));
     } catch (const Error& e) {
         lesson_.scene_error = e.what();
     }
@@ -115,6 +114,16 @@ void Shell::apply_lesson_scene() {
     const auto parsed = std::from_chars(scene.stage.data(), scene.stage.data() + scene.stage.size(), stage);
     if (parsed.ec == std::errc() && stage >= 0) selection_.stage = stage;
     dirty_ = true;
+}
+
+// The plan of a step. What was changed in the last step's comes back with undo.
+void Shell::show_lesson_plan(Plan plan) {
+    if (!document_.modified()) {
+        document_.replace_unmodified({std::move(plan)});
+        return;
+    }
+    document_.replace({std::move(plan)}, "another step's plan");
+    say("This step shows a plan of its own; Ctrl+Z brings your changes back");
 }
 
 void Shell::show_lesson_view() {
@@ -162,7 +171,6 @@ void Shell::pass_last_step() {
 
 void Shell::do_lesson(const LessonAction& action) {
     using Kind = LessonAction::Kind;
-    if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
     if (action.kind == Kind::none || !lesson_.open) return;
     dirty_ = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
@@ -222,35 +230,50 @@ void Shell::do_lesson(const LessonAction& action) {
 }
 
 void Shell::make_lesson_commands() {
-    const auto add = [&](std::string id, std::string title, Chord chord,
-                         std::function<void()> run) -> Command& {
-        commands_.push_back({std::move(id), std::move(title), "Learn", chord, false, std::move(run), {}, {}});
-        return commands_.back();
-    };
     const auto open = [this] { return lesson_.open; };
-    for (const LessonEntry& e : lessons_)
-        add("lesson." + e.id, (e.id == "tour" ? "" : "Lesson ") + e.title, {}, [this, file = e.file] {
-            open_lesson(file);
-        }).checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; };
     const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
-    Command& next = add("lesson.forward", "Next step", {.key = Key::page_down},
-                        [step] { step(LessonAction::Kind::next); });
-    next.separator = true;
-    next.enabled = open;
-    add("lesson.backward", "Step before", {.key = Key::page_up}, [step] {
-        step(LessonAction::Kind::back);
-    }).enabled = open;
-    add("lesson.after", "Next lesson", {}, [this] {
-        if (const LessonEntry* after = lesson_after(lesson_.file)) open_lesson(after->file);
-    }).enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; };
-    add("lesson.question", "Go to the question", {.key = Key::q}, [this] {
-        const LessonStep* now = lesson_.current();
-        if (now == nullptr || !now->question) return;
-        state_.focus =
-            lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
-        state_.focus_visible = true;
-    }).enabled = open;
-    add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
+    for (const LessonEntry& e : lessons_)
+        add({.id = "lesson." + e.id,
+             .title = (e.id == "tour" ? "" : "Lesson ") + e.title,
+             .menu = "Learn",
+             .run = [this, file = e.file] { open_lesson(file); },
+             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
+    add({.id = "lesson.forward",
+         .title = "Next step",
+         .menu = "Learn",
+         .chord = {.key = Key::page_down},
+         .separator = true,
+         .run = [step] { step(LessonAction::Kind::next); },
+         .enabled = open});
+    add({.id = "lesson.backward",
+         .title = "Step before",
+         .menu = "Learn",
+         .chord = {.key = Key::page_up},
+         .run = [step] { step(LessonAction::Kind::back); },
+         .enabled = open});
+    add({.id = "lesson.after",
+         .title = "Next lesson",
+         .menu = "Learn",
+         .run = [step] { step(LessonAction::Kind::next_lesson); },
+         .enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; }});
+    add({.id = "lesson.question",
+         .title = "Go to the question",
+         .menu = "Learn",
+         .chord = {.key = Key::q},
+         .run =
+             [this] {
+                 const LessonStep* now = lesson_.current();
+                 if (now == nullptr || !now->question) return;
+                 state_.focus =
+                     lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
+                 state_.focus_visible = true;
+             },
+         .enabled = open});
+    add({.id = "lesson.close",
+         .title = "Leave the lesson",
+         .menu = "Learn",
+         .run = [this] { leave_lesson(); },
+         .enabled = open});
     make_side_commands();
     make_presenter_commands();
 }

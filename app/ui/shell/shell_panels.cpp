@@ -3,6 +3,7 @@
 #include "app/ui/shell/shell.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -105,15 +106,23 @@ void Shell::seek_marked(Rect panel) {
 }
 
 void Shell::make_side_commands() {
-    const auto add = [this](const char* id, const char* title, SidePane pane, float below) -> Command& {
-        commands_.push_back({id, title, "Learn", {}, false, [this, pane] { show_side(pane); }, {}, {}});
-        commands_.back().enabled = [this, below] { return lesson_.open && !presenter_.on && width_ < below; };
-        commands_.back().checked = [this, pane] { return lesson_.open && side() == pane; };
-        return commands_.back();
+    struct Side {
+        const char *id, *title;
+        SidePane pane;
+        float below;
     };
-    add("side.lesson", "Show the lesson", SidePane::lesson, kWithPlan).separator = true;
-    add("side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan);
-    add("side.view", "Show the view alone", SidePane::view, kBesideView);
+    static constexpr std::array<Side, 3> kSides{
+        {{"side.lesson", "Show the lesson", SidePane::lesson, kWithPlan},
+         {"side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan},
+         {"side.view", "Show the view alone", SidePane::view, kBesideView}}};
+    for (const Side& s : kSides)
+        add({.id = s.id,
+             .title = s.title,
+             .menu = "Learn",
+             .separator = s.pane == SidePane::lesson,
+             .run = [this, pane = s.pane] { show_side(pane); },
+             .enabled = [this, below = s.below] { return lesson_.open && !presenter_.on && width_ < below; },
+             .checked = [this, pane = s.pane] { return lesson_.open && side() == pane; }});
 }
 
 // "lesson | plan | view": what stands beside the view, or instead of it.
