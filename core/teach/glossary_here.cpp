@@ -161,7 +161,7 @@ constexpr std::array kRows{
     Row{"fast-domain",
         [](const Here& h) -> std::string {
             if (h.p.cluster.tiers.empty()) return {};
-            return sentence(count_text(h.p.cluster.tiers[0].domain, "GPU"), " on ", h.tier(0));
+            return sentence(count_text(domain_of(h.p.cluster, 0), "GPU"), " on ", h.tier(0));
         }},
     Row{"nvlink", [](const Here& h) { return tiers_from(h, 0); }},
     Row{"infiniband", [](const Here& h) { return tiers_from(h, 1); }},
