@@ -156,7 +156,7 @@ int show_rank(const Context& context, const Options& options) {
     const RankContents contents = contents_of(plan, e.mesh, rank);
     if (context.json) {
         Json out{{"rank", rank},
-                 {"node", plan.cluster.tiers.empty() ? 0 : rank / plan.cluster.tiers.front().domain},
+                 {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
                  {"coordinates", json_of_coordinates(e, rank)},
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};

@@ -31,7 +31,7 @@ bool copies_survive(const Plan& plan, const Mesh& mesh, std::int64_t begin, std:
 }  // namespace
 
 std::int64_t node_size(const Mesh& mesh, const Cluster& cluster) {
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers[0].domain;
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
     return std::clamp<std::int64_t>(domain, 1, std::max<std::int64_t>(mesh.world, 1));
 }
 

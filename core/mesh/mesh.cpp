@@ -198,7 +198,7 @@ std::vector<std::int64_t> all_groups(const Mesh& mesh, GroupKind kind) {
 int tier_between(const Cluster& cluster, std::int64_t a, std::int64_t b) {
     const int last = std::clamp(static_cast<int>(cluster.tiers.size()), 1, kMaxTiers) - 1;
     for (int i = 0; i < last; ++i) {
-        const std::int64_t domain = at_least_one(cluster.tiers[static_cast<std::size_t>(i)].domain);
+        const std::int64_t domain = at_least_one(domain_of(cluster, static_cast<std::size_t>(i)));
         if (a / domain == b / domain) return i;
     }
     return last;

@@ -141,7 +141,7 @@ struct Gpu {
 struct Tier {
     std::string name;  // "NVLink", "InfiniBand", "spine"
     LinkKind kind = LinkKind::nvlink;
-    std::int64_t domain = 0;            // GPUs it spans; the last tier's is the whole cluster
+    std::int64_t domain = 0;            // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
     double bytes_per_s = 0;             // per GPU, one direction
     double latency_s = 0;               // per message
     double oversubscription = 1;        // what crosses this tier gets bytes_per_s divided by this
@@ -156,6 +156,12 @@ struct Cluster {
     std::vector<Tier> tiers;  // fastest first
     bool operator==(const Cluster&) const = default;
 };
+
+// GPUs that a domain of this tier spans.
+[[nodiscard]] inline std::int64_t domain_of(const Cluster& cluster, std::size_t tier) {
+    const std::int64_t own = cluster.tiers[tier].domain;
+    return own > 0 ? own : cluster.gpus;
+}
 
 // ---- layout -------------------------------------------------------------------------------------------
 

@@ -162,7 +162,7 @@ constexpr std::array kRows{
     Row{"fast-domain",
         [](const Here& h) -> std::string {
             if (h.p.cluster.tiers.empty()) return {};
-            return sentence(count_text(h.p.cluster.tiers[0].domain, "GPU"), " on ",
+            return sentence(count_text(domain_of(h.p.cluster, 0), "GPU"), " on ",
                             std::string(tier_name(h.p.cluster, 0)));
         }},
     Row{"nvlink", [](const Here& h) { return tiers_from(h, 0); }},

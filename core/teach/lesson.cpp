@@ -1,13 +1,13 @@
 #include "core/teach/lesson.h"
 
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_answers.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 namespace pentamesh {
 namespace {
@@ -35,9 +35,9 @@ bool parse_tolerance(std::string_view text, double& out) {
     text = trim(text);
     const bool percent = !text.empty() && text.back() == '%';
     if (percent) text = trim(text.substr(0, text.size() - 1));
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out)) return false;
-    if (percent) out /= 100;
+    const std::optional<double> read = parse_double(text);
+    if (!read) return false;
+    out = percent ? *read / 100 : *read;
     return out >= 0 && out <= 1;
 }
 

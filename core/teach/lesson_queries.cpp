@@ -110,8 +110,8 @@ Answer tier_at(const QueryInput& in) {
 Answer domain(const QueryInput& in) {
     const auto i = static_cast<std::size_t>(in.arg.n);
     if (i >= in.plan.cluster.tiers.size()) return none(sentence("the cluster has no tier ", in.arg.n));
-    const Tier& t = in.plan.cluster.tiers[i];
-    return count(t.domain, sentence(t.name, " joins ", t.domain, " GPUs"));
+    const std::int64_t gpus = domain_of(in.plan.cluster, i);
+    return count(gpus, sentence(in.plan.cluster.tiers[i].name, " joins ", gpus, " GPUs"));
 }
 Answer bandwidth(const QueryInput& in) {
     const auto i = static_cast<std::size_t>(in.arg.n);

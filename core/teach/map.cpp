@@ -282,7 +282,7 @@ std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows)
     for (std::size_t i = 0; i < c.tiers.size(); ++i) {
         const Tier& t = c.tiers[i];
         const double over = std::max(1.0, t.oversubscription);
-        MapLevel level{t.name, t.bytes_per_s / over, i + 1 == c.tiers.size() ? c.gpus : t.domain, "", {}};
+        MapLevel level{t.name, t.bytes_per_s / over, domain_of(c, i), "", {}};
         if (over > 1)
             level.note =
                 "oversubscribed 1:" + three_digits(over) + ", of " + bytes_text(t.bytes_per_s) + "/s";

@@ -34,10 +34,10 @@ constexpr std::array<StrategyFacts, kStrategyCount> kFacts{{
 void keep_gpus(Cluster& cluster, std::int64_t gpus) {
     cluster.gpus = gpus;
     std::size_t last = 0;
-    while (last + 1 < cluster.tiers.size() && cluster.tiers[last].domain < gpus) ++last;
+    while (last + 1 < cluster.tiers.size() && domain_of(cluster, last) < gpus) ++last;
     if (last < cluster.tiers.size()) {
         cluster.tiers.resize(last + 1);
-        cluster.tiers[last].domain = gpus;
+        cluster.tiers[last].domain = 0;  // the whole cluster
     }
 }
 

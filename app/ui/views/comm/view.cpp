@@ -3,6 +3,7 @@
 #include "app/ui/views/comm/view.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
+#include "core/base/number.h"
 #include "core/comm/comm_count.h"
 
 #include <algorithm>
@@ -283,11 +284,7 @@ DataTable comm_data(const Scene& scene) {
                  {"time_s", true},
                  {"exposed_s", true}};
     const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
-    const auto seconds = [](double v) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.6g", v);
-        return std::string(text.data());
-    };
+    const auto seconds = [](double v) { return general_text(v, 6); };
     for (const Operation& op : scene.evaluation.comm.operations)
         t.rows.push_back({std::string(name_of(op.group)), std::string(name_of(op.scope)),
                           std::string(op.what), std::string(name_of(op.collective)),

@@ -18,8 +18,8 @@ namespace {
 constexpr float kMaxZoom = 400;
 
 const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, float scale) {
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers.front().domain;
-    const std::int64_t pod = cluster.tiers.size() > 2 ? cluster.tiers[1].domain : 0;
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
+    const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
     if (!(s.layout_room == room) || s.layout_gpus != cluster.gpus || s.layout_domain != domain
         || s.layout_pod != pod || s.layout_scale != scale) {
         s.layout = lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale);

@@ -3,6 +3,8 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
+#include "core/base/number.h"
+#include "core/base/quantity.h"
 #include "core/plan/names.h"
 #include "core/step/straggler.h"
 
@@ -165,8 +167,16 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
             Rect box{name.x + 56, name.y, 64, std::min(row_h, 22.0f)};
             bool changed = false;
             ui.text_field("step.budget", box, state.budget_text, "tokens", false, &changed);
-            const std::optional<double> typed = parse_quantity(state.budget_text);
-            if (typed && *typed > 0) state.budget_tokens = *typed;
+            const Quantity typed = parse_quantity(state.budget_text, Dimension::count);
+            if (typed.value && *typed.value > 0)
+                state.budget_tokens = *typed.value;
+            else if (!state.budget_text.empty()) {
+                TextStyle bad = ui.small();
+                bad.color = ui.theme().bad;
+                const std::string why = typed.value ? "must be above 0" : typed.refusal;
+                if (c.text_in(row, why, bad) && ui.hovers(row)) ui.tooltip(why);
+                continue;
+            }
         }
         c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
         if (row.w > 60) c.text_in(row, f.range, ui.small());
@@ -374,11 +384,7 @@ DataTable step_data(const Scene& scene, double budget_tokens) {
     t.columns = {{"figure"}, {"value", true}, {"low", true}, {"high", true}, {"unit"}};
     if (!scene.evaluation.step) return t;
     const Step& s = *scene.evaluation.step;
-    const auto number = [](double v) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.6g", v);
-        return std::string(text.data());
-    };
+    const auto number = [](double v) { return general_text(v, 6); };
     const auto add = [&](std::string name, double value, const Band& r, std::string unit) {
         t.rows.push_back({std::move(name), number(value), number(r.low), number(r.high), std::move(unit)});
     };
