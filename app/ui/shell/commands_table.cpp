@@ -112,7 +112,7 @@ void Shell::make_export_commands() {
          .chord = ctrl(Key::e),
          .run =
              [this] {
-                 const std::string view(full_ ? picture_name(*full_) : "dashboard");
+                 const std::string view(full_ ? view_of(*full_).name : "dashboard");
                  ask(DialogKind::picture, proposed_file(view + ".png"), nullptr);
              },
          .enabled = [this] { return static_cast<bool>(host_.save_picture); }});

@@ -9,86 +9,61 @@
 
 namespace pentamesh::ui {
 
-namespace {
-
-struct ViewKey {
-    ViewId view;
-    Chord chord;
-};
-constexpr std::array<ViewKey, 9> kViewKeys{{{ViewId::mesh, {.key = Key::n1}},
-                                            {ViewId::zoom, {.key = Key::n2}},
-                                            {ViewId::shards, {.key = Key::n3}},
-                                            {ViewId::map, {.key = Key::n4}},
-                                            {ViewId::memory, {.key = Key::n5}},
-                                            {ViewId::timeline, {.key = Key::n6}},
-                                            {ViewId::comm, {.key = Key::n7}},
-                                            {ViewId::tensors, {.key = Key::n0}},
-                                            {ViewId::step, {.key = Key::n7, .shift = true}}}};
-
-}  // namespace
-
-bool Shell::has_view(ViewId view) const {
-    return std::any_of(kViewKeys.begin(), kViewKeys.end(), [&](const ViewKey& k) { return k.view == view; });
-}
-
 void Shell::make_view_commands() {
-    for (const ViewKey& k : kViewKeys)
-        add({.id = "view." + std::string(picture_name(k.view)),
-             .title = std::string(title_of(k.view)) + " in the whole window",
+    for (const ViewEntry& v : view_table())
+        add({.id = "view." + std::string(v.name),
+             .title = std::string(v.title) + " in the whole window",
              .menu = "View",
-             .chord = k.chord,
-             .run = [this, v = k.view] { toggle_full(v); },
-             .checked = [this, v = k.view] { return full_ == v; }});
+             .chord = v.key,
+             .run = [this, id = v.id] { toggle_full(id); },
+             .checked = [this, id = v.id] { return full_ == id; }});
     add({.id = "view.failure",
          .title = "Lose a node: click one in the mesh",
          .menu = "View",
          .chord = ctrl(Key::f),
          .run =
              [this] {
-                 mesh_.failure = !mesh_.failure;
-                 mesh_.lost_node = -1;
+                 views_.mesh.failure = !views_.mesh.failure;
+                 views_.mesh.lost_node = -1;
              },
-         .checked = [this] { return mesh_.failure; }});
+         .checked = [this] { return views_.mesh.failure; }});
     add({.id = "view.links",
          .title = "Links to the selected GPU's peers",
          .menu = "View",
          .chord = ctrl(Key::l),
-         .run = [this] { mesh_.show_links = !mesh_.show_links; },
-         .checked = [this] { return mesh_.show_links; }});
+         .run = [this] { views_.mesh.show_links = !views_.mesh.show_links; },
+         .checked = [this] { return views_.mesh.show_links; }});
     add({.id = "view.experts",
          .title = "Ranks as the experts have them",
          .menu = "View",
          .run =
-             [this] {
-                 selection_.expert = !selection_.expert;
-                 selection_.axis = selection_.expert ? GroupKind::ep : GroupKind::tp;
-             },
+             [this] { selection_.show_mesh(!selection_.expert()); },
          .enabled = [this] { return evaluation_.mesh.has_experts; },
-         .checked = [this] { return selection_.expert && evaluation_.mesh.has_experts; }});
+         .checked = [this] { return selection_.expert() && evaluation_.mesh.has_experts; }});
     add({.id = "view.map_rows",
          .title = "Map: FSDP and SP as rows of their own",
          .menu = "View",
          .run =
              [this] {
-                 const bool rows = map_.style == MapStyle::own_rows;
-                 map_.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
-                 map_.page = MapPage::axes;
+                 const bool rows = views_.map.style == MapStyle::own_rows;
+                 views_.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+                 views_.map.page = MapPage::axes;
                  full_ = ViewId::map;
              },
-         .checked = [this] { return map_.style == MapStyle::own_rows; }});
+         .checked = [this] { return views_.map.style == MapStyle::own_rows; }});
 }
 
 void Shell::make_timeline_commands() {
-    const auto has_timeline = [this] { return timeline_.current(evaluation_, evaluated_) != nullptr; };
+    const auto has_timeline = [this] { return views_.timeline.current(evaluation_, evaluated_) != nullptr; };
     const auto step = [this](int by) {
-        if (const auto* shown = timeline_.current(evaluation_, evaluated_))
-            step_cursor(*shown, timeline_, by, selection_.stage);
+        if (const auto* shown = views_.timeline.current(evaluation_, evaluated_))
+            step_cursor(*shown, views_.timeline, by, selection_.stage);
     };
     add({.id = "timeline.play",
          .title = "Play or pause the timeline",
          .menu = "View",
          .chord = {.key = Key::p},
-         .run = [this] { timeline_.playing = !timeline_.playing; },
+         .run = [this] { views_.timeline.playing = !views_.timeline.playing; },
          .enabled = has_timeline});
     add({.id = "timeline.step",
          .title = "Timeline: next start or end",
@@ -103,24 +78,24 @@ void Shell::make_timeline_commands() {
     add({.id = "timeline.critical_path",
          .title = "Critical path of the timeline",
          .menu = "View",
-         .run = [this] { timeline_.critical = !timeline_.critical; },
-         .checked = [this] { return timeline_.critical; }});
+         .run = [this] { views_.timeline.critical = !views_.timeline.critical; },
+         .checked = [this] { return views_.timeline.critical; }});
     add({.id = "timeline.two_steps",
          .title = "Two steps back to back in the timeline",
          .menu = "View",
-         .run = [this] { timeline_.choice.steps = 3 - timeline_.choice.steps; },
-         .checked = [this] { return timeline_.choice.steps > 1; }});
+         .run = [this] { views_.timeline.choice.steps = 3 - views_.timeline.choice.steps; },
+         .checked = [this] { return views_.timeline.choice.steps > 1; }});
     add({.id = "timeline.slow_stage",
          .title = "Inject a slow stage into the timeline",
          .menu = "View",
          .run =
              [this] {
-                 if (timeline_.choice.slow.any())
-                     timeline_.choice.slow = {};
+                 if (views_.timeline.choice.slow.any())
+                     views_.timeline.choice.slow = {};
                  else
-                     inject(timeline_, std::max(0, selection_.stage), 1);
+                     inject(views_.timeline, std::max(0, selection_.stage), 1);
              },
-         .checked = [this] { return timeline_.choice.slow.any(); }});
+         .checked = [this] { return views_.timeline.choice.slow.any(); }});
 }
 
 void Shell::make_look_commands() {

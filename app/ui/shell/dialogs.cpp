@@ -154,7 +154,7 @@ void Shell::finish_file_dialog() {
         }
         case DialogKind::picture:
             if (host_.save_picture)
-                host_.save_picture(full_ ? std::string(picture_name(*full_)) : "dashboard", path);
+                host_.save_picture(full_ ? std::string(view_of(*full_).name) : "dashboard", path);
             break;
         case DialogKind::none:
         case DialogKind::close:

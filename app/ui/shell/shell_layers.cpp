@@ -156,6 +156,7 @@ void Shell::draw_palette(Ui& ui) {
 void Shell::draw_keys(Ui& ui) {
     struct Line {
         std::string keys, what;
+        bool operator==(const Line&) const = default;
     };
     std::vector<Line> lines;
     for (const Command& x : commands_)
@@ -163,17 +164,19 @@ void Shell::draw_keys(Ui& ui) {
     for (const auto& [k, w] : std::initializer_list<std::pair<const char*, const char*>>{
              {"Tab, Shift+Tab", "next, previous control"},
              {"Enter, Space", "press it"},
-             {"arrows", "step a factor; walk the ranks"},
-             {"[  ]", "previous, next axis of the mesh, the map"},
+             {"arrows", "step a factor"},
              {"Alt+Left, Alt+Right", "move an axis in the order"},
              {"wheel", "zoom about the cursor; step a factor"},
              {"drag", "pan the mesh or the timeline"},
              {"Home, double-click", "fit everything again"},
-             {"press on the ruler", "set the timeline's cursor"},
              {"Shift+click on − +", "change this factor alone"},
-             {"Enter, Backspace", "into a box of the zoom, out of it"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
+    for (const ViewEntry& view : view_table())
+        for (const KeyHelp& help : view.keys) {
+            const Line line{std::string(help.keys), std::string(help.what)};
+            if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+        }
     const auto per_column = (lines.size() + 1) / 2;
     const Rect box = centred(ui.frame(), 880, static_cast<float>(per_column) * 22 + 72);
     const auto layer = ui.open_layer("keys", box);
