@@ -13,8 +13,6 @@ constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "info"
 constexpr std::array<std::string_view, 6> kRules{"arithmetic", "megatron", "torchtitan",
                                                  "schedule",   "hardware", "advice"};
 
-}
-
 Json members(const Mesh& mesh, GroupKind kind, std::int64_t degree) {
     const std::vector<std::int64_t> flat = all_groups(mesh, kind);
     Json groups = Json::array();

@@ -2,9 +2,9 @@
 
 #include "core/base/text.h"
 #include "core/explain/explain_step.h"
+#include "core/explain/plan_line.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
-#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <cmath>
@@ -23,22 +23,10 @@ std::string title_of(const Plan& plan) {
 }
 
 std::string summary_line(const Plan& plan, const Evaluation& e) {
-    const Layout& l = plan.layout;
-    std::string line = plan.model.name + " on " + with_commas(plan.cluster.gpus) + " x "
-                       + (plan.cluster.gpu.name.empty() ? plan.cluster.gpu.id : plan.cluster.gpu.name)
-                       + "; layout, inner to outer:";
-    for (const Axis a : l.order) {
-        const std::int64_t f = factor_in_force(plan, a);
-        line += " " + std::string(name_of(a)) + " " + with_commas(f);
-    }
-    line += "; ZeRO-" + std::to_string(l.zero) + ", " + std::string(name_of(l.schedule));
-    if (l.virtual_stages > 1) line += " x " + std::to_string(l.virtual_stages);
-    const Training& t = plan.training;
-    line += "; batch " + with_commas(t.global_batch) + " x " + with_commas(t.sequence_length)
-            + " tokens, micro-batch " + with_commas(t.micro_batch) + " (" + with_commas(e.microbatches)
-            + " per step), " + std::string(name_of(t.compute)) + ", recompute "
-            + std::string(name_of(t.recompute));
-    return line;
+    const Gpu& gpu = plan.cluster.gpu;
+    return sentence(plan.model.name, " on ", plan.cluster.gpus, " × ", gpu.name.empty() ? gpu.id : gpu.name,
+                    ". ", plan_line(plan), " ", e.microbatches,
+                    e.microbatches == 1 ? " micro-batch" : " micro-batches", " per step.");
 }
 
 Section problems_section(const Evaluation& e) {

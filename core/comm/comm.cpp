@@ -99,7 +99,7 @@ class Rows {
     // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
     // and Megatron gathers the input once more for the weight gradient.
     struct Region {
-        std::string_view in, out, grad_in, grad_out, again;
+        std::string_view in, out, grad_in, grad_out, gather_again;
     };
     void region(Unit unit, const Region& r, bool repeats) {
         const GroupKind tp = GroupKind::tp;
@@ -110,7 +110,7 @@ class Rows {
             repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
             put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
             put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
-            put(tp, unit, Phase::backward, all_gather, r.again, s);
+            put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
         } else {
             repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
             put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
@@ -183,16 +183,16 @@ class Rows {
         using enum Collective;
         const GroupKind cp = GroupKind::cp;
         const Unit u = Unit::every_layer;
-        const bool again = recomputes_attention();
+        const bool repeats = recomputes_attention();
         const double kv = kv_bytes(), c = v_.cp;
         switch (plan_.layout.cp_comm) {
         case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
-            repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), again);
+            repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), repeats);
             put(cp, u, Phase::backward, send_recv, "keys and values, rotated", kv, c - 1);
             put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
             break;
         case CpComm::allgather:  // Llama Team 2024, section 3.3.2
-            repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), again);
+            repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), repeats);
             put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
             put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
             break;
@@ -201,8 +201,8 @@ class Rows {
             const bool mla = plan_.model.attention == AttentionKind::mla;
             const double in = query_bytes(false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
             const double out = query_bytes(true);
-            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), again);
-            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), again);
+            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), repeats);
+            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), repeats);
             put(cp, u, Phase::backward, all_to_all, "gradients of the output to heads", out);
             put(cp, u, Phase::backward, all_to_all, "gradients of queries, keys and values to tokens", in);
             break;
@@ -220,17 +220,17 @@ class Rows {
         const double h = static_cast<double>(plan_.model.hidden);
         const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
         const Unit u = Unit::moe_layer;
-        const bool again = recomputes_layers();
+        const bool repeats = recomputes_layers();
         const std::size_t first = out_.operations.size();
         const GroupKind ep = GroupKind::ep;
-        repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), again);
-        repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), again);
+        repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), repeats);
+        repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), repeats);
         put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
         put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
         const double share = slow_share();
         for (std::size_t i = first; i < out_.operations.size(); ++i) out_.operations[i].slow_share = share;
 
-        expert_shards(wide, again);
+        expert_shards(wide, repeats);
     }
 
     // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.

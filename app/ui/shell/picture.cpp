@@ -3,9 +3,8 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
+#include "core/explain/plan_line.h"
 #include "core/io/plan_json.h"
-#include "core/plan/factors.h"
-#include "core/plan/names.h"
 #include "render/page.h"
 #include "render/png.h"
 
@@ -115,7 +114,6 @@ std::span<const std::string_view> picture_views() {
 }
 
 std::string assumptions_line(const Plan& p, const Evaluation& e) {
-    const Layout& l = p.layout;
     std::string s = p.model.name + ", " + count_text(static_cast<double>(e.parameters.total))
                     + " parameters, on " + thousands(p.cluster.gpus) + " × "
                     + (p.cluster.gpu.name.empty() ? p.cluster.gpu.id : p.cluster.gpu.name) + " (";
@@ -123,24 +121,7 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
         s += (&t == p.cluster.tiers.data() ? "" : ", ") + t.name + " " + bandwidth_text(t.bytes_per_s)
              + (&t == &p.cluster.tiers.back() ? "" : " to " + thousands(t.domain))
              + (t.oversubscription > 1 ? " 1:" + trimmed(t.oversubscription) : "");
-    std::string factors;
-    for (const Axis a : l.order) {
-        const std::int64_t f = factor_in_force(p, a);
-        if (f > 1) factors += " " + std::string(name_of(a)) + " " + thousands(f);
-    }
-    s += factors.empty() ? "). Layout: nothing is parallel" : "). Layout, inner to outer:" + factors;
-    if (l.ep > 1 && l.etp) s += " etp " + thousands(*l.etp);
-    s += "; ZeRO-" + std::to_string(l.zero);
-    if (l.tp > 1) s += l.sequence_parallel ? ", sequence parallel" : ", no sequence parallel";
-    if (l.pp > 1)
-        s += ", " + std::string(name_of(l.schedule))
-             + (l.virtual_stages > 1 ? " × " + std::to_string(l.virtual_stages) : "");
-    const Training& t = p.training;
-    s += ". Batch " + thousands(t.global_batch) + " × " + thousands(t.sequence_length)
-         + " tokens, micro-batch " + thousands(t.micro_batch) + ", " + std::string(name_of(t.compute))
-         + ", gradients " + std::string(name_of(t.gradients)) + ", " + std::string(name_of(t.optimizer))
-         + ", recompute " + std::string(name_of(t.recompute)) + ".";
-    return s;
+    return s + "). " + plan_line(p);
 }
 
 std::string make_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
