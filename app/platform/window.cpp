@@ -80,7 +80,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
                 request.scale = 2;
                 request.screen = shell.screen();
                 write_file(wanted.file, ui::make_picture(presets, shell.document().plan(), request,
-                                                                  ending_of(wanted.file), fonts));
+                                                         ending_of(wanted.file), fonts));
                 shell.say("Wrote " + wanted.file.string());
             } catch (const Error& e) {
                 shell.picture_failed(wanted.file, e.what());

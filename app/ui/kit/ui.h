@@ -185,8 +185,8 @@ class Ui {
     void swatch(Vec2 at, Color color, float size = 10);
 
     // ---- after a failure ----
-    // Clips that are open now; unwind() ends those pushed since, because an exception left them. Layers and parts
-    // end by themselves.
+    // Clips that are open now; unwind() ends those pushed since, because an exception left them. Layers and
+    // parts end by themselves.
     struct Mark {
         int clips = 0;
     };
@@ -252,7 +252,7 @@ class Ui {
     Id scope_ = kNoScope;
     int exceptions_ = 0;  // in flight when the frame began
     bool wheel_used_ = false;
-    Mark begun_;          // when the frame began
+    Mark begun_;  // when the frame began
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;

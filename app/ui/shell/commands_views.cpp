@@ -36,8 +36,7 @@ void Shell::make_view_commands() {
     add({.id = "view.experts",
          .title = "Ranks as the experts have them",
          .menu = "View",
-         .run =
-             [this] { selection_.show_mesh(!selection_.expert()); },
+         .run = [this] { selection_.show_mesh(!selection_.expert()); },
          .enabled = [this] { return evaluation_.mesh.has_experts; },
          .checked = [this] { return selection_.expert() && evaluation_.mesh.has_experts; }});
     add({.id = "view.map_rows",

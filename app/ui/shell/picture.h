@@ -23,7 +23,7 @@ struct PictureRequest {
     Vec2 size{1600, 900};
     float scale = 1;
     ThemeId theme = ThemeId::dark;
-    std::int64_t rank = -1;  // shown as selected
+    std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     GroupKind group = GroupKind::tp;
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
