@@ -64,8 +64,10 @@ FrameInfo FrameContext::begin(double time_s) {
     state_.grids.clear();
     state_.text_runs.clear();
     state_.ground = {0, 0, 0, 255};
-    state_.glyphs.start_frame();
+    state_.glyphs.start_frame(state_.scale);
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;
+    state_.layer.open = 0;
+    state_.layer.shown.clear();
     fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
     ImGui_ImplOpenGL3_NewFrame();
     press_struck_keys();
@@ -99,15 +101,13 @@ void FrameContext::draw(const FrameInfo& info, const std::function<void(const Fr
     } catch (...) {
         make_current();
         end();
-        state_.layer.open = 0;  // half-drawn parts are not shown
-        state_.layer.generation += 1;
+        state_.layer.generation += 1;  // half-drawn parts are not shown
         throw;
     }
 }
 
 void FrameContext::end() {
     end_frame_window();
-    put_shown(state_.layer);
     ImGui::Render();
     state_.strokes.clear();
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
@@ -122,6 +122,7 @@ void FrameContext::submit(int width, int height) {
     const Color ground = state_.ground;
     glClearColor(part(ground.r), part(ground.g), part(ground.b), 1);
     glClear(GL_COLOR_BUFFER_BIT);
+    show_kept(state_.layer);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cfloat>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
 #include <imgui_impl_opengl3.h>
@@ -305,108 +304,66 @@ std::string chord_text(Chord c) {
 
 // ---- fonts and textures -------------------------------------------------------------------------------
 
-#if IMGUI_VERSION_NUM < 19200
-
 void begin_fonts(ImFontAtlas& atlas) {
     atlas.Clear();
+#if IMGUI_VERSION_NUM < 19200
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-}
-
-bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
-    atlas.TexDesiredWidth = kAtlasWidth;
-    surface_state().atlas_rect = atlas.AddCustomRectRegular(region_width, region_height);
-    return atlas.Build() && atlas.GetCustomRectByIndex(surface_state().atlas_rect)->IsPacked();
+#else
+    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+#endif
 }
 
 void refresh_font_texture() {
+#if IMGUI_VERSION_NUM < 19200  // later versions do so by themselves
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
-}
-
-AtlasRegion atlas_region() {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    const ImFontAtlasCustomRect& r = *atlas.GetCustomRectByIndex(surface_state().atlas_rect);
-    return {r.X, r.Y, r.Width, r.Height, atlas.TexUvScale.x, atlas.TexUvScale.y};
-}
-
-void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
-    std::vector<std::uint32_t> white;  // RGBA, as the backend made the texture
-    const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-    white.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) white.push_back(IM_COL32(255, 255, 255, alpha[i]));
-    const AtlasRegion region = atlas_region();
-    glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>((intptr_t)ImGui::GetIO().Fonts->TexID));
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, region.x + x, region.y + y, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
-                    white.data());
-}
-
-float height_of(const ImFont& font) {
-    return font.FontSize;
-}
-void push_font(ImFont& font) {
-    ImGui::PushFont(&font);
-}
-
-#else
-
-void begin_fonts(ImFontAtlas& atlas) {
-    atlas.Clear();
-    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
-    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
-}
-
-bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
-    surface_state().atlas_rect = atlas.AddCustomRect(region_width, region_height);
-    return surface_state().atlas_rect >= 0;
-}
-
-void refresh_font_texture() {}
-
-AtlasRegion atlas_region() {
-    const ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    ImFontAtlasRect r;
-    if (!atlas.GetCustomRect(surface_state().atlas_rect, &r)) return {};
-    return {r.x, r.y, r.w, r.h, atlas.TexUvScale.x, atlas.TexUvScale.y};
-}
-
-void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    ImTextureData& texture = *atlas.TexData;
-    const AtlasRegion region = atlas_region();
-    for (int row = 0; row < height; ++row)
-        for (int col = 0; col < width; ++col) {
-            auto* to =
-                static_cast<std::uint8_t*>(texture.GetPixelsAt(region.x + x + col, region.y + y + row));
-            const std::uint8_t a = alpha[static_cast<std::ptrdiff_t>(row) * width + col];
-            if (texture.Format == ImTextureFormat_RGBA32) {
-                to[0] = to[1] = to[2] = 255;
-                to[3] = a;
-            } else {
-                to[0] = a;
-            }
-        }
-    ImFontAtlasTextureBlockQueueUpload(&atlas, &texture, region.x + x, region.y + y, width, height);
-}
-
-float height_of(const ImFont& font) {
-    return font.LegacySize;
-}
-void push_font(ImFont& font) {
-    ImGui::PushFont(&font, font.LegacySize);
-}
-
 #endif
+}
+
+float height_of(const ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    return font.FontSize;
+#else
+    return font.LegacySize;
+#endif
+}
+
+void push_font(ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    ImGui::PushFont(&font);
+#else
+    ImGui::PushFont(&font, font.LegacySize);
+#endif
+}
+
+void push_texture(ImDrawList& list, unsigned name) {
+    // The backend keeps an OpenGL name in what is a pointer until 1.91.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    list.PushTextureID((ImTextureID)(intptr_t)name);
+}
+void pop_texture(ImDrawList& list) {
+    list.PopTextureID();
+}
+
+void use_own_texture(ImDrawList& list) {
+    const GlyphCache& cache = surface_state().glyphs;
+    ImDrawListSharedData& shared = *ImGui::GetDrawListSharedData();
+    shared.TexUvWhitePixel = {cache.white().x, cache.white().y};
+    shared.TexUvLines = cache.line_rows().data();
+#if IMGUI_VERSION_NUM < 19200
+    const ImTextureID current = list._CmdHeader.TextureId;
+#else
+    const ImTextureRef& texture = list._CmdHeader.TexRef;
+    const ImTextureID current = texture._TexData == nullptr ? texture._TexID : ImTextureID_Invalid;
+#endif
+    if ((intptr_t)current != static_cast<intptr_t>(cache.texture(0))) push_texture(list, cache.texture(0));
+}
 
 void start_list(ImDrawList& list, float x0, float y0, float x1, float y1) {
     list._ResetForNewFrame();
-#if IMGUI_VERSION_NUM < 19200
-    list.PushTextureID(ImGui::GetIO().Fonts->TexID);
-#else
-    list.PushTexture(ImGui::GetIO().Fonts->TexRef);
-#endif
+    use_own_texture(list);
     list.PushClipRect({x0, y0}, {x1, y1}, false);
 }
 
@@ -425,15 +382,6 @@ void draw_lists(std::span<ImDrawList* const> lists) {
     data.DisplaySize = io.DisplaySize;
     data.FramebufferScale = {1, 1};
     ImGui_ImplOpenGL3_RenderDrawData(&data);
-}
-
-void push_texture(ImDrawList& list, unsigned name) {
-    // The backend keeps an OpenGL name in what is a pointer until 1.91.
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    list.PushTextureID((ImTextureID)(intptr_t)name);
-}
-void pop_texture(ImDrawList& list) {
-    list.PopTextureID();
 }
 
 }  // namespace pentamesh

@@ -40,9 +40,10 @@ struct KeptLayer {
     std::vector<ImVec4> shown;  // of this frame: pixels, low and high corner
 };
 void fit_layer(KeptLayer& layer, int width, int height);  // before a frame is built
-void put_shown(KeptLayer& layer);                         // when it has been, into its background
-// Need a current OpenGL context. Before the frame's own lists are submitted; with the surface.
+// Need a current OpenGL context. Before the frame's own lists are submitted: draw_layer draws on the layer,
+// show_kept copies what this frame shows of it to the framebuffer that is bound.
 void draw_layer(KeptLayer& layer);
+void show_kept(const KeptLayer& layer);
 void destroy_layer(KeptLayer& layer);
 
 struct SurfaceState {
@@ -54,7 +55,6 @@ struct SurfaceState {
     bool has_strokes = false;  // the platform tells of each
     std::vector<KeyStroke> strokes;
     std::vector<int> lent_keys;  // held down for a frame (press_struck_keys)
-    int atlas_rect = -1;         // our region of Dear ImGui's atlas
     std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     KeptLayer layer;
     Color ground;  // of this frame
