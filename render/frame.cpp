@@ -41,7 +41,7 @@ FrameContext::FrameContext(FontFiles fonts, float scale)
 FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
-    destroy_layer(state_.layer);
+    destroy_kept(state_.layer);
     state_.glyphs.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
@@ -68,9 +68,9 @@ FrameInfo FrameContext::begin(double time_s) {
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;
     state_.layer.open = 0;
     state_.layer.shown.clear();
-    fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
+    resize_kept(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
     ImGui_ImplOpenGL3_NewFrame();
-    press_struck_keys();
+    hold_quick_keys();
     ImGui::NewFrame();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;
@@ -89,7 +89,7 @@ FrameInfo FrameContext::begin(double time_s) {
     info.ctrl = io.KeyCtrl;
     info.shift = io.KeyShift;
     info.alt = io.KeyAlt;
-    info.typed = io.KeyCtrl || io.KeyShift || io.KeyAlt || !state_.strokes.empty()
+    info.typed = io.KeyCtrl || io.KeyShift || io.KeyAlt || !state_.key_presses.empty()
                  || !io.InputQueueCharacters.empty() || any_key_down();
     begin_frame_window(info);
     return info;
@@ -109,20 +109,20 @@ void FrameContext::draw(const FrameInfo& info, const std::function<void(const Fr
 void FrameContext::end() {
     end_frame_window();
     ImGui::Render();
-    state_.strokes.clear();
+    state_.key_presses.clear();
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
 }
 
 void FrameContext::submit(int width, int height) {
     make_current();
-    draw_layer(state_.layer);
+    draw_kept(state_.layer);
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
     const auto part = [](std::uint8_t c) { return static_cast<float>(c) / 255; };
     const Color ground = state_.ground;
     glClearColor(part(ground.r), part(ground.g), part(ground.b), 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    show_kept(state_.layer);
+    copy_kept(state_.layer);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

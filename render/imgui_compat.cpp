@@ -11,8 +11,7 @@
 #include <imgui_internal.h>
 #include <vector>
 
-// Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
-// ImGuiKey.
+// Until 1.86 keys are the platform's codes (GLFW's, mapped by io.KeyMap). Since 1.87 they are ImGuiKey.
 namespace pentamesh {
 
 namespace {
@@ -52,10 +51,10 @@ int glfw_code(Key key) {
 
 constexpr int kKeypadEnter = 335;
 
-// It went down since the last frame, with the modifiers that were held then.
-bool was_struck(Chord chord) {
-    const auto& strokes = surface_state().strokes;
-    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
+// The key went down since the last frame, with the modifiers held at that time.
+bool went_down(Chord chord) {
+    const auto& presses = surface_state().key_presses;
+    return std::any_of(presses.begin(), presses.end(), [&](const KeyPress& s) {
         const bool same =
             s.label == glfw_code(chord.key) || (chord.key == Key::enter && s.label == kKeypadEnter);
         return same && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
@@ -160,8 +159,8 @@ bool text_field_active() {
 bool pressed(Chord chord, bool repeat) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool held = io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
-    const bool struck = was_struck(chord);
-    if (!held && !struck) return false;
+    const bool pressed_now = went_down(chord);
+    if (!held && !pressed_now) return false;
     const bool function_key = chord.key >= Key::f1 && chord.key <= Key::f12;
     // A text field keeps plain keys and its own editing chords.
     const bool editing = chord.ctrl
@@ -172,30 +171,30 @@ bool pressed(Chord chord, bool repeat) {
                           || chord.key == Key::page_down;
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
-    if (struck || !held) return struck;
-    // Where strokes come, all that is left are the repeats of a key that stays down. Dear ImGui's own events
-    // may give a chord that was struck quickly without its modifiers, or a frame later than the stroke.
-    const bool first = !surface_state().has_strokes && is_pressed(chord.key, false);
+    if (pressed_now || !held) return pressed_now;
+    // Where the platform reports key presses, only repeats of a held key remain. Dear ImGui's own events may
+    // report a quick chord without its modifiers, or a frame late.
+    const bool first = !surface_state().reports_key_presses && is_pressed(chord.key, false);
     return first || (repeat && is_pressed(chord.key, true) && !is_pressed(chord.key, false));
 }
 
-void press_struck_keys() {
+void hold_quick_keys() {
 #if IMGUI_VERSION_NUM < 18700
     ImGuiIO& io = ImGui::GetIO();
     SurfaceState& state = surface_state();
-    if (!state.lent_keys.empty()) {
-        for (const int key : state.lent_keys) io.KeysDown[key] = false;
-        state.lent_keys.clear();
+    if (!state.keys_held_for_frame.empty()) {
+        for (const int key : state.keys_held_for_frame) io.KeysDown[key] = false;
+        state.keys_held_for_frame.clear();
         // GLFW's codes: left shift, control, alt, and the right ones four on.
         io.KeyShift = io.KeysDown[340] || io.KeysDown[344];
         io.KeyCtrl = io.KeysDown[341] || io.KeysDown[345];
         io.KeyAlt = io.KeysDown[342] || io.KeysDown[346];
     }
-    for (const KeyStroke& s : state.strokes) {
+    for (const KeyPress& s : state.key_presses) {
         if (s.native < 0 || s.native >= static_cast<int>(std::size(io.KeysDown)) || io.KeysDown[s.native])
             continue;
         io.KeysDown[s.native] = true;
-        state.lent_keys.push_back(s.native);
+        state.keys_held_for_frame.push_back(s.native);
         io.KeyCtrl = io.KeyCtrl || s.ctrl;
         io.KeyShift = io.KeyShift || s.shift;
         io.KeyAlt = io.KeyAlt || s.alt;

@@ -22,7 +22,7 @@ void prepare_synthetic_keys();
 [[nodiscard]] bool takes_keyboard(const char* label);
 // Before NewFrame: a key that went down and up again since the last frame is down for this one, with the
 // modifiers that were held then. Since 1.87 Dear ImGui's own queue sees to that.
-void press_struck_keys();
+void hold_quick_keys();
 [[nodiscard]] bool any_key_down();
 // Whether the current context keeps input back for the next frames: since 1.87 it takes a press and its
 // release one frame after the other.

@@ -29,7 +29,7 @@ std::uint64_t mixed(std::uint64_t h, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-void fit_layer(KeptLayer& layer, int width, int height) {
+void resize_kept(KeptLayer& layer, int width, int height) {
     if (layer.width == width && layer.height == height) return;
     layer.width = width, layer.height = height;
     layer.generation += 1;
@@ -59,7 +59,7 @@ void allocate(KeptLayer& layer) {
 }
 }  // namespace
 
-void draw_layer(KeptLayer& layer) {
+void draw_kept(KeptLayer& layer) {
     if (layer.open == 0) return;
     GLint before = 0;
     glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
@@ -71,7 +71,7 @@ void draw_layer(KeptLayer& layer) {
     glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
-void show_kept(const KeptLayer& layer) {
+void copy_kept(const KeptLayer& layer) {
     if (layer.shown.empty()) return;
     GLint target = 0;
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
@@ -84,20 +84,20 @@ void show_kept(const KeptLayer& layer) {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(target));
 }
 
-void destroy_layer(KeptLayer& layer) {
+void destroy_kept(KeptLayer& layer) {
     layer.lists.clear();
     glDeleteFramebuffers(1, &layer.framebuffer);
     glDeleteTextures(1, &layer.texture);
     layer.framebuffer = layer.texture = 0;
 }
 
-std::uint64_t layer_generation() {
+std::uint64_t kept_generation() {
     KeptLayer& layer = surface_state().layer;
     if (layer.used && !layer.allocated) allocate(layer);
     return layer.used ? layer.generation : 0;
 }
 
-Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground) {
+Canvas kept_canvas(const FrameInfo& info, Rect r, Color ground) {
     KeptLayer& layer = surface_state().layer;
     if (layer.open == layer.lists.size())
         layer.lists.push_back(std::make_unique<ImDrawList>(ImGui::GetDrawListSharedData()));
@@ -109,7 +109,7 @@ Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground) {
     return canvas;
 }
 
-void show_layer(const FrameInfo& info, Rect r) {
+void show_kept(const FrameInfo& info, Rect r) {
     const PixelRect at = pixels(r, info.scale);
     surface_state().layer.shown.emplace_back(at.low.x, at.low.y, at.high.x, at.high.y);
 }
