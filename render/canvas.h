@@ -173,6 +173,11 @@ class Canvas {
     [[nodiscard]] Page* page() const { return page_; }
 
   private:
+    template <typename Draw>
+    void each(Draw&& draw) const;  // sink: the page's, the screen's
+    void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash);
+    void draw_text(Vec2 pen, std::string_view utf8, const TextStyle& style);
+
     ImDrawList* list_;
     float scale_;
     Page* page_;

@@ -19,9 +19,9 @@ class FrameContext {
     FrameContext(const FrameContext&) = delete;
     FrameContext& operator=(const FrameContext&) = delete;
     void make_current() const;
-    // A key went down before this frame.
-    void expect_strokes() { state_.has_strokes = true; }
-    void add_stroke(const KeyStroke& stroke) { state_.strokes.push_back(stroke); }
+    // The platform calls add_key_press for each key that goes down before a frame.
+    void expect_key_presses() { state_.reports_key_presses = true; }
+    void add_key_press(const KeyPress& press) { state_.key_presses.push_back(press); }
     // Rebuilds fonts where the scale is another.
     void set_scale(float scale);
     // Begin: after the platform has filled io. The info handed to `draw` is made from io.

@@ -61,7 +61,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
         const WindowEvents events = window.frame(wait, std::as_const(shell).settings().scale,
                                                  [&](const FrameInfo& info) { shell.frame(info); });
         // What arrives while the last event's frames are still drawn has frames of its own to come.
-        if (events.stirred) settle = kSettle;
+        if (events.had_input) settle = kSettle;
         for (const auto& file : events.dropped) {
             shell.open_file(file);
             settle = kSettle;

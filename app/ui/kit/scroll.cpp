@@ -60,7 +60,7 @@ void ScrollArea::take_keys() {
 ScrollArea::~ScrollArea() {
     const float drawn_at = state_.at;
     const float content = room.y - top_ + 2 * options_.pad.y;
-    state_.most = std::max(0.0f, std::ceil(content - window_.h));
+    state_.most = std::max(0.0f, std::ceil(content - window_.h - 0.5f));
     if (options_.wheel && state_.most > 0) state_.at -= ui_.take_wheel(window_) * options_.wheel_step;
     if (options_.keys) take_keys();
     state_.at = std::round(std::clamp(state_.at, 0.0f, state_.most));

@@ -35,12 +35,12 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     const bool quiet = !state_.disturbed && !state_.animating && !pressed_or_held && state_.active == 0
                        && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
                        && frame_.size == state_.size && frame_.scale == state_.scale;
-    state_.quiet = quiet ? state_.quiet + 1 : 0;
+    state_.idle_frames = quiet ? state_.idle_frames + 1 : 0;
     state_.disturbed = false;
     state_.had_keyboard = frame_.focused;
     state_.size = frame_.size;
     state_.scale = frame_.scale;
-    state_.animating = state_.waiting = false;
+    state_.animating = state_.tooltip_pending = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
     begun_ = mark();
@@ -134,7 +134,7 @@ void Ui::draw_tooltip() {
     if (tooltip_.empty() || state_.tooltips_rest_at == frame_.mouse) return;
     const double rested = frame_.time_s - state_.hovered_since;
     if (hovered_now_ != 0 && hovered_now_ == state_.hovered_last && rested < kTooltipDelay_s) {
-        state_.waiting = true;
+        state_.tooltip_pending = true;
         return;
     }
     Canvas front = frame_canvas(frame_, canvas_.page(), true);

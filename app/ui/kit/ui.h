@@ -33,7 +33,7 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 }
 
 struct UiState {
-    bool still = false;  // a picture: controls that only serve a hand are left out
+    bool still = false;  // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
         Rect rect;
@@ -41,43 +41,41 @@ struct UiState {
         bool focusable = false;
         bool operator==(const Area&) const = default;
     };
-    // A part of the window as it was drawn when nothing but the mouse moved, and that elsewhere or over what
-    // moves in it (begin_part).
+    // A part of the window that is drawn once and then shown from a texture (Ui::part).
     struct Part {
         Id id = 0;
         Rect rect;
         std::uint64_t key = 0;    // of what it shows
-        std::uint64_t layer = 0;  // generation that it is on; 0: not on the layer
+        std::uint64_t layer = 0;  // generation of the texture that has it; 0: none
         std::uint64_t drawn = 0;  // hash of what it drew, where parts are checked
-        bool has_field = false;   // a text field draws by itself
+        bool has_field = false;   // it contains a text field, which draws itself
         std::vector<Area> areas;
     };
     std::vector<Part> parts;
-    int quiet = 0;             // frames in a row in which nothing happened but that the mouse moved
-    bool disturbed = true;     // something else did since the last frame began: nothing is kept
-    bool check_parts = false;  // draws what is kept nevertheless, to see whether it is still the same
-    int stale_parts = 0;       // how often it was not
+    int idle_frames = 0;                  // frames in a row in which nothing but the mouse position changed
+    bool disturbed = true;                // something changed since the last frame: every part is drawn anew
+    bool check_parts = false;             // for tests: draws parts in each frame and compares
+    int stale_parts = 0;                  // parts that a check found to differ
     std::vector<Area> areas, last_areas;  // of this frame, of the last one
     Id active = 0;                        // pressed and not yet released
-    Vec2 press;                           // where
-    Id focus = 0;                         // keyboard
+    Vec2 press;                           // where the press began
+    Id focus = 0;                         // has the keyboard
     Id focus_home = 0;                    // where Tab begins while nothing has the keyboard
     bool focus_visible = false;           // the keyboard was used last
-    Vec2 mouse, last_mouse;               // of this frame and of the one before
-    bool had_keyboard = true;             // the window, in the last frame
-    Vec2 size;                            // of the window then
-    float scale = 0;
-    Vec2 tooltips_rest_at{-1, -1};  // while the mouse stands there, what is under it is not explained
-    int top_layer = 0;              // of the last frame: what is below takes no mouse
-    int layers_open = 0;            // of this frame, so far
+    Vec2 mouse, last_mouse;               // of this frame, of the last one
+    bool had_keyboard = true;             // the window had the keyboard in the last frame
+    Vec2 size;                            // of the window in the last frame
+    float scale = 0;                      // in the last frame
+    Vec2 tooltips_rest_at{-1, -1};        // no tooltip while the mouse is here
+    int top_layer = 0;                    // of the last frame; layers below take no mouse
+    int layers_open = 0;                  // of this frame, so far
     Id hovered_last = 0;
     double hovered_since = 0;
-    bool animating = false;  // something moves: another frame is wanted at once
-    bool waiting = false;    // so it is, but what is drawn stays: a tooltip is about to appear
-    std::string edit_text;   // of the text field that has the keyboard
-    Id edit = 0;
-    Id edit_next = 0;  // the field that gets it once its layer is the topmost
-    std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
+    bool animating = false;        // another frame is wanted at once
+    bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
+    Id edit = 0;                   // the text field that has the keyboard
+    Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
+    std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
     bool scroll_has_focus = false;  // so in this frame, so far
     bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows

@@ -20,14 +20,14 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     const bool same = part_->rect == r && part_->key == key;
     const auto away = [&](Vec2 mouse) { return !r.contains(mouse) || moving.contains(mouse); };
     const bool still =
-        state_.quiet >= 2 && same && !part_->has_field && away(frame_.mouse) && away(state_.last_mouse);
+        state_.idle_frames >= 2 && same && !part_->has_field && away(frame_.mouse) && away(state_.last_mouse);
     part_->rect = r;
     part_->key = key;
     part_areas_ = state_.areas.size();
     part_checked_ = still && state_.check_parts && canvas_.page() == nullptr;
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
     const bool keeps = still && !part_checked_ && canvas_.page() == nullptr;
-    const std::uint64_t layer = keeps ? layer_generation() : 0;
+    const std::uint64_t layer = keeps ? kept_generation() : 0;
     if (!still) part_->drawn = 0, part_->has_field = false;
     if (layer == 0) {
         part_->layer = 0;
@@ -37,13 +37,13 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
         return true;
     }
     if (part_->layer == layer) {
-        show_layer(frame_, r);
+        show_kept(frame_, r);
         state_.areas.insert(state_.areas.end(), part_->areas.begin(), part_->areas.end());
         part_ = nullptr;
         return false;
     }
     part_->layer = layer;
-    part_under_ = std::exchange(canvas_, layer_canvas(frame_, r, ground));
+    part_under_ = std::exchange(canvas_, kept_canvas(frame_, r, ground));
     part_begun_ = mark();
     return true;
 }
@@ -68,7 +68,7 @@ void Ui::end_part() {
     }
     canvas_ = *part_under_;
     part_under_.reset();
-    show_layer(frame_, part.rect);
+    show_kept(frame_, part.rect);
 }
 
 }  // namespace pentamesh::ui

@@ -130,25 +130,18 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
     }
     const auto columns = static_cast<std::size_t>(std::clamp(room.w / kColumn, 1.0f, 4.0f));
     const std::size_t each = (rows.size() + columns - 1) / columns;
-    const float content = static_cast<float>(each) * kRow, most = std::max(0.0f, content - room.h);
-    if (ui.hovers(room) && ui.frame().wheel != 0 && state.editing.empty() && !ui.frame().ctrl) {
-        // Over a stepper the wheel turns the value.
-        bool over = false;
-        for (const Constant& c : state.list)
-            if (const auto r = ui.state().rect_of("constants." + c.id); r && c.unit != Constant::Unit::flag)
-                over = over || Rect{r->x - 20, r->y, r->w + 40, r->h}.contains(ui.frame().mouse);
-        if (!over) state.scroll -= ui.frame().wheel * 40;
-    }
-    state.scroll = std::clamp(state.scroll, 0.0f, most);
     const float gap = 32,
                 width = (room.w - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
-    c.push_clip(room);
+    ScrollArea area(ui, "constants", room, state.scroll,
+                    {.wheel = state.editing.empty() && !ui.frame().ctrl});
+    const float top = area.room.y;
+    area.room.cut_top(static_cast<float>(each) * kRow);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::size_t column = i / each, line = i % each;
         const Rect row{room.x + static_cast<float>(column) * (width + gap),
-                       room.y + static_cast<float>(line) * kRow - state.scroll, width - 6, kRow};
+                       top + static_cast<float>(line) * kRow, width - 6, kRow};
         if (row.y < room.y - 4 || row.bottom() > room.bottom() + 4) continue;  // reached by scrolling
         if (rows[i] < 0) {
             const auto first = static_cast<std::size_t>(-1 - rows[i]);
@@ -165,12 +158,6 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
             const auto k = static_cast<std::size_t>(rows[i]);
             if (auto e = draw_row(ui, row, scene, state.list[k], k, state)) edit = std::move(e);
         }
-    }
-    c.pop_clip();
-    if (most > 0) {
-        const float h = std::max(16.0f, room.h * room.h / content);
-        c.rect({room.right() - 3, room.y + (room.h - h) * state.scroll / most, 3, h}, ui.theme().hairline,
-               1.5f);
     }
     return edit;
 }

@@ -77,16 +77,11 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
     if (pressed({Key::page_up}, true)) i = std::max<std::ptrdiff_t>(0, i - 10);
     const bool jumped = at == shown.end() || i != before || state.fresh;
     state.picked = shown[static_cast<std::size_t>(i)]->id;
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * kRow * 2;
-    if (jumped) {
-        const float y = static_cast<float>(i) * kRow;
-        state.scroll = std::clamp(state.scroll, y + kRow - room.h, y);
-    }
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, static_cast<float>(n) * kRow - room.h));
-    c.push_clip(room);
+    ScrollArea area(ui, "glossary.list", room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
     for (std::ptrdiff_t k = 0; k < n; ++k) {
-        Rect row{room.x, room.y + static_cast<float>(k) * kRow - state.scroll, room.w, kRow};
-        if (row.bottom() <= room.y || row.y >= room.bottom()) continue;
+        Rect row = area.room.cut_top(kRow);
+        if (k == i && jumped) area.show(row);
+        if (!area.sees(row)) continue;
         const GlossaryEntry& e = *shown[static_cast<std::size_t>(k)];
         const Hit hit = ui.area("glossary.entry." + e.id, row, 0, true, false);
         if (k == i)
@@ -99,7 +94,6 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
         c.text_in(row, e.term, ui.style(13, k == i ? Tone::text : Tone::secondary));
         if (hit.clicked) state.picked = e.id;
     }
-    c.pop_clip();
 }
 
 void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
@@ -115,7 +109,7 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
     head.cut_right(8);
     bool changed = false;
     ui.text_field("glossary.search", head, state.search, "type a term", state.fresh, &changed);
-    if (changed) state.picked.clear(), state.scroll = 0;
+    if (changed) state.picked.clear(), state.scroll = {};
     room.cut_top(12);
     const auto shown = found(*scene.glossary, state.search);
     const Rect list = room.cut_left(std::min(250.0f, room.w * 0.42f));

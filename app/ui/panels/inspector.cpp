@@ -305,12 +305,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
 }  // namespace
 
 std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
-    Canvas& c = ui.canvas();
-    c.push_clip(panel);
-    Rect room = panel.inset(16, 14);
-    room.y -= state.scroll;
-    room.h = 1e5f;
-    const float top = room.y;
+    ScrollArea area(ui, "inspector", panel, state.scroll, {.pad = {16, 14}});
+    Rect& room = area.room;
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
     switch (scene.selection.topic) {
@@ -327,16 +323,6 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     explanation_block(ui, room, scene);
     MaybeEdit edit = problems_block(ui, room, scene);
     step_block(ui, room, scene);
-    const float content = room.y - top + 28;
-    if (ui.hovers(panel) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    const float most = std::max(0.0f, content - panel.h);
-    state.scroll = std::clamp(state.scroll, 0.0f, most);
-    if (most > 0) {
-        const float h = panel.h * panel.h / content;
-        c.rect({panel.right() - 4, panel.y + (panel.h - h) * state.scroll / most, 3, h}, ui.theme().hairline,
-               1.5f);
-    }
-    c.pop_clip();
     return edit;
 }
 

@@ -1,6 +1,7 @@
 // The inspector: what is selected and how its numbers came about, problems and advice; and the status line.
 #pragma once
 
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 
@@ -9,7 +10,7 @@
 namespace pentamesh::ui {
 
 struct InspectorState {
-    float scroll = 0;
+    ScrollState scroll;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 

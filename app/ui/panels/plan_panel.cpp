@@ -257,15 +257,12 @@ void name_line(Ui& ui, Rect& room, const Scene& scene) {
 }  // namespace
 
 std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state) {
-    ui.canvas().push_clip(panel);
-    Rect room = panel.inset(16, 14);
-    room.y -= state.scroll;
-    room.h = 4000;
+    ScrollArea area(ui, "plan", panel, state.scroll, {.pad = {16, 14}});
+    Rect& room = area.room;
     MaybeEdit edit;
     const auto keep = [&](MaybeEdit e) {
         if (e && !edit) edit = std::move(e);
     };
-    const float top = room.y;
     model_block(ui, room, scene, state);
     keep(cluster_block(ui, room, scene, state));
     ui.section(room.cut_top(18), "LAYOUT", "FACTOR, SLOWEST LINK");
@@ -281,21 +278,6 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     keep(order_block(ui, room, scene, state));
     keep(modifiers_block(ui, room, scene, state));
     if (edit) state.refused.clear();
-    const float content = room.y - top + 28;
-    const float most = std::max(0.0f, content - panel.h);
-    // The wheel scrolls where no stepper took it.
-    bool over_stepper = false;
-    for (const Axis axis : kRows)
-        if (const auto r = ui.state().rect_of("layout." + std::string(name_of(axis))))
-            over_stepper = over_stepper || r->inset(-20, 0).contains(ui.frame().mouse);
-    if (ui.hovers(panel) && !over_stepper) state.scroll -= ui.frame().wheel * 40;
-    state.scroll = std::clamp(state.scroll, 0.0f, most);
-    if (most > 0) {
-        const float h = panel.h * panel.h / content;
-        ui.canvas().rect({panel.right() - 4, panel.y + (panel.h - h) * state.scroll / most, 3, h},
-                         ui.theme().hairline, 1.5f);
-    }
-    ui.canvas().pop_clip();
     return edit;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/menu.h"
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 
@@ -12,7 +13,7 @@
 namespace pentamesh::ui {
 
 struct PlanPanelState {
-    float scroll = 0;
+    ScrollState scroll;
     int dragged_chip = -1;  // Axis
     // The open menu: "model", "cluster", "schedule", "order", or a popover: "batch", "precision",
     // "optimizer", "attention", "overlap"; empty: none.

@@ -55,7 +55,7 @@ class Shell {
     // `wants_frame` asks for.
     void frame(const FrameInfo& info, Page* page = nullptr);
     [[nodiscard]] bool wants_frame() const {
-        return state_.animating || state_.waiting || dirty_ || hover_moved_ || !queue_.empty();
+        return state_.animating || state_.tooltip_pending || dirty_ || hover_moved_ || !queue_.empty();
     }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;

@@ -62,6 +62,7 @@ void Shell::leave_lesson() {
 
 // Before a frame is drawn: the file may have changed, the step may want its scene.
 void Shell::begin_lesson_frame() {
+    state_.page_keys = !lesson_.open && !presenter_.on;  // there they turn its steps
     if (!lesson_.open) return;
     if (reload_lesson(lesson_, now_s_)) dirty_ = true;
     if (lesson_.scene_wanted) apply_lesson_scene();

@@ -91,7 +91,8 @@ void Shell::seek_marked(Rect panel) {
         const ControlName control = control_of(name);
         const auto r = state_.rect_of(control.name, control.index);
         if (!r) continue;
-        if (r->y < panel.y || r->bottom() > panel.bottom()) panel_.scroll += r->center().y - panel.center().y;
+        if (r->y < panel.y || r->bottom() > panel.bottom())
+            panel_.scroll.at += r->center().y - panel.center().y;
         return;
     }
 }

@@ -250,14 +250,13 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                                                      : k == step && one_line ? "SENDS"
                                                                              : kHeads[k]);
         });
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, h * n - room.h));
     const int selected = selected_row(scene, state);
     Id focus_to = 0;  // after the loop, or the next row would take the same key
-    c.push_clip({room.x, room.y - 1, room.w, room.h + 1});
+    ScrollArea area(ui, "map.table", {room.x, room.y - 1, room.w, room.h + 1}, state.scroll);
+    const float top = area.room.cut_top(h * n + 1).y + 1;
     for (std::size_t i = 0; i < state.rows.size(); ++i) {
         const MapRow& r = state.rows[i];
-        const Rect row{room.x, room.y + h * static_cast<float>(i) - state.scroll, room.w, h};
+        const Rect row{room.x, top + h * static_cast<float>(i), room.w, h};
         if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
         const Rect ground = row.inset(0, 2);
@@ -274,7 +273,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
             const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
             if (by != 0 && to < state.rows.size())
-                focus_to = id_of("map.row", static_cast<std::uint64_t>(state.rows[to].id));
+                focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.rows[to].id));
         }
         const bool on = r.verdict != Verdict::off;
         if (slender) {
@@ -300,7 +299,6 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         });
     }
     if (focus_to != 0) ui.state().focus = focus_to, ui.state().focus_visible = true;
-    c.pop_clip();
 }
 
 }  // namespace pentamesh::ui

@@ -36,7 +36,7 @@ void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
     const int before = static_cast<int>(state.page);
     const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
     const int page = ui.segments("map.page", place, kPages, before);
-    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = 0;
+    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     if (state.page != MapPage::axes) return;
     if (row.w >= kStyleWidth) {
         style_switch(ui, row, state);
@@ -106,11 +106,8 @@ void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     constexpr float kGap = 20;
-    ui.canvas().push_clip(room);
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    const Rect window = room;
-    room.y -= state.scroll;
-    room.h += 10000;
+    ScrollArea area(ui, "map.choose", room, state.scroll);
+    room = area.room;
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
@@ -129,8 +126,7 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         draw_map_combinations(ui, room, state);
         end = room.y;
     }
-    ui.canvas().pop_clip();
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, end - top - window.h));
+    area.room.cut_top(end - top);
 }
 
 }  // namespace

@@ -157,11 +157,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const Me
     const std::string words = "the fullest GPU, from the whole model on one to this plan: "
                               + memory_text(steps.front().fullest.total()) + " to "
                               + memory_text(steps.back().fullest.total()) + " (logarithmic)";
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    if (c.text_width(words, plain) > head_row.w && room.h > 150)
-        room.cut_top(c.paragraph(room, words, plain, 18) + 4);
-    else if (c.text_in(head_row, words, plain) && ui.hovers(head_row))
-        ui.tooltip(words);
+    head_sentence(ui, head_row, room, words);
     double most = m.hbm, least = m.hbm;
     for (const SavingStep& s : steps) {
         most = std::max(most, s.fullest.total());

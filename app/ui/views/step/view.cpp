@@ -1,6 +1,7 @@
 #include "app/ui/views/step/view.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
 #include "core/base/number.h"
@@ -290,37 +291,31 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                   ui.style(12));
 
     // E[max] and the bound over the number of GPUs, in multiples of sigma.
-    const Rect labels = room.cut_bottom(18);
-    if (room.w < 140 || room.h < 48) return edit;
-    room.cut_left(28);
-    room.cut_top(6);
-    const double top = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02;
-    const auto at = [&](double log2_n, double sigmas) {
-        return Vec2{room.x + static_cast<float>(log2_n / kMostDoublings) * room.w,
-                    room.bottom() - static_cast<float>(sigmas / top) * room.h};
-    };
-    for (int k = 1; k <= 5; ++k) {
-        const float y = at(0, k).y;
-        c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
-        c.text_in({room.x - 28, y - 8, 24, 16}, std::to_string(k) + " σ", ui.small(), Align::right);
-    }
+    if (room.w < 140 || room.h < 66) return edit;
+    const auto ranks = [](int k) { return static_cast<double>(std::int64_t{1} << k); };
+    const double most = ranks(kMostDoublings);
+    const PlotAxis gpus{.low = 1,
+                        .high = most,
+                        .kind = ScaleKind::logarithmic,
+                        .label = [](double v) { return thousands(std::llround(v)); },
+                        .ticks = {1, ranks(5), ranks(10), most},
+                        .grid = false};
+    const PlotAxis sigmas{.low = 0,
+                          .high = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02,
+                          .label = [](double v) { return trimmed(v) + " σ"; },
+                          .spacing = 20};
+    const Plot plot = draw_axes(ui, room, gpus, sigmas);
     std::vector<Vec2> line;
     for (int k = 0; k <= kMostDoublings; ++k)
-        line.push_back(at(k, state.expected[static_cast<std::size_t>(k)]));
+        line.push_back(plot.at(ranks(k), state.expected[static_cast<std::size_t>(k)]));
     c.polyline(line, ui.theme().text, 2);
     for (int k = 1; k <= kMostDoublings; ++k)
-        c.line(at(k - 1, expected_maximum_bound(std::int64_t{1} << (k - 1))),
-               at(k, expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f, Dash::dashed);
-    for (const int k : {0, 5, 10, 20}) {
-        const float x = at(k, 0).x;
-        c.text_in({k == 20 ? x - 80 : x - 40, labels.y, 80, labels.h}, thousands(std::int64_t{1} << k),
-                  ui.small(), k == 20 ? Align::right : Align::center);
-    }
+        c.line(plot.at(ranks(k - 1), expected_maximum_bound(std::int64_t{1} << (k - 1))),
+               plot.at(ranks(k), expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f,
+               Dash::dashed);
     if (n >= 1) {
-        const double log2_n =
-            std::min(std::log2(static_cast<double>(n)), static_cast<double>(kMostDoublings));
-        const Vec2 here = at(log2_n, exact);
-        c.line({here.x, room.y}, {here.x, room.bottom()}, ui.theme().link);
+        const Vec2 here = plot.at(std::min(static_cast<double>(n), most), exact);
+        c.line({here.x, plot.area.y}, {here.x, plot.area.bottom()}, ui.theme().link);
         c.circle(here, 4, ui.theme().link);
     }
     return edit;
@@ -349,11 +344,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         const Step& s = *scene.evaluation.step;
         const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
                                   + " of it is the work itself at the peak, the rest is lost";
-        const TextStyle plain = ui.style(13, Tone::secondary);
-        if (c.text_width(words, plain) > head_row.w && room.h > 200)
-            room.cut_top(c.paragraph(room, words, plain, 18) + 6);
-        else if (head_row.w > 150 && c.text_in(head_row, words, plain) && ui.hovers(head_row))
-            ui.tooltip(words);
+        head_sentence(ui, head_row, room, words, 200);
     }
     if (!scene.evaluation.step && (tall || state.part == StepViewState::kTime)) {
         const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;

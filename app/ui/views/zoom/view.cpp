@@ -153,7 +153,7 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     if (text_field_active()) return;
     const Id focus = ui.state().focus;  // the tab that opened the view may still have it
     const bool mine =
-        focus == id_of("zoom.canvas") || focus == id_of("view.zoom") || !ui.state().focus_visible;
+        focus == ui.id("zoom.canvas") || focus == ui.id("view.zoom") || !ui.state().focus_visible;
     if (!s.path.empty() && (keys.pressed({Key::escape}) || (mine && keys.pressed({Key::backspace})))) {
         keys.took_escape = true;
         leave(ui, room, s);
@@ -279,7 +279,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
         if (wanted != now) {
             scene.selection.show_mesh(wanted == 1);
-            ui.state().focus = id_of("zoom.canvas");  // where the keys go on
+            ui.state().focus = ui.id("zoom.canvas");  // where the keys go on
             ui.state().animating = true;
         }
     }
