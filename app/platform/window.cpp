@@ -81,10 +81,8 @@ void run_window(const Presets& presets, const WindowArgs& args) {
             try {
                 ui::PictureRequest request;
                 request.view = wanted.view;
-                request.theme = shell.settings().theme;
                 request.scale = 2;
-                request.rank = shell.selection().rank;
-                request.axis = shell.selection().axis;
+                request.screen = shell.screen();
                 write_file(wanted.file.string(), ui::make_picture(presets, shell.document().plan(), request,
                                                                   ending_of(wanted.file), fonts));
                 shell.say("Wrote " + wanted.file.string());

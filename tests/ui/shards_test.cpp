@@ -36,10 +36,10 @@ TEST_CASE("the digit 3 fills the window with the tensors of a layer") {
 
 TEST_CASE("Shards stands beside the mesh in the dashboard") {
     Driver d("mesh-8");
-    REQUIRE(d.click("view.Shards"));
+    REQUIRE(d.click("view.shards"));
     CHECK(d.drawn("shards.tensor"));
     CHECK(d.drawn("memory.stage"));
-    REQUIRE(d.click("view.Mesh"));
+    REQUIRE(d.click("view.mesh"));
     CHECK(d.drawn("mesh.cells"));
 }
 

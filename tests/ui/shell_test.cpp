@@ -311,7 +311,7 @@ TEST_CASE("a narrow view keeps its switches and colours, and its tables are reac
     }
     d.shell.show_full(ViewId::step);
     d.settle();
-    const auto tab = d.shell.ui_state().rect_of("view.Step"),
+    const auto tab = d.shell.ui_state().rect_of("view.step"),
                time = d.shell.ui_state().rect_of("step.view", 0);
     REQUIRE(tab);
     REQUIRE(time);

@@ -129,7 +129,7 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
             const auto kind = kind_of(e->axis);
             if (kind
                 && ui.link("glossary.axis", {room.x, room.y + used + 8}, "select this axis in every view")) {
-                scene.selection.axis = *kind;
+                scene.selection.choose(*kind);
                 leave = true;
             }
         }

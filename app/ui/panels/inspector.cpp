@@ -321,7 +321,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         if (hit.clicked) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(p.part);
-            if (p.part == StepPart::exposed) scene.selection.axis = p.axis;
+            if (p.part == StepPart::exposed) scene.selection.choose(p.axis);
         }
         at += p.time_s;
     }

@@ -162,7 +162,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     const GroupKind kind = kind_of(axis);
     Color color = color_of(ui.theme(), kind);
     if (!on) color = color.alpha(0.45f);
-    if (scene.selection.axis == kind && on) c.rect({row.x - 8, row.y + 5, 2, row.h - 10}, color, 1);
+    if (scene.selection.group == kind && on) c.rect({row.x - 8, row.y + 5, 2, row.h - 10}, color, 1);
     ui.swatch({row.x, row.center().y - 6}, color, 12);
     Rect text = row;
     text.cut_left(22);
@@ -180,7 +180,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     if (toggle.clicked) {
         const std::int64_t to = on ? 1 : factor_when_on(p, axis);
         if (to != f) edit = factor_edit(p, axis, to, !ui.frame().shift);
-        if (to > 1) scene.selection.axis = kind, scene.selection.expert = axis == Axis::ep;
+        if (to > 1) scene.selection.choose(kind);
     }
 
     if (state.editing == name) {
@@ -211,7 +211,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
                          + p.cluster.tiers[i].name;
             ui.tooltip(t);
         }
-        if (pick.clicked) scene.selection.axis = kind, scene.selection.expert = axis == Axis::ep;
+        if (pick.clicked) scene.selection.choose(kind);
     } else {
         ui.badge_off(badge.inset(0, 3), possible ? "off" : "dense");
     }

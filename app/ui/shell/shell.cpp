@@ -1,6 +1,7 @@
 #include "app/ui/shell/shell.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/views/frame.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -236,21 +237,6 @@ void Shell::ask(std::string dialog, std::string text, std::function<void()> afte
 
 // ---- views --------------------------------------------------------------------------------------------
 
-DataTable Shell::data_of(ViewId view, const Scene& scene) const {
-    switch (view) {
-    case ViewId::mesh: return mesh_data(scene);
-    case ViewId::shards: return shards_data(scene, shards_);
-    case ViewId::memory: return memory_data(scene);
-    case ViewId::timeline: return timeline_data(scene);
-    case ViewId::comm: return comm_data(scene);
-    case ViewId::tensors: return tensors_data(scene);
-    case ViewId::map: return map_data(scene, map_);
-    case ViewId::step: return step_data(scene, step_.budget_tokens);
-    case ViewId::zoom: return zoom_data(scene, zoom_);
-    default: return {};
-    }
-}
-
 void Shell::toggle_full(ViewId view) {
     if (full_ == view)
         full_.reset();
@@ -259,64 +245,77 @@ void Shell::toggle_full(ViewId view) {
     dirty_ = true;
 }
 
+Scene Shell::scene_of(Hover& next) {
+    return {document_.plan(),
+            evaluation_,
+            presets_,
+            selection_,
+            hover_,
+            next,
+            views_.timeline.cursor_s,
+            views_.timeline.current(evaluation_, evaluated_),
+            &glossary_,
+            {}};
+}
+
 void Shell::copy_table(TableFormat format) {
     if (!host_.set_clipboard) return;
     Hover none;
-    const Scene scene{document_.plan(),   evaluation_, presets_,  selection_, hover_, none,
-                      timeline_.cursor_s, nullptr,     &glossary_};
-    const ViewId view = full_.value_or(top_);
-    host_.set_clipboard(write_table(data_of(view, scene), format));
-    say("Copied the data of " + std::string(title_of(view)));
+    const ViewEntry& view = view_of(full_.value_or(views_.in_pane.front()));
+    host_.set_clipboard(write_table(view.data(scene_of(none), views_), format));
+    say("Copied the data of " + std::string(view.title));
 }
 
-void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                      ViewId* place) {
-    const auto i = static_cast<std::size_t>(view);
+Screen Shell::screen() const {
+    return {views_, selection_, settings_, full_, document_.revision()};
+}
+
+void Shell::show(const Screen& screen) {
+    views_ = screen.views;
+    selection_ = screen.selection;
+    settings_ = screen.settings;
+    full_ = screen.full;
+    document_.come_after(screen.revision);  // what the views keep is made anew
+    evaluate_now();
+}
+
+// The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
+// had it last.
+bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
+    if (ui.layer() != state_.top_layer) return false;
+    if (full_) return true;
+    bool focus = false;
+    for (const UiState::Area& a : state_.last_areas)
+        focus = focus || (a.id == state_.focus && room.contains(a.rect.center()));
+    if (state_.focus_visible ? focus : ui.hovers(room)) keys_pane_ = pane;
+    return keys_pane_ == pane;
+}
+
+void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (room.w < 120 || room.h < 60) return;  // nothing could be read
-    // Asked again once the part is drawn: its head switches between picture and table.
-    const auto has_cells = [&] { return view == ViewId::mesh && !as_data_[i]; };
-    const Rect moving = has_cells() ? moving_in_mesh(mesh_) : Rect{};
-    if (ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window, moving)) {
-        draw_kept_view(ui, room, scene, view, siblings, place);
+    scene.keys.here = has_keys(ui, room, view_of(view).pane);
+    if (ui.begin_part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view), ui.theme().window,
+                      moving_in_view(view, views_))) {
+        draw_kept_view(ui, room, scene, view);
         ui.end_part();
     }
-    if (has_cells()) draw_mesh_cells(ui, scene, mesh_);
+    draw_view_moving(ui, scene, view, views_);
 }
 
-// All of it that stays while the mouse moves elsewhere, or over the cells of the Mesh.
-void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                           ViewId* place) {
-    const auto i = static_cast<std::size_t>(view);
+// All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
+void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
-    const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);
+    const ViewHead head = view_head(ui, room, view, views_.as_data[static_cast<std::size_t>(view)]);
     if (head.full) toggle_full(view);
     if (head.switch_to) {
-        if (full_ == view) full_ = *head.switch_to;
-        if (place != nullptr) *place = *head.switch_to;
+        if (full_)
+            full_ = *head.switch_to;
+        else
+            views_.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         dirty_ = true;
     }
-    if (as_data_[i]) {
-        const int row = draw_table(ui, title_of(view), room, data_of(view, scene), tables_[i]);
-        if (row >= 0 && view == ViewId::comm) {
-            selection_.operation = row;
-            selection_.topic = Selection::Topic::operation;
-        }
-    } else {
-        switch (view) {
-        case ViewId::mesh: draw_mesh_words(ui, head.row, room, scene, mesh_, evaluated_); break;
-        case ViewId::shards: draw_shards(ui, head.row, room, scene, shards_, evaluated_); break;
-        case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
-        case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
-        case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_, evaluated_); break;
-        case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_, evaluated_); break;
-        case ViewId::step:
-            if (auto e = draw_step(ui, head.row, room, scene, step_, evaluated_)) view_edit_ = std::move(e);
-            break;
-        case ViewId::zoom: draw_zoom(ui, head.row, room, scene, zoom_, evaluated_); break;
-        case ViewId::map: draw_map(ui, head.row, room, scene, map_, evaluated_); break;
-        default: break;
-        }
-    }
+    if (auto edit = draw_view_body(ui, head.row, room, scene, view, views_, evaluated_))
+        view_edit_ = std::move(edit);
 }
 
 // ---- the frame ----------------------------------------------------------------------------------------
@@ -332,13 +331,9 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     {
         Ui ui(state_, info, theme, frame_canvas(info, page));
         Hover next;
-        Scene scene{
-            document_.plan(), evaluation_, presets_,           selection_,
-            hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_),
-            &glossary_};
+        Scene scene = scene_of(next);
         Rect room{0, 0, info.size.x, info.size.y};
         fill_frame(info, page, theme.window);
-        zoom_.took_escape = false;
         std::optional<PlanEdit> edit =
             presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
         if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
@@ -357,13 +352,13 @@ void Shell::frame(const FrameInfo& info, Page* page) {
             if (!run_pressed(commands_).empty()) dirty_ = true;
             if (presenter_.on) {
                 present_keys();
-            } else if (pressed({Key::escape}) && !zoom_.took_escape) {
+            } else if (pressed({Key::escape}) && !scene.keys.took_escape) {
                 state_.focus = 0;
                 state_.focus_visible = false;
-                if (timeline_.cursor_s >= 0)
-                    timeline_.cursor_s = -1, timeline_.playing = false;
+                if (views_.timeline.cursor_s >= 0)
+                    views_.timeline.cursor_s = -1, views_.timeline.playing = false;
                 else if (selection_.topic != Selection::Topic::none)
-                    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
+                    selection_ = selection_.cleared();
                 else if (lesson_.open)
                     show_lesson_view();
                 else

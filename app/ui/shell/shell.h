@@ -6,19 +6,10 @@
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"
-#include "app/ui/scene/view_head.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/settings.h"
-#include "app/ui/views/comm/view.h"
-#include "app/ui/views/map/view.h"
-#include "app/ui/views/memory/view.h"
-#include "app/ui/views/mesh/view.h"
-#include "app/ui/views/shards/view.h"
-#include "app/ui/views/step/view.h"
-#include "app/ui/views/tensors/view.h"
-#include "app/ui/views/timeline/view.h"
-#include "app/ui/views/zoom/view.h"
+#include "app/ui/views/table.h"
 
 #include <functional>
 #include <memory>
@@ -41,6 +32,15 @@ struct Host {
 
 // What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
+
+// What is on the screen, but for the plan.
+struct Screen {
+    ViewStates views;
+    Selection selection;
+    Settings settings;
+    std::optional<ViewId> full;
+    std::uint64_t revision = 0;  // of the plan that `views` keeps things of
+};
 
 class Shell {
   public:
@@ -73,7 +73,10 @@ class Shell {
         state_.disturbed = true;
         return selection_;
     }
-    [[nodiscard]] const TimelineViewState& timeline() const { return timeline_; }
+    [[nodiscard]] const ViewStates& views() const { return views_; }
+    // What the window shows, to be shown by another shell: for a picture.
+    [[nodiscard]] Screen screen() const;
+    void show(const Screen& screen);
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Settings& settings() {
         state_.disturbed = true;
@@ -111,24 +114,14 @@ class Shell {
     Hover hover_;
     std::vector<Command> commands_;
 
-    MeshViewState mesh_;
-    ShardsViewState shards_;
-    MemoryViewState memory_;
-    TimelineViewState timeline_;
-    CommViewState comm_;
-    TensorsViewState tensors_;
-    MapViewState map_;
-    ZoomViewState zoom_;
+    ViewStates views_;
+    Pane keys_pane_ = Pane::top;  // whose view has the keyboard on the dashboard
     Glossary glossary_;
     GlossaryState glossary_state_;
-    StepViewState step_;
     std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
-    ViewId top_ = ViewId::mesh, bottom_ = ViewId::timeline;
     std::optional<ViewId> full_;
-    std::array<bool, 16> as_data_{};
-    std::array<TableState, 16> tables_{};
 
     LessonSession lesson_;
     std::vector<LessonEntry> lessons_;
@@ -163,10 +156,10 @@ class Shell {
     void apply(std::optional<PlanEdit> edit);
     void make_commands();
     void draw_menu_bar(Ui& ui, Rect bar);
-    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                   ViewId* place);
-    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                        ViewId* place);
+    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
+    [[nodiscard]] Scene scene_of(Hover& next);
     void draw_layers(Ui& ui, Scene& scene);
 
     // shell_panels.cpp
@@ -191,7 +184,6 @@ class Shell {
     void take_lesson_picks();
     void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
     void do_lesson(const LessonAction& action);
-    [[nodiscard]] bool has_view(ViewId view) const;
     std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);
@@ -208,7 +200,6 @@ class Shell {
     void ask(std::string dialog, std::string text, std::function<void()> after);
     void save(const std::filesystem::path& path);
     [[nodiscard]] std::string plan_text() const;
-    [[nodiscard]] DataTable data_of(ViewId view, const Scene& scene) const;
     [[nodiscard]] std::filesystem::path autosave_file() const;
 };
 

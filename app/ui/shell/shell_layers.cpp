@@ -135,6 +135,7 @@ void Shell::draw_palette(Ui& ui) {
 void Shell::draw_keys(Ui& ui) {
     struct Line {
         std::string keys, what;
+        bool operator==(const Line&) const = default;
     };
     std::vector<Line> lines;
     for (const Command& x : commands_)
@@ -142,17 +143,19 @@ void Shell::draw_keys(Ui& ui) {
     for (const auto& [k, w] : std::initializer_list<std::pair<const char*, const char*>>{
              {"Tab, Shift+Tab", "next, previous control"},
              {"Enter, Space", "press it"},
-             {"arrows", "step a factor; walk the ranks"},
-             {"[  ]", "previous, next axis of the mesh, the map"},
+             {"arrows", "step a factor"},
              {"Alt+Left, Alt+Right", "move an axis in the order"},
              {"wheel", "zoom about the cursor; step a factor"},
              {"drag", "pan the mesh or the timeline"},
              {"Home, double-click", "fit everything again"},
-             {"press on the ruler", "set the timeline's cursor"},
              {"Shift+click on − +", "change this factor alone"},
-             {"Enter, Backspace", "into a box of the zoom, out of it"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
+    for (const ViewEntry& view : view_table())
+        for (const KeyHelp& help : view.keys) {
+            const Line line{std::string(help.keys), std::string(help.what)};
+            if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+        }
     const auto per_column = (lines.size() + 1) / 2;
     const Rect box = centred(ui.frame(), 880, static_cast<float>(per_column) * 22 + 72);
     const bool open = ui.begin_layer("keys", box);
@@ -236,7 +239,7 @@ void Shell::draw_dialog(Ui& ui) {
             } else if (dialog_ == "picture") {
                 dialog_.clear();
                 if (host_.save_picture)
-                    host_.save_picture(full_ ? std::string(picture_name(*full_)) : "dashboard", path);
+                    host_.save_picture(full_ ? std::string(view_of(*full_).name) : "dashboard", path);
             } else {
                 dialog_.clear();
                 open_file(path);
@@ -319,63 +322,50 @@ void Shell::make_commands() {
         open_text(host_.clipboard(), "the clipboard");
     }).enabled = [this] { return static_cast<bool>(host_.clipboard); };
 
-    static constexpr std::array<std::pair<ViewId, Key>, 8> kViews{{{ViewId::mesh, Key::n1},
-                                                                   {ViewId::zoom, Key::n2},
-                                                                   {ViewId::shards, Key::n3},
-                                                                   {ViewId::map, Key::n4},
-                                                                   {ViewId::memory, Key::n5},
-                                                                   {ViewId::timeline, Key::n6},
-                                                                   {ViewId::comm, Key::n7},
-                                                                   {ViewId::tensors, Key::n0}}};
-    for (const auto& [view, key] : kViews)
-        add(("view." + std::string(title_of(view))).c_str(),
-            (std::string(title_of(view)) + " in the whole window").c_str(), "View", {.key = key},
-            [this, v = view] { toggle_full(v); })
-            .checked = [this, v = view] { return full_ == v; };
-    add("view.Step", "Step in the whole window", "View", {.key = Key::n7, .shift = true}, [this] {
-        toggle_full(ViewId::step);
-    }).checked = [this] { return full_ == ViewId::step; };
+    for (const ViewEntry& view : view_table())
+        add(("view." + std::string(view.name)).c_str(),
+            (std::string(view.title) + " in the whole window").c_str(), "View", view.key,
+            [this, id = view.id] { toggle_full(id); })
+            .checked = [this, id = view.id] { return full_ == id; };
     add("view.failure", "Lose a node: click one in the mesh", "View", {.key = Key::f, .ctrl = true}, [this] {
-        mesh_.failure = !mesh_.failure;
-        mesh_.lost_node = -1;
-    }).checked = [this] { return mesh_.failure; };
+        views_.mesh.failure = !views_.mesh.failure;
+        views_.mesh.lost_node = -1;
+    }).checked = [this] { return views_.mesh.failure; };
     add("view.links", "Links to the selected GPU's peers", "View", ctrl(Key::l), [this] {
-        mesh_.show_links = !mesh_.show_links;
-    }).checked = [this] { return mesh_.show_links; };
-    Command& experts = add("view.experts", "Ranks as the experts have them", "View", {}, [this] {
-        selection_.expert = !selection_.expert;
-        selection_.axis = selection_.expert ? GroupKind::ep : GroupKind::tp;
-    });
-    experts.checked = [this] { return selection_.expert && evaluation_.mesh.has_experts; };
+        views_.mesh.show_links = !views_.mesh.show_links;
+    }).checked = [this] { return views_.mesh.show_links; };
+    Command& experts = add("view.experts", "Ranks as the experts have them", "View", {},
+                           [this] { selection_.show_mesh(!selection_.expert()); });
+    experts.checked = [this] { return selection_.expert() && evaluation_.mesh.has_experts; };
     experts.enabled = [this] { return evaluation_.mesh.has_experts; };
     add("view.map_rows", "Map: FSDP and SP as rows of their own", "View", {}, [this] {
-        const bool rows = map_.style == MapStyle::own_rows;
-        map_.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
-        map_.page = MapPage::axes;
+        const bool rows = views_.map.style == MapStyle::own_rows;
+        views_.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+        views_.map.page = MapPage::axes;
         full_ = ViewId::map;
-    }).checked = [this] { return map_.style == MapStyle::own_rows; };
-    const auto has_timeline = [this] { return timeline_.current(evaluation_, evaluated_) != nullptr; };
+    }).checked = [this] { return views_.map.style == MapStyle::own_rows; };
+    const auto has_timeline = [this] { return views_.timeline.current(evaluation_, evaluated_) != nullptr; };
     add("timeline.play", "Play or pause the timeline", "View", {.key = Key::p}, [this] {
-        timeline_.playing = !timeline_.playing;
+        views_.timeline.playing = !views_.timeline.playing;
     }).enabled = has_timeline;
     add("timeline.step", "Timeline: next start or end", "", {.key = Key::period}, [this] {
-        step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, 1, selection_.stage);
+        step_cursor(*views_.timeline.current(evaluation_, evaluated_), views_.timeline, 1, selection_.stage);
     }).enabled = has_timeline;
     add("timeline.step_back", "Timeline: last start or end", "", {.key = Key::comma}, [this] {
-        step_cursor(*timeline_.current(evaluation_, evaluated_), timeline_, -1, selection_.stage);
+        step_cursor(*views_.timeline.current(evaluation_, evaluated_), views_.timeline, -1, selection_.stage);
     }).enabled = has_timeline;
     add("timeline.critical_path", "Critical path of the timeline", "View", {}, [this] {
-        timeline_.critical = !timeline_.critical;
-    }).checked = [this] { return timeline_.critical; };
+        views_.timeline.critical = !views_.timeline.critical;
+    }).checked = [this] { return views_.timeline.critical; };
     add("timeline.two_steps", "Two steps back to back in the timeline", "View", {}, [this] {
-        timeline_.choice.steps = 3 - timeline_.choice.steps;
-    }).checked = [this] { return timeline_.choice.steps > 1; };
+        views_.timeline.choice.steps = 3 - views_.timeline.choice.steps;
+    }).checked = [this] { return views_.timeline.choice.steps > 1; };
     add("timeline.slow_stage", "Inject a slow stage into the timeline", "View", {}, [this] {
-        if (timeline_.choice.slow.any())
-            timeline_.choice.slow = {};
+        if (views_.timeline.choice.slow.any())
+            views_.timeline.choice.slow = {};
         else
-            inject(timeline_, std::max(0, selection_.stage), 1);
-    }).checked = [this] { return timeline_.choice.slow.any(); };
+            inject(views_.timeline, std::max(0, selection_.stage), 1);
+    }).checked = [this] { return views_.timeline.choice.slow.any(); };
     for (int i = 0; i < kThemeCount; ++i) {
         const auto id = static_cast<ThemeId>(i);
         Command& c =
@@ -396,18 +386,22 @@ void Shell::make_commands() {
     }).enabled = [this] { return static_cast<bool>(host_.set_fullscreen); };
 
     add("export.picture", "Picture of this view…", "Export", ctrl(Key::e), [this] {
-        ask("picture", full_ ? std::string(picture_name(*full_)) + ".png" : "dashboard.png", nullptr),
+        ask("picture", full_ ? std::string(view_of(*full_).name) + ".png" : "dashboard.png", nullptr),
             dialog_fresh_ = true;
     }).enabled = [this] { return static_cast<bool>(host_.save_picture); };
-    static constexpr std::array<std::pair<TableFormat, const char*>, 4> kFormats{
-        {{TableFormat::csv, "Copy data as CSV"},
-         {TableFormat::markdown, "Copy data as Markdown"},
-         {TableFormat::json, "Copy data as JSON"},
-         {TableFormat::text, "Copy data as text"}}};
-    for (const auto& [format, label] : kFormats)
-        add((std::string("export.") + label).c_str(), label, "Export", {}, [this, f = format] {
-            copy_table(f);
-        }).enabled = [this] { return static_cast<bool>(host_.set_clipboard); };
+    struct Format {
+        TableFormat format;
+        const char *id, *title;
+    };
+    static constexpr std::array<Format, 4> kFormats{
+        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
+         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
+         {TableFormat::json, "export.json", "Copy data as JSON"},
+         {TableFormat::text, "export.text", "Copy data as text"}}};
+    for (const Format& f : kFormats)
+        add(f.id, f.title, "Export", {}, [this, format = f.format] { copy_table(format); }).enabled = [this] {
+            return static_cast<bool>(host_.set_clipboard);
+        };
 
     make_lesson_commands();
 

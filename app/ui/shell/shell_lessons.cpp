@@ -11,12 +11,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-std::optional<ViewId> view_named(std::string_view name) {
-    for (int v = 0; v <= static_cast<int>(ViewId::search); ++v)
-        if (picture_name(static_cast<ViewId>(v)) == name) return static_cast<ViewId>(v);
-    return std::nullopt;
-}
-
 std::optional<GroupKind> axis_named(std::string_view name) {
     for (int k = 0; k < kGroupKindCount; ++k)
         if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
@@ -24,11 +18,6 @@ std::optional<GroupKind> axis_named(std::string_view name) {
 }
 
 }  // namespace
-
-bool Shell::has_view(ViewId view) const {
-    const std::string id = "view." + std::string(title_of(view));
-    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
-}
 
 // The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
 const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
@@ -53,9 +42,9 @@ void Shell::open_lesson(const std::filesystem::path& file) {
 
 void Shell::leave_lesson() {
     presenter_ = {};
-    mesh_.outlined.clear();
-    mesh_.asked = -1;
-    mesh_.plain = false;
+    views_.mesh.outlined.clear();
+    views_.mesh.asked = -1;
+    views_.mesh.plain = false;
     lesson_ = {};
     if (!set_aside_) return;
     const std::uint64_t seen = document_.revision();
@@ -76,12 +65,12 @@ void Shell::begin_lesson_frame() {
     make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
     const LessonStep* step = lesson_.current();
     const bool asks = lesson_.asks_for_ranks();
-    mesh_.plain = asks;
-    mesh_.asked = asks ? lesson_.asked_rank() : -1;
+    views_.mesh.plain = asks;
+    views_.mesh.asked = asks ? lesson_.asked_rank() : -1;
     if (asks)
-        mesh_.outlined = lesson_.state().picked;
+        views_.mesh.outlined = lesson_.state().picked;
     else
-        mesh_.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
+        views_.mesh.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
 }
 
 void Shell::apply_lesson_scene() {
@@ -97,16 +86,9 @@ void Shell::apply_lesson_scene() {
     }
     const LessonScene& scene = step->scene;
     show_lesson_view();
-    map_.page = MapPage::axes;
-    map_.style = MapStyle::modifiers;
-    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
-    if (const auto axis = axis_named(scene.axis)) {
-        selection_.axis = *axis;
-        selection_.expert = is_expert(*axis);
-    }
-    mesh_.camera = {};
-    mesh_.show_links = true;
-    timeline_.cursor_s = -1;
+    begin_lesson_scene(views_);
+    selection_ = selection_.cleared();
+    if (const auto kind = axis_named(scene.axis)) selection_.choose(*kind);
     if (scene.rank >= 0) {
         selection_.rank = scene.rank;
         selection_.topic = Selection::Topic::rank;
@@ -121,8 +103,8 @@ void Shell::show_lesson_view() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr) return;
     if (const auto view = view_named(step->scene.view)) {
-        full_ = has_view(*view) ? *view : ViewId::mesh;
-        as_data_[static_cast<std::size_t>(*full_)] = false;
+        full_ = *view;
+        views_.as_data[static_cast<std::size_t>(*view)] = false;
     } else if (step->scene.view == "dashboard") {
         full_.reset();
     }
@@ -213,10 +195,8 @@ void Shell::do_lesson(const LessonAction& action) {
         && step->question->kind == QuestionKind::ranks) {
         const std::string& query = step->question->query;
         const std::size_t first = query.find(' ') + 1;
-        if (const auto axis = axis_named(query.substr(first, query.find(' ', first) - first))) {
-            selection_.axis = *axis;
-            selection_.expert = is_expert(*axis);
-        }
+        if (const auto kind = axis_named(query.substr(first, query.find(' ', first) - first)))
+            selection_.choose(*kind);
         selection_.rank = lesson_.asked_rank();
     }
 }

@@ -3,6 +3,7 @@
 #include "app/ui/shell/shell.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -32,24 +33,14 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 }  // namespace
 
 std::uint64_t Shell::shown_key(ViewId view) const {
-    std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
-    if (view == ViewId::memory || view == ViewId::timeline)
-        key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
-    return key;
+    const std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
+    const ViewEntry& entry = view_of(view);
+    return entry.lit_by != nullptr ? key ^ entry.lit_by(hover_) : key;
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
-    static constexpr ViewId kMemory[] = {ViewId::memory};
-    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
     if (full_) {
-        const auto holds = [&](std::span<const ViewId> views) {
-            return std::find(views.begin(), views.end(), *full_) != views.end();
-        };
-        const std::span<const ViewId> siblings = holds(kTop)      ? std::span<const ViewId>(kTop)
-                                                 : holds(kMemory) ? std::span<const ViewId>(kMemory)
-                                                                  : std::span<const ViewId>(kBottom);
-        draw_view(ui, middle, scene, *full_, siblings, nullptr);
+        draw_view(ui, middle, scene, *full_);
         return;
     }
     const float h = middle.h;
@@ -61,9 +52,10 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     }
     const Rect timeline = middle.cut_bottom(timeline_h);
     const Rect memory = middle.cut_bottom(memory_h);
-    draw_view(ui, middle, scene, top_, kTop, &top_);
-    draw_view(ui, memory, scene, ViewId::memory, kMemory, nullptr);
-    draw_view(ui, timeline, scene, bottom_, kBottom, &bottom_);
+    const std::array<Rect, kPaneCount> place{middle, memory, timeline};
+    const std::array<ViewId, kPaneCount> shown =
+        views_.in_pane;  // a click on a tab counts from the next frame
+    for (std::size_t i = 0; i < place.size(); ++i) draw_view(ui, place[i], scene, shown[i]);
     if (const float d =
             splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
         d != 0)

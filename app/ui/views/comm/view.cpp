@@ -104,10 +104,9 @@ float bars(Ui& ui, Rect room, Scene& scene) {
         }
         if (hit.focused) ui.focus_ring(row, 3);
         if (hit.clicked && r.axis >= 0) {
-            scene.selection.axis = static_cast<GroupKind>(r.axis);
-            scene.selection.expert = is_expert(scene.selection.axis);
+            scene.selection.choose(static_cast<GroupKind>(r.axis));
         }
-        const bool selected = r.axis == static_cast<int>(scene.selection.axis);
+        const bool selected = r.axis == static_cast<int>(scene.selection.group);
         Rect line = narrow ? row.cut_top(18) : row;
         figures(ui, line, figure,
                 {traffic_text(r.traffic.payload_bytes), traffic_text(r.traffic.sent_bytes_per_rank),
@@ -197,8 +196,7 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
     if (row < 0) return;
     scene.selection.operation = row;
-    scene.selection.axis = scene.evaluation.comm.operations[static_cast<std::size_t>(row)].axis;
-    scene.selection.expert = is_expert(scene.selection.axis);
+    scene.selection.choose(scene.evaluation.comm.operations[static_cast<std::size_t>(row)].axis);
     scene.selection.topic = Selection::Topic::operation;
 }
 

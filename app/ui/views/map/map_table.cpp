@@ -215,16 +215,15 @@ std::string spoken(const MapRow& row) {
 
 int selected_row(const Scene& scene, const MapViewState& state) {
     for (std::size_t i = 0; i < state.rows.size(); ++i)
-        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.axis)
+        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.group)
             return static_cast<int>(i);
-    return row_of(state.rows, scene.selection.axis);
+    return row_of(state.rows, scene.selection.group);
 }
 
 void select_row(Scene& scene, MapViewState& state, int row) {
     const MapRow& r = state.rows[static_cast<std::size_t>(row)];
     state.picked = static_cast<int>(r.id);
-    scene.selection.axis = r.kind;
-    scene.selection.expert = is_expert(r.kind) && scene.evaluation.mesh.has_experts;
+    scene.selection.choose(r.kind);
 }
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
@@ -272,7 +271,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         } else if (hit.hovered) {
             c.rect(ground, ui.theme().raised.alpha(0.5f), 4);
         }
-        if (hit.hovered) scene.next_hover.axis = r.kind, ui.tooltip(row_tooltip(r, state));
+        if (hit.hovered) scene.next_hover.group = r.kind, ui.tooltip(row_tooltip(r, state));
         if (hit.clicked) select_row(scene, state, static_cast<int>(i));
         if (hit.focused) {
             ui.focus_ring(row.inset(2, 2), 4);

@@ -64,9 +64,9 @@ void caption(Ui& ui, Rect& room, const Scene& scene) {
         ui.tooltip(bold + "\n" + name.reason);
 }
 
-void walk_rows(Ui& ui, Scene& scene, MapViewState& state) {
-    if (ui.layer() != ui.state().top_layer) return;
-    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+void walk_rows(Scene& scene, MapViewState& state) {
+    const ViewKeys& keys = scene.keys;
+    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
     const auto n = static_cast<int>(state.rows.size());
     select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
@@ -139,7 +139,7 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     keep(scene, state, revision);
     switches(ui, head_row, room, state);
     keep(scene, state, revision);
-    walk_rows(ui, scene, state);
+    walk_rows(scene, state);
     if (room.h > 230) caption(ui, room, scene);
     room.cut_top(4);
     switch (state.page) {

@@ -95,11 +95,11 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
     static constexpr GroupKind kDense[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
                                            GroupKind::dp_replicate, GroupKind::pp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
-    const std::span<const GroupKind> kinds = sel.expert ? std::span<const GroupKind>(kExpert) : kDense;
+    const std::span<const GroupKind> kinds = sel.expert() ? std::span<const GroupKind>(kExpert) : kDense;
     const Vec2 half{grid.cell.x * 0.5f, grid.cell.y * 0.12f};  // at the cell's edge: its number stays free
     for (const GroupKind kind : kinds) {
         if (summary(scene, kind).degree <= 1) continue;
-        const bool chosen = kind == sel.axis;
+        const bool chosen = kind == sel.group;
         const Color color = color_of(ui.theme(), kind).alpha(chosen ? 1.0f : 0.55f);
         for (const std::int64_t peer : linked_peers(mesh, kind, sel.rank)) {
             if (peer < 0 || peer >= mesh.world) continue;
@@ -116,11 +116,11 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
 
 MeshCaption mesh_caption(const Scene& scene) {
     if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
-    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.axis);
+    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
     const std::size_t colon = c.text.find(": ");
     if (colon == std::string::npos) return {c.text, ""};
     MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
-    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.axis)];
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.group)];
     if (t.sent_bytes_per_rank > 0)
         out.plain += ", " + traffic_text(t.sent_bytes_per_rank) + " sent per GPU and step";
     return out;
@@ -128,7 +128,7 @@ MeshCaption mesh_caption(const Scene& scene) {
 
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     const Mesh& mesh = scene.evaluation.mesh;
-    const GroupKind kind = scene.selection.axis;
+    const GroupKind kind = scene.selection.group;
     grid.count = static_cast<std::int32_t>(std::min<std::int64_t>(mesh.world, grid.count));
     const auto ramp = shades(theme, color_of(theme, kind));
     std::copy(ramp.begin(), ramp.end(), grid.palette.begin());
@@ -172,10 +172,10 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     const std::int64_t end = std::min(mesh.world, (node + 1) * node_size);
     std::vector<std::int64_t> seen;
     for (std::int64_t r = node * node_size; r < end; ++r) {
-        const std::int64_t first = first_rank_of_group(mesh, scene.selection.axis, r);
+        const std::int64_t first = first_rank_of_group(mesh, scene.selection.group, r);
         if (std::find(seen.begin(), seen.end(), first) != seen.end()) continue;
         seen.push_back(first);
-        paint_group(c, mesh, scene.selection.axis, r, grid, ui.theme().amber);
+        paint_group(c, mesh, scene.selection.group, r, grid, ui.theme().amber);
     }
     CellGrid lost = grid;
     lost.first = static_cast<std::int32_t>(node * node_size);
@@ -194,7 +194,7 @@ MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
     out.bold =
         "Without node " + thousands(node) + " " + plural(f.waiting, "other GPU waits.", "other GPUs wait.");
     for (const AxisFailure& a : f.axes)
-        if (!is_expert(a.kind) || scene.selection.expert)
+        if (!is_expert(a.kind) || scene.selection.expert())
             out.plain += (out.plain.empty() ? "" : " · ") + axis_label(a.kind) + " " + thousands(a.groups_hit)
                          + " of " + thousands(a.groups) + " groups";
     out.plain +=
@@ -215,9 +215,9 @@ void draw_marks(Ui& ui, Rect, const Scene& scene, const CellGrid& grid, bool lin
     const Selection& sel = scene.selection;
     Canvas& c = ui.canvas();
     const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : sel.rank;
-    if (lit >= 0 && lit < mesh.world && summary(scene, sel.axis).degree > 1
-        && summary(scene, sel.axis).degree <= 256)
-        for (const std::int64_t r : group_members(mesh, sel.axis, lit)) {
+    if (lit >= 0 && lit < mesh.world && summary(scene, sel.group).degree > 1
+        && summary(scene, sel.group).degree <= 256)
+        for (const std::int64_t r : group_members(mesh, sel.group, lit)) {
             const Rect cell = cell_rect(grid, r);
             if (cell.w >= 5)
                 c.frame(cell.inset(-1), ui.theme().text.alpha(0.8f), 1, cell.w > 20 ? 3.0f : 0.0f);
@@ -233,14 +233,14 @@ std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
     if (rank >= mesh.world) return s + "\nidle: the layout uses " + thousands(mesh.world) + " GPUs";
     s += "\n" + place_of(scene.plan.cluster, rank);
     const Coordinates at =
-        scene.selection.expert ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
-    const auto& factors = scene.selection.expert ? mesh.expert : mesh.dense;
+        scene.selection.expert() ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
+    const auto& factors = scene.selection.expert() ? mesh.expert : mesh.dense;
     static constexpr std::string_view kDense[] = {"tp", "cp", "ep", "dp_shard", "dp_replicate", "pp"};
     static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp outer", "pp"};
     for (std::size_t i = 0; i < factors.size(); ++i)
         if (factors[i].size > 1)
-            s += "\n" + std::string(scene.selection.expert ? kExpert[i] : kDense[i]) + " " + thousands(at[i])
-                 + " of " + thousands(factors[i].size);
+            s += "\n" + std::string(scene.selection.expert() ? kExpert[i] : kDense[i]) + " "
+                 + thousands(at[i]) + " of " + thousands(factors[i].size);
     return s;
 }
 

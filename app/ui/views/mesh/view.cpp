@@ -34,7 +34,7 @@ const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster
 
 // Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
 void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
-                 bool over_cell) {
+                 bool over_cell, const ViewKeys& keys) {
     MeshCamera& cam = s.camera;
     if (ui.hovers(area) && ui.frame().wheel != 0) {
         const float next = std::clamp(cam.zoom * std::pow(1.25f, ui.frame().wheel), 1.0f, kMaxZoom);
@@ -49,7 +49,7 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
     } else {
         s.panning = false;
     }
-    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && pressed({Key::home}))) cam = {};
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
     // Centred along a direction in which everything fits; else never panned off the area.
     const auto clamp_axis = [](float pan, float extent, float room) {
         return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
@@ -86,7 +86,7 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
             return;
         out.push_back(k);
     };
-    if (scene.selection.expert)
+    if (scene.selection.expert())
         for (const GroupKind k : kExpert) offer(k);
     else
         for (const GroupKind k : kDense) offer(k);
@@ -108,35 +108,34 @@ float switch_width(Ui& ui, const Scene& scene) {
 
 void axis_switch(Ui& ui, Rect row, Scene& scene) {
     Selection& sel = scene.selection;
-    if (!scene.evaluation.mesh.has_experts) sel.expert = false;
+    if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
     if (scene.evaluation.mesh.has_experts) {
         static constexpr std::string_view kNames[] = {"dense", "experts"};
-        const bool was = sel.expert;
-        sel.expert = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert ? 1 : 0) == 1;
-        if (was != sel.expert) sel.axis = sel.expert ? GroupKind::ep : GroupKind::tp;
+        sel.show_mesh(ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert() ? 1 : 0)
+                      == 1);
         row.cut_left(8);
     }
     std::vector<GroupKind> kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
-    if (std::find(kinds.begin(), kinds.end(), sel.axis) == kinds.end()) sel.axis = kinds.front();
+    if (std::find(kinds.begin(), kinds.end(), sel.group) == kinds.end()) sel.choose(kinds.front());
     const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
     float width = 0;
     for (const GroupKind k : kinds) width += width_of(k);
     // Where there is no room, combinations go first; the brackets still reach them.
     for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
-        if (kinds[i] != sel.axis && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
+        if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
             width -= width_of(kinds[i]);
             kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
         }
-    const auto at = std::find(kinds.begin(), kinds.end(), sel.axis);
+    const auto at = std::find(kinds.begin(), kinds.end(), sel.group);
     std::vector<std::string> labels;
     std::vector<std::string_view> views;
     for (const GroupKind k : kinds) labels.push_back(axis_label(k));
     for (const auto& l : labels) views.emplace_back(l);
     if (width > row.w) width = row.w;
     const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
-                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.axis));
-    sel.axis = kinds[static_cast<std::size_t>(picked)];
+                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.group));
+    sel.choose(kinds[static_cast<std::size_t>(picked)]);
 }
 
 std::optional<std::int64_t> parse_rank(std::string text) {
@@ -191,12 +190,13 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
 
 void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
     Selection& sel = scene.selection;
-    if (sel.rank < 0 || ui.layer() != ui.state().top_layer || ui.state().focus_visible) return;
+    if (sel.rank < 0 || ui.state().focus_visible) return;
     std::int64_t next = sel.rank;
-    if (pressed({Key::right}, true)) next += 1;
-    if (pressed({Key::left}, true)) next -= 1;
-    if (pressed({Key::down}, true)) next += layout.grid.level[0].cols;
-    if (pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
+    const ViewKeys& keys = scene.keys;
+    if (keys.pressed({Key::right}, true)) next += 1;
+    if (keys.pressed({Key::left}, true)) next -= 1;
+    if (keys.pressed({Key::down}, true)) next += layout.grid.level[0].cols;
+    if (keys.pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
     if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
         sel.rank = next;
         sel.topic = Selection::Topic::rank;
@@ -204,14 +204,15 @@ void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
 }
 
 void next_axis(Scene& scene) {
-    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+    const ViewKeys& keys = scene.keys;
+    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
     const auto kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
-    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.axis);
+    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
     const auto n = static_cast<std::ptrdiff_t>(kinds.size());
     const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
-    scene.selection.axis = kinds[static_cast<std::size_t>(i)];
+    scene.selection.choose(kinds[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace
@@ -245,7 +246,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
     const Hit hit = ui.area(name, room, 0, true, false);
-    move_camera(ui, room, layout, state, hit, under >= 0);
+    move_camera(ui, room, layout, state, hit, under >= 0, scene.keys);
     grid = seen(layout, state.camera, room);
 
     const Vec2 travel = ui.frame().mouse - ui.state().press;
@@ -341,8 +342,8 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
 
 // The second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
-    return {state.second_plan, state.second_evaluation, s.presets,       s.selection, s.hover,
-            s.next_hover,      s.time_cursor_s,         s.shown_timeline};
+    return {state.second_plan, state.second_evaluation, s.presets,        s.selection, s.hover,
+            s.next_hover,      s.time_cursor_s,         s.shown_timeline, s.glossary,  {}};
 }
 
 }  // namespace

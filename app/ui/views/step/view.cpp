@@ -60,7 +60,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         const Hit hit = ui.area("step.slice", row, index);
         const Selection& sel = scene.selection;
         const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
-                              && (s.part != StepPart::exposed || sel.axis == s.axis);
+                              && (s.part != StepPart::exposed || sel.group == s.axis);
         if (selected || hit.hovered) c.rect(row, ui.theme().raised.alpha(selected ? 1 : 0.5f), 3);
         if (hit.focused) ui.focus_ring(row, 3);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
@@ -83,8 +83,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(s.part);
             if (s.part == StepPart::exposed) {
-                scene.selection.axis = s.axis;
-                scene.selection.expert = is_expert(s.axis);
+                scene.selection.choose(s.axis);
             }
         }
     }

@@ -65,7 +65,8 @@ std::string run_tooltip(const Block& b) {
 
 // Wheel zooms about the mouse, drag pans, Home and a double-click fit, arrows do the same by keyboard. True:
 // clicked, and not at the end of a pan.
-bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale) {
+bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale,
+              const ViewKeys& keys) {
     const Hit hit = ui.area("timeline.plot", plot);
     const double span = scale.to_s - scale.from_s;
     const auto show = [&](double from, double length) {
@@ -93,7 +94,7 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
         if (pressed({Key::up}, true)) zoom(0.8, about);
         if (pressed({Key::down}, true)) zoom(1.25, about);
     }
-    if (hit.double_clicked || pressed({Key::home})) s.from_s = s.to_s = 0;
+    if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
     if (s.to_s - s.from_s >= whole) s.from_s = s.to_s = 0;
     return clicked;
@@ -375,7 +376,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const auto scale_on = [&](Rect r) {
         return TimeScale{state.from_s, state.to_s > state.from_s ? state.to_s : whole, r};
     };
-    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot));
+    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot), scene.keys);
     scrub(ui, "timeline.ruler", rooms.ruler, whole, state, scale_on(rooms.plot));
     scrub(ui, "timeline.curve", rooms.curve, whole, state, scale_on(rooms.plot));
     play(ui, whole, state);
