@@ -13,6 +13,7 @@
 #include "render/surface.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,8 @@ using Id = std::uint64_t;
 }
 
 struct UiState {
+    // Told of each area that is drawn, and whether it was used just now: a test keeps account.
+    std::function<void(std::string_view name, Id id, bool used)> on_area;
     bool still = false;  // a picture: controls that only serve a hand are left out
     struct Area {
         Id id = 0;
@@ -180,6 +183,7 @@ class Ui {
     bool part_checked_ = false;
 
     void draw_tooltip();
+    [[nodiscard]] Hit hit_of(Id id, Rect r, bool focusable);  // of an area that is enabled
 };
 
 }  // namespace pentamesh::ui
