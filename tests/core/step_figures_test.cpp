@@ -4,6 +4,7 @@
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
 #include "plans.h"
+#include "tools/fit/check.h"
 
 #include <algorithm>
 #include <random>
@@ -118,12 +119,15 @@ TEST_CASE("a constant keeps to its range, and an unknown one changes nothing") {
     CHECK(with_constant(p, presets(), "efficiency.nothing", 7) == p);
 }
 
-TEST_CASE("a published run is nearest to itself, and its estimate is the engine's own") {
+TEST_CASE("a published run is nearest to itself, and its error is the one that fit --check keeps") {
     const std::vector<PublishedRun> runs = load_published_runs(presets());
     REQUIRE(runs.size() > 40);
+    const std::vector<RunError> kept =
+        read_errors(read_text(GOLDEN_DIR "/step_errors.txt"), "step_errors.txt");
+    REQUIRE(kept.size() == runs.size());
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         const Plan& p = runs[i].plans.front();
-        CHECK(run_distance(p, p) == 0);
+        CAPTURE(runs[i].label);
         const std::vector<NearRun> near = nearest_runs(p, runs, 3);
         REQUIRE(near.size() == 3);
         CHECK(near[0].distance == 0);
@@ -131,9 +135,15 @@ TEST_CASE("a published run is nearest to itself, and its estimate is the engine'
         CHECK(near[1].distance <= near[2].distance);
         for (const NearRun& n : near) {
             CHECK_FALSE(runs[n.run].source.empty());
-            CHECK(n.estimated_s > 0);
-            CHECK(n.measured_s > 0);
+            CHECK(n.error() == doctest::Approx(kept[n.run].error).epsilon(0.005));
         }
+        const auto self =
+            std::find_if(near.begin(), near.end(), [&](const NearRun& n) { return n.run == i; });
+        REQUIRE(self != near.end());
+        CHECK(self->distance == 0);
+        const double tokens = static_cast<double>(p.training.global_batch * p.training.sequence_length);
+        CHECK(self->tokens_per_gpu_s * self->measured_s * static_cast<double>(p.cluster.gpus)
+              == doctest::Approx(tokens));
     }
 }
 

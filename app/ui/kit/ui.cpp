@@ -82,10 +82,16 @@ bool Ui::hovers(Rect r) const {
 }
 
 Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, bool focusable) {
-    Hit hit;
     const Id id = this->id(name, index);
     state_.areas.push_back({id, r, layer_, focusable && enabled});
-    if (!enabled) return hit;
+    const Hit hit = enabled ? hit_of(id, r, focusable) : Hit{};
+    if (state_.on_area)
+        state_.on_area(name, id, hit.clicked || hit.released || hit.double_clicked || hit.right_clicked);
+    return hit;
+}
+
+Hit Ui::hit_of(Id id, Rect r, bool focusable) {
+    Hit hit;
     const bool reachable = layer_ == state_.top_layer;
     const bool over = reachable && r.contains(frame_.mouse) && inside_clip(canvas_, frame_.mouse);
     hit.hovered = over && (state_.active == 0 || state_.active == id);

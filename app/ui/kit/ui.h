@@ -12,6 +12,7 @@
 #include "render/surface.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 }
 
 struct UiState {
+    // Told of each area that is drawn, and whether it was used just now: a test keeps account.
+    std::function<void(std::string_view name, Id id, bool used)> on_area;
     bool still = false;  // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
@@ -265,6 +268,7 @@ class Ui {
                     Rect moving);
     void end_part();
     void draw_tooltip();
+    [[nodiscard]] Hit hit_of(Id id, Rect r, bool focusable);  // of an area that is enabled
 };
 
 }  // namespace pentamesh::ui

@@ -176,6 +176,7 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
         state_.edit = 0;
     }
     if (changed != nullptr) *changed = result.changed;
+    if (state_.on_area) state_.on_area(name, id, result.changed || result.entered);
     return result.entered;
 }
 
