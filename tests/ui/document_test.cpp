@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <functional>
+#include <utility>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -102,11 +104,11 @@ TEST_CASE("whatever brings another plan, Ctrl+Z brings the old one back with its
              d.shell.open_file(folder / "config.json");
          }},
     };
-    for (const auto& [name, bring] : kWays) {
-        CAPTURE(name);
+    for (const auto& way : kWays) {
+        CAPTURE(way.first);
         Driver d("single-gpu");
         const Changed changed(d);
-        bring(d, changed.folder);
+        way.second(d, changed.folder);
         d.settle();
         CAPTURE(d.shell.message());
         REQUIRE_FALSE(d.plan() == changed.edited);

@@ -45,7 +45,6 @@ struct ConfigFolder {
 // A window that ends as by a crash: what it kept stays. Returns the plan that was not saved.
 Plan crash(const fs::path& config, int zero = 2) {
     Driver d("mesh-8", {1280, 720}, 1, config);
-    d.press({Key::escape});  // another crash's plans are left for later
     d.click("mod.zero", static_cast<std::uint64_t>(zero));
     REQUIRE(d.shell.document().modified());
     d.shell.autosave();
@@ -96,7 +95,7 @@ TEST_CASE("what is put off is offered again, and what is deleted is gone") {
 
 TEST_CASE("several crashes are a list, and each plan of it can be had") {
     const ConfigFolder config;
-    const Plan first = crash(config.path, 2), second = crash(config.path, 3);
+    const Plan first = crash(config.path, 2), second = crash(config.path, 1);
     Driver d("single-gpu", {1280, 720}, 1, config.path);
     REQUIRE(d.shell.offer_recovery());
     d.settle();

@@ -80,10 +80,11 @@ class Document {
         State state;
         std::string what;
     };
+    std::uint64_t files_ = 0;  // made so far; before now_, which is the first
     State now_;
     std::vector<Step> undo_, redo_;
     std::string merge_key_;
-    std::uint64_t revision_ = 1, files_ = 0;
+    std::uint64_t revision_ = 1;
 
     [[nodiscard]] State state_of(OpenedPlan opened);
     void push_undo(std::string what);
