@@ -17,7 +17,7 @@ const std::set<GroupKind> kDataParallel{GroupKind::dp,   GroupKind::dp_shard, Gr
 
 Comm comm_of(const Plan& plan) {
     const Mesh mesh = build_mesh(plan);
-    std::array<GroupSummary, kGroupKindCount> groups{};
+    GroupSummaries groups{};
     for (int i = 0; i < kGroupKindCount; ++i)
         groups[static_cast<std::size_t>(i)] = summarize(mesh, plan.cluster, static_cast<GroupKind>(i));
     Comm comm;

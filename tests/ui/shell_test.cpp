@@ -33,12 +33,14 @@ TEST_CASE("pressing minus on tp halves it, gives the GPUs to data parallelism an
     Driver d("llama-3.1-405b-16k");
     REQUIRE(d.plan().layout.tp == 8);
     const auto dp = d.plan().layout.dp_shard;
-    const double before = d.shell.evaluation().memory.peak();
     REQUIRE(d.click("layout.tp.minus"));
     CHECK(d.plan().layout.tp == 4);
     CHECK(d.plan().layout.dp_shard == 2 * dp);
     CHECK(d.shell.evaluation().mesh.world == 16384);
-    CHECK(d.shell.evaluation().memory.peak() > before);
+    CHECK(d.shell.evaluation().groups[GroupKind::tp].degree == 4);
+    // Twice the replicas do not divide the batch: such a plan has no figures.
+    CHECK_FALSE(d.shell.evaluation().valid);
+    CHECK(d.shell.evaluation().memory.stage.empty());
 }
 
 TEST_CASE("undo and redo take back and repeat every edit") {

@@ -37,8 +37,9 @@ std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_
     const std::ptrdiff_t last = waited_for(t, costs, i);
     if (idle > 0 && last >= 0) {
         const auto from = static_cast<std::size_t>(last);
-        s += "\nthe stage idled " + time_text(idle) + " for the " + op_name(t.order.ops[from].kind)
-             + " of stage " + std::to_string(device_of_op(t, from));
+        s += "\nthe stage idled " + time_text(idle) + " for the "
+             + std::string(name_of(t.order.ops[from].kind)) + " of stage "
+             + std::to_string(device_of_op(t, from));
     }
     return s;
 }
