@@ -1,7 +1,7 @@
 // Controls and commands that no other file uses, each with what it does. The test ui_pressed finds one that
 // is used nowhere.
 #include "core/plan/order_presets.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -17,22 +17,6 @@ namespace {
 constexpr Vec2 kTall{1600, 1300};
 
 const std::string kSource = SOURCE_DIR;
-
-void run_command(Driver& d, const std::string& title) {
-    d.press({.key = Key::p, .ctrl = true});
-    d.type(title);
-    d.press({Key::enter});
-}
-
-bool says(Driver& d, std::string_view words) {
-    d.surface.record_text(true);
-    d.frame();
-    const auto& runs = d.surface.text_runs();
-    const bool found = std::any_of(runs.begin(), runs.end(),
-                                   [&](const TextRun& r) { return r.text.find(words) != std::string::npos; });
-    d.surface.record_text(false);
-    return found;
-}
 
 }  // namespace
 
@@ -90,6 +74,16 @@ TEST_CASE("the batch is stepped and typed in its popover") {
     d.type("96");
     d.press({Key::enter});
     CHECK(d.plan().training.global_batch == 96);
+    REQUIRE(d.click("batch.micro"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("3");
+    d.press({Key::enter});
+    CHECK(d.plan().training.micro_batch == 3);
+    REQUIRE(d.click("batch.sequence"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("2048");
+    d.press({Key::enter});
+    CHECK(d.plan().training.sequence_length == 2048);
 }
 
 TEST_CASE("every row of the precision popover changes its own field") {
@@ -130,6 +124,56 @@ TEST_CASE("plus at the GPUs gives the cluster more of them, and minus takes them
     CHECK(d.plan().cluster.gpus > 1024);
     REQUIRE(d.click("plan.gpus.minus"));
     CHECK(d.plan().cluster.gpus == 1024);
+    REQUIRE(d.click("plan.gpus"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("2048");
+    d.press({Key::enter});
+    CHECK(d.plan().cluster.gpus == 2048);
+}
+
+TEST_CASE("the panel's menus of models and clusters put what is chosen into the plan") {
+    Driver d("zoom-1024", kTall);
+    const Plan before = d.plan();
+    REQUIRE(d.click("plan.model"));
+    d.type("mixtral");
+    d.press({Key::enter});
+    CHECK(d.plan().model.moe.has_value());
+    REQUIRE(d.click("plan.cluster"));
+    d.type("b200");
+    d.press({Key::enter});
+    CHECK(d.plan().cluster.gpu.id != before.cluster.gpu.id);
+    CHECK(d.plan().cluster.gpus == before.cluster.gpus);
+}
+
+TEST_CASE("a factor's badge colours its groups in the mesh, its plus and minus change it") {
+    Driver d("zoom-1024", kTall);
+    REQUIRE(d.click("layout.pp.badge"));
+    CHECK(d.shell.selection().axis == GroupKind::pp);
+    REQUIRE(d.click("layout.pp.minus"));
+    CHECK(d.plan().layout.pp == 4);
+    REQUIRE(d.click("layout.pp.plus"));
+    CHECK(d.plan().layout.pp == 8);
+    REQUIRE(d.click("layout.pp.toggle"));
+    CHECK(d.plan().layout.pp == 1);
+}
+
+TEST_CASE("the lines between the panes are dragged") {
+    Driver d("mesh-8");
+    for (const char* name : {"split.left", "split.right"}) {
+        CAPTURE(std::string(name));
+        const Settings before = d.shell.settings();
+        const Vec2 at = d.shell.ui_state().rect_of(name)->center();
+        d.drag(at, at + Vec2{std::string(name) == "split.left" ? 40.0f : -40.0f, 0});
+        CHECK_FALSE(d.shell.settings() == before);
+        CHECK((d.shell.settings().left > before.left || d.shell.settings().right > before.right));
+    }
+    for (const char* name : {"split.memory", "split.timeline"}) {
+        CAPTURE(std::string(name));
+        const Settings before = d.shell.settings();
+        const Vec2 at = d.shell.ui_state().rect_of(name)->center();
+        d.drag(at, at + Vec2{0, -30});
+        CHECK((d.shell.settings().memory > before.memory || d.shell.settings().timeline > before.timeline));
+    }
 }
 
 TEST_CASE("the mesh's switches choose the axis that is coloured, of the dense ranks or of the experts'") {
@@ -155,6 +199,13 @@ TEST_CASE("memory shows what each axis saved, and a category of the legend is hi
     CHECK(says(d, "tp 8"));
     REQUIRE(d.click("memory.mode", 0));
     CHECK_FALSE(says(d, "single GPU"));
+    REQUIRE(d.click("memory.legend", 3));
+    const Image without = d.surface.read();
+    REQUIRE(d.click("memory.legend", 3));
+    d.move({2, 2});
+    CHECK(d.surface.read().pixels != without.pixels);
+    REQUIRE(d.click("memory.stage", 2));
+    CHECK(d.shell.selection().stage == 2);
 }
 
 TEST_CASE("an axis of the communication view is the one that the mesh colours") {
@@ -207,24 +258,58 @@ TEST_CASE("the presenter's buttons walk the lesson") {
     CHECK(d.shell.lesson().step == 1);
     REQUIRE(d.click("present.back"));
     CHECK(d.shell.lesson().step == 0);
+    REQUIRE(d.click("present.side"));
+    CHECK(says(d, "NOTES"));
+    REQUIRE(d.click("present.side"));
+    CHECK_FALSE(says(d, "NOTES"));
+    d.move({700, 300});
+    const Image plain = d.surface.read();
+    REQUIRE(d.click("present.spot"));
+    d.move({700, 300});
+    CHECK(d.surface.read().pixels != plain.pixels);
+    d.press({Key::s});
+    REQUIRE(d.click("present.blank"));
+    const Image blank = d.surface.read();
+    CHECK(std::all_of(blank.pixels.begin(), blank.pixels.end(),
+                      [](std::uint8_t c) { return c == 0 || c == 255; }));
+    d.press({Key::b});
+    CHECK(d.surface.read().pixels != blank.pixels);
+    REQUIRE(d.click("present.leave"));
+    CHECK_FALSE(d.shell.presenting());
+}
+
+TEST_CASE("a dot of a lesson leads to its step, and a question is asked again") {
+    Driver d("mesh-8");
+    run_command(d, "lesson 1");
+    REQUIRE(d.shell.lesson().open);
+    d.press({Key::q});
+    CHECK(d.shell.ui_state().focus != 0);
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.shell.lesson().state().shown());
+    for (int i = 0; i < 60 && !d.drawn("lesson.retry"); ++i) d.frame();
+    for (int i = 0; i < 20 && d.shell.ui_state().rect_of("lesson.retry")->y > d.foot_y() - 30; ++i)
+        d.wheel({d.shell.ui_state().rect_of("lesson.retry")->x, 400}, -2);
+    REQUIRE(d.click("lesson.retry"));
+    CHECK_FALSE(d.shell.lesson().state().shown());
+    REQUIRE(d.click("lesson.step", 2));
+    CHECK(d.shell.lesson().step == 2);
+    run_command(d, "next lesson");
+    CHECK(d.shell.lesson().file.filename() == "02-data-parallel.md");
+    run_command(d, "leave the lesson");
+    CHECK_FALSE(d.shell.lesson().open);
 }
 
 TEST_CASE("losing a node and showing links are switched by their commands") {
     Driver d("zoom-1024");
-    const auto checked = [&](std::string_view id) {
-        for (const Command& c : d.shell.commands())
-            if (c.id == id) return c.checked();
-        return false;
-    };
     for (const char* id : {"view.failure", "view.links"}) {
         const std::string name = id;
         CAPTURE(name);
         const Chord chord{.key = name == "view.links" ? Key::l : Key::f, .ctrl = true};
-        const bool before = checked(name);
+        const bool before = checked(d, name);
         d.press(chord);
-        CHECK(checked(name) != before);
+        CHECK(checked(d, name) != before);
         d.press(chord);
-        CHECK(checked(name) == before);
+        CHECK(checked(d, name) == before);
     }
 }
 

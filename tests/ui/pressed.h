@@ -4,6 +4,7 @@
 #include "app/ui/shell/shell.h"
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 namespace pentamesh::ui {
@@ -15,8 +16,8 @@ void watch_presses(Shell& shell);
 
 // One line each: "seen NAME", "pressed NAME", "command NAME", "ran NAME".
 void write_presses(const std::filesystem::path& file);
-// Reads the files of a folder and prints what was seen in one of them and pressed in none. False: there is
-// such.
-[[nodiscard]] bool all_were_pressed(const std::filesystem::path& folder);
+// Reads NAME.txt of each name in the folder, and prints what was seen in one of them and used in none. False:
+// there is such.
+[[nodiscard]] bool all_were_pressed(const std::filesystem::path& folder, std::span<const char* const> names);
 
 }  // namespace pentamesh::ui
