@@ -45,7 +45,8 @@ void guarded(Failure& failure, void (*step)(void*), void* data) {
 // The same for a member function of a struct.
 template <auto Step, typename T>
 void guarded(Failure& failure, T& data) {
-    guarded(failure, [](void* p) { (static_cast<T*>(p)->*Step)(); }, &data);
+    guarded(
+        failure, [](void* p) { (static_cast<T*>(p)->*Step)(); }, &data);
 }
 
 struct Writer {

@@ -38,8 +38,7 @@ std::string write(T x, Form form, int precision) {
         const std::chars_format format = form == Form::fixed        ? std::chars_format::fixed
                                          : form == Form::scientific ? std::chars_format::scientific
                                                                     : std::chars_format::general;
-        const auto [end, error] =
-            std::to_chars(text.data(), text.data() + text.size(), x, format, precision);
+        const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x, format, precision);
         if (error == std::errc()) return {text.data(), end};
     }
     return write_by_stream(x, form, precision);

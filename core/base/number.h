@@ -13,8 +13,8 @@ namespace pentamesh {
 [[nodiscard]] std::string general_text(double x, int digits);       // 0.1234567, 6 -> "0.123457"
 [[nodiscard]] std::string exact_text(double x);                     // that reads back as the same number
 
-// A decimal number at the beginning of `text`: sign, digits, point, exponent. `length` 0: there is none, or it
-// is not finite.
+// A decimal number at the beginning of `text`: sign, digits, point, exponent. `length` 0: there is none, or
+// it is not finite.
 struct LeadingNumber {
     double value = 0;
     std::size_t length = 0;
@@ -23,7 +23,8 @@ struct LeadingNumber {
 // The whole of `text` as one number; nullopt: it is none.
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);
 
-// What stands in where the standard library cannot convert floating point by itself. Slower, the same answers.
+// What stands in where the standard library cannot convert floating point by itself. Slower, the same
+// answers.
 namespace by_stream {
 [[nodiscard]] std::string fixed_text(double x, int decimals);
 [[nodiscard]] std::string scientific_text(double x, int decimals);

@@ -20,8 +20,8 @@ std::string_view trimmed(std::string_view s) {
     return s;
 }
 
-// Takes the separators out of "1,048,576", "1 048 576" and "1_048_576". A separator that does not stand before
-// three digits stays, so that "1,5" is no number.
+// Takes the separators out of "1,048,576", "1 048 576" and "1_048_576". A separator that does not stand
+// before three digits stays, so that "1,5" is no number.
 std::string without_separators(std::string_view s) {
     std::string out;
     for (std::size_t i = 0; i < s.size(); ++i) {

@@ -104,8 +104,8 @@ PublishedRun read_run(const json& run, const Presets& presets) {
     p.cluster.gpus = run.at("gpus");
     set_layout(run, p.layout);
     set_training(run, p.training);
-    out.label = run.at("model").get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu + " "
-                + run.at("precision").get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
+    out.label = run.at("model").get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu
+                + " " + run.at("precision").get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
                 + std::to_string(p.layout.pp) + " cp " + std::to_string(p.layout.cp) + " ep "
                 + std::to_string(p.layout.ep);
     const std::string stated = run.at("recompute").is_null() ? "" : run.at("recompute").get<std::string>();

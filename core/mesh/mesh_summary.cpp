@@ -106,8 +106,7 @@ GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind)
     for (std::size_t i = 0; i < tiers && within < out.groups; ++i) {
         std::int64_t now = out.groups;
         if (i + 1 < tiers) {
-            now =
-                groups_inside(s, mesh.world, out.groups, std::max<std::int64_t>(domain_of(cluster, i), 1));
+            now = groups_inside(s, mesh.world, out.groups, std::max<std::int64_t>(domain_of(cluster, i), 1));
             if (within > 0 && now < out.groups && !nests(cluster, i))
                 now = enumerate_inside(s, mesh.world, cluster, i + 1);
         }

@@ -12,8 +12,7 @@ std::string_view domain_name(const Cluster& cluster) {
 }
 
 std::string place_of(const Cluster& cluster, std::int64_t rank) {
-    const std::int64_t domain =
-        cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, domain_of(cluster, 0));
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, domain_of(cluster, 0));
     std::string s;
     if (cluster.tiers.size() > 2)
         s = "pod " + with_commas(rank / std::max<std::int64_t>(1, domain_of(cluster, 1))) + ", ";

@@ -1,5 +1,5 @@
-// The fields of a plan's layout, training and GPU count as a list: pointer, place and range of each, made from
-// the field table (plan_fields.h). Edits, ranges and steppers ask it.
+// The fields of a plan's layout, training and GPU count as a list: pointer, place and range of each, made
+// from the field table (plan_fields.h). Edits, ranges and steppers ask it.
 #pragma once
 
 #include "core/plan/plan_fields.h"

@@ -133,8 +133,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     } else {
         const std::int64_t up = next_value("/cluster/gpus", gpus, 1),
                            down = next_value("/cluster/gpus", gpus, -1);
-        const Ui::Step step =
-            ui.stepper("plan.gpus", count, thousands(gpus), down != gpus, up != gpus, true);
+        const Ui::Step step = ui.stepper("plan.gpus", count, thousands(gpus), down != gpus, up != gpus, true);
         if (step.edit_requested) start_editing(state, "gpus", gpus);
         if (step.by != 0) edit = edit_to(step.by > 0 ? up : down);
     }

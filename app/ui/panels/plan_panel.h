@@ -14,8 +14,8 @@ namespace pentamesh::ui {
 struct PlanPanelState {
     float scroll = 0;
     int dragged_chip = -1;  // Axis
-    // The open menu: "model", "cluster", "schedule", "order", or a popover: "batch", "precision", "optimizer",
-    // "attention", "overlap"; empty: none.
+    // The open menu: "model", "cluster", "schedule", "order", or a popover: "batch", "precision",
+    // "optimizer", "attention", "overlap"; empty: none.
     std::string menu;
     Rect menu_anchor;
     MenuState menu_state;

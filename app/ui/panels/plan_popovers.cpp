@@ -56,9 +56,8 @@ std::string batch_text(const Plan& plan, const Evaluation& e) {
     if (e.microbatches <= 0) return "does not divide by micro-batch × data-parallel ranks";
     const double tokens = static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
     return thousands(t.global_batch) + " / (" + thousands(t.micro_batch) + " × dp "
-           + thousands(data_parallel(plan))
-           + ") = " + plural(e.microbatches, "micro-batch", "micro-batches") + " a step; "
-           + count_text(tokens) + " tokens";
+           + thousands(data_parallel(plan)) + ") = " + plural(e.microbatches, "micro-batch", "micro-batches")
+           + " a step; " + count_text(tokens) + " tokens";
 }
 
 MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
@@ -80,8 +79,8 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     MaybeEdit edit;
     for (const NumberRow& r : rows)
         if (const auto n = number_row(ui, room, r, state))
-            edit = PlanEdit{with_number(scene.plan, r.pointer, *n), std::string(r.label) + " " + thousands(*n),
-                            ""};
+            edit = PlanEdit{with_number(scene.plan, r.pointer, *n),
+                            std::string(r.label) + " " + thousands(*n), ""};
     ui.canvas().paragraph(room, text, ui.small(), 18);
     ui.end_layer();
     if (edit || !open) state.refused.clear();

@@ -121,7 +121,7 @@ void draw_sheet(Ui& ui, Scene& scene, std::string_view view, ViewStates& states)
         draw_review(ui, room, scene, states);
     else
         draw_one(ui, room, scene, view, states);
-    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1);
+    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1, nullptr);
 }
 
 }  // namespace

@@ -342,6 +342,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         std::optional<PlanEdit> edit =
             presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
         if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
+        if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
         draw_layers(ui, scene);
         if (view_edit_) edit = std::move(view_edit_);
         view_edit_.reset();
