@@ -51,13 +51,22 @@ int glfw_code(Key key) {
 
 constexpr int kKeypadEnter = 335;
 
+// Whether a key with this label is the chord's: the keypad has Enter, + and - of its own, and on some layouts
+// + stands on a key of its own.
+bool is_labelled(int label, Key key) {
+    constexpr int kKeypadMinus = 333, kKeypadPlus = 334;
+    if (label == glfw_code(key)) return true;
+    if (key == Key::enter) return label == kKeypadEnter;
+    if (key == Key::equal) return label == kKeypadPlus || label == '+';
+    return key == Key::minus && label == kKeypadMinus;
+}
+
 // The key went down since the last frame, with the modifiers held at that time.
 bool went_down(Chord chord) {
     const auto& presses = surface_state().key_presses;
     return std::any_of(presses.begin(), presses.end(), [&](const KeyPress& s) {
-        const bool same =
-            s.label == glfw_code(chord.key) || (chord.key == Key::enter && s.label == kKeypadEnter);
-        return same && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
+        const bool shift = chord.key == Key::equal || s.shift == chord.shift;  // + is often Shift and =
+        return is_labelled(s.label, chord.key) && s.ctrl == chord.ctrl && shift && s.alt == chord.alt;
     });
 }
 
@@ -158,7 +167,8 @@ bool text_field_active() {
 
 bool pressed(Chord chord, bool repeat) {
     const ImGuiIO& io = ImGui::GetIO();
-    const bool held = io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
+    const bool shift = chord.key == Key::equal || io.KeyShift == chord.shift;
+    const bool held = io.KeyCtrl == chord.ctrl && shift && io.KeyAlt == chord.alt;
     const bool pressed_now = went_down(chord);
     if (!held && !pressed_now) return false;
     const bool function_key = chord.key >= Key::f1 && chord.key <= Key::f12;

@@ -16,6 +16,7 @@ struct ConstantsState {
     ScrollState scroll;
     std::string editing, edit_text;  // id of the constant whose value is typed
     bool edit_fresh = false;
+    std::string refused, refusal;  // the constant whose last value was refused, and why; until the next edit
     std::uint64_t list_of = 0;
     std::vector<Constant> list;  // kept while the plan stands
 };

@@ -302,6 +302,30 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     room.cut_top(12);
 }
 
+// "2 problems": errors and warnings, in words, at every window size.
+void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
+    std::int64_t n = 0;
+    bool errors = false;
+    for (const Problem& p : problems) {
+        n += p.severity == Severity::info ? 0 : 1;
+        errors = errors || p.severity == Severity::error;
+    }
+    if (n == 0) return;
+    const std::string text = plural(n, "problem", "problems");
+    TextStyle s = ui.style(12, Tone::text, Face::semibold);
+    if (errors) s.color = ui.theme().bad;
+    Canvas& c = ui.canvas();
+    const Rect r = row.cut_left(c.text_width(text, s) + 18);
+    row.cut_left(20);
+    severity_mark(ui, {r.x, r.center().y - 9}, errors ? Severity::error : Severity::warning);
+    c.text_in({r.x + 16, r.y, r.w - 14, r.h}, text, s);
+    if (state == nullptr) return;
+    const Hit hit = ui.area("status.problems", r);
+    if (hit.focused) ui.focus_ring(r.inset(-2, 4), 3);
+    if (hit.hovered) ui.tooltip(text + "\nclick to see what mends them");
+    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = 0;
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
@@ -326,7 +350,28 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     return edit;
 }
 
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
+std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state) {
+    if (!state.problems_open) return std::nullopt;
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(420.0f, screen.x - 16), h = std::min(360.0f, state.problems_anchor.y - 16);
+    const Rect box{std::clamp(state.problems_anchor.x, 8.0f, screen.x - 8 - w),
+                   state.problems_anchor.y - 4 - h, w, h};
+    state.problems_open = ui.begin_layer("status.problems.list", box);
+    Rect room = box.inset(16, 14);
+    const Rect view = room;
+    ui.canvas().push_clip(view);
+    room.y -= state.problems_scroll;
+    room.h = 1e5f;
+    const float top = room.y;
+    MaybeEdit edit = problems_block(ui, room, scene);
+    if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
+    state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
+    ui.canvas().pop_clip();
+    ui.end_layer();
+    return edit;
+}
+
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     Rect row = room.inset(16, 0);
@@ -350,6 +395,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
     };
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
+    problem_count(ui, row, e.problems, state);
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
     if (e.step) {

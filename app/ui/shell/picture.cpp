@@ -77,7 +77,7 @@ void draw_sheet(Ui& ui, PictureSheet& sheet, std::optional<ViewId> view) {
         sheet.draw(ui, room, *view);
     else
         draw_review(ui, room, sheet);
-    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1);
+    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr);
 }
 
 // The request's own selection in a window as it is at first, or the screen's.

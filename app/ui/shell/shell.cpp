@@ -207,6 +207,7 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     });
     if (!draw_guarded(ui, "A menu of the plan", {}, [&] {
             if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
+            if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
         }))
         panel_.menu.clear();
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
