@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pentamesh {
 namespace {
@@ -81,7 +82,7 @@ void add_traffic(const Builder& b, MapRow& row) {
 std::string often_text(const Builder& b, const MapRow& row) {
     if (row.calls <= 0) return std::string(words_of(row.id).often);
     if (row.id == MapRowId::pp) return "per micro-batch, both ways";
-    if (row.calls_per_layer <= 0) return three_digits(row.calls) + " per step";
+    if (row.calls_per_layer <= 0) return with_commas(std::llround(row.calls)) + " per step";
     const bool of_step = is_data_parallel(row.kind) && b.plan.layout.pp > 1;  // weights stay gathered
     return sentence(three_digits(row.calls_per_layer),
                     row.id == MapRowId::ep ? " per MoE layer" : " per layer",

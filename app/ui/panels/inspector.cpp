@@ -5,6 +5,7 @@
 #include "app/ui/panels/explain_selection.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
+#include "core/rules/first_error.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>
@@ -37,6 +38,10 @@ std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     std::int64_t degree = 1;
     for (const Factor& x : f.span()) degree *= x.size;
     const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    if (degree == 2) {
+        const std::int64_t last = first + f.factor[0].stride;
+        return "with " + thousands(rank == first ? last : first);
+    }
     if (f.count == 1 && f.factor[0].stride == 1)
         return "with " + thousands(first) + " … " + thousands(first + degree - 1);
     if (f.count == 1)
@@ -339,7 +344,8 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     const float top = room.y;
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
-    switch (scene.selection.topic) {
+    const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
+    switch (valid ? scene.selection.topic : Topic::none) {
     case Topic::rank:
         if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
         break;
@@ -350,9 +356,9 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::none:
     case Topic::step: break;
     }
-    explanation_block(ui, room, scene);
+    if (valid) explanation_block(ui, room, scene);
     MaybeEdit edit = problems_block(ui, room, scene);
-    step_block(ui, room, scene);
+    if (valid) step_block(ui, room, scene);
     const float content = room.y - top + 28;
     if (ui.hovers(panel) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
     const float most = std::max(0.0f, content - panel.h);
@@ -390,6 +396,15 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
     };
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
+    if (!e.valid) {
+        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "—", "");
+        row.cut_right(timing_w + 16);
+        const std::string why = first_error(e.problems);
+        if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
+        row = room.inset(16, 0);
+        c.text_in(row, timing, ui.small(), Align::right);
+        return;
+    }
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
     if (e.step) {
