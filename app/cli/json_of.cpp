@@ -80,7 +80,7 @@ std::vector<GroupKind> kinds_of(const Evaluation& e) {
 
 Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool ranks) {
     Json axes = Json::array();
-    if (e.mesh.world > 0)
+    if (e.valid && e.mesh.world > 0)
         for (const GroupKind kind : kinds) {
             const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
             Json tiers = Json::array();

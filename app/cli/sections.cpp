@@ -1,16 +1,26 @@
 #include "app/cli/sections.h"
 
+#include "app/tables/groups.h"
 #include "core/base/text.h"
 #include "core/explain/explain_step.h"
 #include "core/explain/plan_line.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
+#include "core/rules/first_error.h"
 
 #include <cmath>
 
 namespace pentamesh::cli {
 namespace {
+
+// A plan with errors has no figures: the section says why. True: nothing else belongs into it.
+bool say_void(const Evaluation& e, Section& s) {
+    if (e.valid) return false;
+    s.table = {};
+    s.lines = {"—: " + first_error(e.problems)};
+    return true;
+}
 
 std::string count(double x) {
     return with_commas(std::llround(x));
@@ -56,7 +66,9 @@ Section parameters_section(const ParameterCounts& c) {
 
 Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds) {
     Section s{"Who talks to whom, over which wire?", {}, {{"axis", "ranks", "groups", "slowest tier"}, {}}};
+    if (say_void(e, s)) return s;
     for (const Tier& t : plan.cluster.tiers) s.table.head.push_back("over " + t.name);
+    s.table.head.emplace_back("means");
     for (const GroupKind kind : kinds) {
         const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
         if (g.degree <= 1) continue;
@@ -64,10 +76,26 @@ Section groups_section(const Plan& plan, const Evaluation& e, std::span<const Gr
                                      std::string(tier_name(plan.cluster, g.slowest_tier))};
         for (std::size_t t = 0; t < plan.cluster.tiers.size(); ++t)
             row.push_back(t < kMaxTiers ? with_commas(g.by_tier[t]) : "");
+        row.emplace_back(meaning_of(kind));
         s.table.rows.push_back(std::move(row));
     }
     if (s.table.rows.empty()) s.lines.emplace_back("Nobody: every group is a single rank.");
     return s;
+}
+
+std::vector<Section> rank_sections(const Evaluation& e, std::span<const GroupKind> kinds) {
+    std::vector<Section> out;
+    if (!e.valid) return out;
+    for (const GroupKind kind : kinds) {
+        const auto degree = static_cast<std::size_t>(e.groups[static_cast<std::size_t>(kind)].degree);
+        if (degree <= 1) continue;
+        Section s{std::string(name_of(kind)) + ": " + std::string(meaning_of(kind)), {}, {}};
+        const std::vector<std::int64_t> ranks = all_groups(e.mesh, kind);
+        for (std::size_t from = 0; from + degree <= ranks.size(); from += degree)
+            s.lines.push_back(folded_ranks(std::span(ranks).subspan(from, degree)));
+        out.push_back(std::move(s));
+    }
+    return out;
 }
 
 Section memory_section(const Plan&, const Evaluation& e) {
@@ -76,6 +104,7 @@ Section memory_section(const Plan&, const Evaluation& e) {
               {{"stage", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "total",
                 "in flight"},
                {}}};
+    if (say_void(e, s)) return s;
     if (e.memory.stage.empty()) {
         s.lines.emplace_back("The layout cannot be laid out.");
         return s;
@@ -97,6 +126,7 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
               {{"axis", "what", "collective", "ranks", "tier", "phase", "calls", "message", "sent per step",
                 "time", "exposed"},
                {}}};
+    if (say_void(e, s)) return s;
     for (const Operation& o : e.comm.operations)
         s.table.rows.push_back(
             {std::string(name_of(o.group)), std::string(o.what), std::string(name_of(o.collective)),
@@ -110,10 +140,12 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
     return s;
 }
 
-Section timeline_section(const Timeline& t) {
+Section timeline_section(const Evaluation& e) {
+    const Timeline& t = e.timeline;
     Section s{"When does each stage work?",
               {},
               {{"device", "busy", "bubble", "idle within its span", "micro-batches held"}, {}}};
+    if (say_void(e, s)) return s;
     if (t.empty()) {
         s.lines.emplace_back("No timeline.");
         return s;
@@ -138,6 +170,7 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
     const auto add = [&](const Explanation& x) {
         if (!x.empty()) s.table.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
     };
+    if (say_void(e, s)) return s;
     if (!e.memory.stage.empty())
         for (int c = 0; c < kMemoryCategoryCount; ++c)
             add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
@@ -154,6 +187,7 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
 
 Section step_section(const Evaluation& e) {
     Section s{"How long is a step?", {}, {{"part", "time", "share"}, {}}};
+    if (say_void(e, s)) return s;
     if (!e.step) {
         s.lines.emplace_back("No time comes out: see the problems.");
         return s;

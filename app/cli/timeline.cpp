@@ -154,8 +154,9 @@ int timeline(const Context& context, const Options& options) {
         add_validity(out, e);
         print(pretty(out));
     } else {
-        Section section = timeline_section(e.timeline);
-        if (e.timeline.shape.devices > 1 && !e.timeline.empty()) add_bubble_lines(bubble_of(e), section);
+        Section section = timeline_section(e);
+        if (e.valid && e.timeline.shape.devices > 1 && !e.timeline.empty())
+            add_bubble_lines(bubble_of(e), section);
         print(to_text({"", {std::move(section)}}));
     }
     return status_of(e);

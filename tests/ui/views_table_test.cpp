@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -47,6 +48,41 @@ TEST_CASE("each view has a command with its key, a tab, a picture and a table") 
         d.press(view.key);
         CHECK_FALSE(d.shell.full_view());
     }
+}
+
+TEST_CASE("an impossible plan shows no figures in any view, table, dashboard or review, and says why") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("llama-3-70b-3d");
+    plan.layout.tp = 7;
+    const Evaluation e = evaluate(plan);
+    REQUIRE_FALSE(e.valid);
+    // What the cluster and the model are is no figure of the plan: "450 GB/s", "70.6 B parameters".
+    const std::regex figure(R"(\d (s|ms|µs|[kKMGT]i?B(?!/s)|%|TFLOP/s|tokens/s)( |,|\.|$))");
+    for (const std::string_view view : picture_views())
+        for (const bool as_data : {false, true}) {
+            CAPTURE(view);
+            CAPTURE(as_data);
+            PictureRequest r;
+            r.view = view;
+            r.size = {1280, 720};
+            r.rank = 5;
+            r.screen = Screen{};
+            r.screen->views.as_data.fill(as_data);
+            r.screen->selection.rank = 5;
+            r.screen->selection.topic = Selection::Topic::rank;
+            std::vector<TextRun> runs;
+            r.text_runs = &runs;
+            (void)make_picture(presets, plan, r, "png", fonts());
+            REQUIRE_FALSE(runs.empty());
+            bool reason = false;
+            for (const TextRun& run : runs) {
+                CAPTURE(run.text);
+                CHECK_FALSE(std::regex_search(run.text, figure));
+                reason =
+                    reason || e.problems.front().message.find(run.text.substr(0, 12)) != std::string::npos;
+            }
+            CHECK(reason);
+        }
 }
 
 TEST_CASE("no two commands share an id, and none is made of a title") {

@@ -6,6 +6,7 @@
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
+#include "core/rules/first_error.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>
@@ -38,6 +39,10 @@ std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     std::int64_t degree = 1;
     for (const Factor& x : f.span()) degree *= x.size;
     const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    if (degree == 2) {
+        const std::int64_t last = first + f.factor[0].stride;
+        return "with " + thousands(rank == first ? last : first);
+    }
     if (f.count == 1 && f.factor[0].stride == 1)
         return "with " + thousands(first) + " … " + thousands(first + degree - 1);
     if (f.count == 1)
@@ -333,7 +338,8 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     Rect& room = area.room;
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
-    switch (scene.selection.topic) {
+    const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
+    switch (valid ? scene.selection.topic : Topic::none) {
     case Topic::rank:
         if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
         break;
@@ -344,9 +350,9 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::none:
     case Topic::step: break;
     }
-    explanation_block(ui, room, scene);
+    if (valid) explanation_block(ui, room, scene);
     MaybeEdit edit = problems_block(ui, room, scene);
-    step_block(ui, room, scene);
+    if (valid) step_block(ui, room, scene);
     return edit;
 }
 
@@ -356,7 +362,8 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     const float w = std::min(420.0f, screen.x - 16), h = std::min(360.0f, state.problems_anchor.y - 16);
     const Rect box{std::clamp(state.problems_anchor.x, 8.0f, screen.x - 8 - w),
                    state.problems_anchor.y - 4 - h, w, h};
-    state.problems_open = ui.begin_layer("status.problems.list", box);
+    const auto layer = ui.open_layer("status.problems.list", box);
+    state.problems_open = layer.stays();
     Rect room = box.inset(16, 14);
     const Rect view = room;
     ui.canvas().push_clip(view);
@@ -367,7 +374,6 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
     state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
     ui.canvas().pop_clip();
-    ui.end_layer();
     return edit;
 }
 
@@ -396,6 +402,15 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
     problem_count(ui, row, e.problems, state);
+    if (!e.valid) {
+        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "—", "");
+        row.cut_right(timing_w + 16);
+        const std::string why = first_error(e.problems);
+        if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
+        row = room.inset(16, 0);
+        c.text_in(row, timing, ui.small(), Align::right);
+        return;
+    }
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
     if (e.step) {

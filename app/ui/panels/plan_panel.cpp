@@ -195,7 +195,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
 
     const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(kind)];
     const Hit pick = ui.area("layout." + name + ".badge", badge, 0, on, false);
-    if (on && g.degree > 1) {
+    if (on && g.degree > 1 && scene.evaluation.valid) {
         const TierMark mark = mark_of_tier(ui.theme(), p.cluster, g.slowest_tier);
         ui.badge(badge.inset(0, 3), tier_label(p.cluster, g.slowest_tier), mark.color, mark.dash);
         if (pick.hovered) {
@@ -208,7 +208,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
         }
         if (pick.clicked) scene.selection.choose(kind);
     } else {
-        ui.badge_off(badge.inset(0, 3), possible ? "off" : "dense");
+        ui.badge_off(badge.inset(0, 3), on ? "—" : possible ? "off" : "dense");
     }
     return edit;
 }

@@ -104,7 +104,7 @@ void Shell::copy_table(TableFormat format) {
     if (!host_.set_clipboard) return;
     Hover none;
     const ViewEntry& view = view_of(full_.value_or(views_.in_pane.front()));
-    host_.set_clipboard(write_table(view.data(scene_of(none), views_), format));
+    host_.set_clipboard(write_table(data_of(scene_of(none), view.id, views_), format));
     say("Copied the data of " + std::string(view.title));
 }
 

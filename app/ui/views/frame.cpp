@@ -1,5 +1,8 @@
 #include "app/ui/views/frame.h"
 
+#include "core/rules/first_error.h"
+
+#include <algorithm>
 #include <string>
 
 namespace pentamesh::ui {
@@ -41,14 +44,43 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
     return head;
 }
 
+namespace {
+
+// A plan with errors has no figures: a dash, and why.
+void draw_void(Ui& ui, Rect room, const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const std::string why = "No figures: " + first_error(scene.evaluation.problems);
+    const float w = std::min(room.w, 560.0f);
+    const float h = c.paragraph_height(w, why, ui.style(13), 20);
+    Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - (h + 24) / 2), w, h + 24};
+    c.push_clip(room);
+    c.text_in(box.cut_top(24), "—", ui.title(), Align::center);
+    c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
+    c.pop_clip();
+}
+
+}  // namespace
+
+DataTable data_of(const Scene& scene, ViewId view, const ViewStates& states) {
+    if (scene.evaluation.valid) return view_of(view).data(scene, states);
+    DataTable none;
+    none.columns = {{"no figures, because"}};
+    none.rows = {{first_error(scene.evaluation.problems)}};
+    return none;
+}
+
 std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
                                        ViewStates& states, std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
+    if (!states.as_data[i] && !scene.evaluation.valid && !entry.draws_void) {
+        draw_void(ui, room, scene);
+        return std::nullopt;
+    }
     if (!states.as_data[i]) return entry.draw(ui, head_row, room, scene, states, revision);
-    const int row =
-        draw_table(ui, "data." + std::string(entry.name), room, entry.data(scene, states), states.tables[i]);
-    if (row >= 0 && entry.pick_row != nullptr) entry.pick_row(scene, row);
+    const int row = draw_table(ui, "data." + std::string(entry.name), room, data_of(scene, view, states),
+                               states.tables[i]);
+    if (row >= 0 && scene.evaluation.valid && entry.pick_row != nullptr) entry.pick_row(scene, row);
     return std::nullopt;
 }
 

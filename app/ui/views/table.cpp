@@ -43,6 +43,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          return {};
      },
      .data = [](const Scene& scene, const ViewStates&) { return mesh_data(scene); },
+     .draws_void = true,
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
     {.id = ViewId::zoom,
@@ -88,11 +89,11 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::middle,
      .key = {.key = Key::n5},
      .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t) -> Answer {
-         draw_memory(ui, head, room, scene, s.memory);
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_memory(ui, head, room, scene, s.memory, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates&) { return memory_data(scene); },
+     .data = [](const Scene& scene, const ViewStates& s) { return memory_data(scene, s.memory); },
      .lit_by = lit_stage},
     {.id = ViewId::timeline,
      .name = "timeline",

@@ -58,6 +58,7 @@ struct ViewEntry {
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
     DataTable (*data)(const Scene& scene, const ViewStates& states);
+    bool draws_void = false;  // draws a plan with errors itself; else the reason stands in its place
     // The rest is null where a view has nothing of the kind.
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its table was clicked
     std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere

@@ -111,8 +111,8 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
 void step_cell(Ui& ui, Rect cell, const MapRow& r) {
     if (r.calls > 0) {
         pair_of_lines(ui, cell, traffic_text(r.sent_bytes), ui.style(13),
-                      (r.calls >= 1e6 ? count_text(r.calls) : trimmed(r.calls))
-                          + (r.calls == 1 ? " call, " : " calls, ") + time_text(r.time_s),
+                      thousands(std::llround(r.calls)) + (r.calls == 1 ? " call, " : " calls, ")
+                          + time_text(r.time_s),
                       ui.small());
     } else if (r.id == MapRowId::sp && r.verdict != Verdict::off) {
         two_lines(ui, cell, cell.w < 100 ? "none" : "no bytes of its own", ui.small());

@@ -1,5 +1,6 @@
 #include "app/ui/views/mesh/mesh_marks.h"
 
+#include "core/mesh/mesh_factors.h"
 #include "core/mesh/places.h"
 
 #include "app/ui/kit/format.h"
@@ -135,28 +136,13 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     grid.palette_size = kShadeCount;
     grid.ground = theme.window;
     // A group's index is the mixed-radix number of the coordinates that its members share.
-    const auto& factors = is_expert(kind) ? mesh.expert : mesh.dense;
-    const GroupFactors own = group_factors(mesh, kind);
-    std::array<Factor, kAxisCount> rest{};
-    int n = 0;
-    for (const Factor& f : factors) {
-        const auto in_group = [&](const Factor& g) { return g.stride == f.stride && g.size == f.size; };
-        if (f.size > 1 && std::none_of(own.span().begin(), own.span().end(), in_group))
-            rest[static_cast<std::size_t>(n++)] = f;
-    }
-    // Insertion: there are at most six.
-    for (int i = 1; i < n; ++i)
-        for (int j = i; j > 0; --j) {
-            Factor &a = rest[static_cast<std::size_t>(j) - 1], &b = rest[static_cast<std::size_t>(j)];
-            if (a.stride > b.stride) std::swap(a, b);
-        }
+    const Factors rest = split_factors(mesh, kind).rest;
     std::int64_t weight = 1;
-    grid.digits = n;
-    for (int i = 0; i < n; ++i) {
-        const Factor& f = rest[static_cast<std::size_t>(i)];
-        grid.digit[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(f.stride),
-                                                   static_cast<std::int32_t>(f.size),
-                                                   static_cast<std::int32_t>(weight)};
+    grid.digits = 0;
+    for (const Factor& f : rest.span()) {
+        grid.digit[static_cast<std::size_t>(grid.digits++)] = {static_cast<std::int32_t>(f.stride),
+                                                               static_cast<std::int32_t>(f.size),
+                                                               static_cast<std::int32_t>(weight)};
         weight *= f.size;
     }
     const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;

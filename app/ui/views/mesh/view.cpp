@@ -1,11 +1,14 @@
 // Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
+#include "app/tables/groups.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_activity.h"
 #include "app/ui/views/mesh/mesh_boxes.h"
 #include "app/ui/views/mesh/mesh_marks.h"
+#include "core/mesh/mesh_factors.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
+#include "core/rules/first_error.h"
 
 #include <algorithm>
 #include <charconv>
@@ -147,6 +150,8 @@ std::optional<std::int64_t> parse_rank(std::string text) {
 }
 
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
+    if (!scene.evaluation.valid)
+        return {"No groups: the plan has errors.", first_error(scene.evaluation.problems)};
     if (!state.failure) return mesh_caption(scene);
     return state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
                                 : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
@@ -158,7 +163,7 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     Canvas& c = ui.canvas();
     constexpr float kLine = 18, kGap = 6;
     Rect line{room.x, room.y, room.w - kept, 20};
-    if (!state.failure && shows_activity(scene)) {
+    if (scene.evaluation.valid && !state.failure && shows_activity(scene)) {
         activity_caption(ui, line, scene);
         room.cut_top(20);
         return;
@@ -267,25 +272,26 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
         c.cells(idle);
     }
-    if (shows_activity(scene))
+    const bool valid = scene.evaluation.valid, plain = state.plain || !valid;
+    if (valid && shows_activity(scene))
         color_by_activity(ui.theme(), scene, grid);
     else
         color_by_groups(ui.theme(), scene, grid);
-    if (state.plain) color_plainly(ui.theme(), grid);
+    if (plain) color_plainly(ui.theme(), grid);
     CellGrid drawn = grid;
     merge_small_cells(layout, drawn);
     c.cells(drawn);
-    veil_other_stages(c, ui.theme(), scene, drawn);
-    if (state.failure && state.lost_node >= 0)
+    if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
+    if (valid && state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
     draw_boxes(ui, room, layout, state.camera, grid, scene);
     draw_rank_numbers(ui, room, layout, grid);
-    if (!state.plain) draw_marks(ui, room, scene, grid, state.show_links);
+    if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
     draw_outlined(ui, state, grid);
     c.pop_clip();
     if (hit.hovered && under >= 0 && !hit.held) {
-        const std::string now = under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(state.plain  // where it stands, not whom it talks to
+        const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
+        ui.tooltip(plain  // where it stands, not whom it talks to
                        ? "rank " + thousands(under) + "\n" + place_of(cluster, under)
                        : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }
@@ -411,16 +417,36 @@ Rect moving_in_mesh(const MeshViewState& state) {
     return {a.x, top, b.right() - a.x, a.bottom() - top};
 }
 
+namespace {
+
+// The ranks of each group, up to a count that a cell can hold; `pentamesh groups` lists all of any mesh.
+std::string ranks_text(const Mesh& mesh, GroupKind kind, const GroupSummary& g) {
+    constexpr std::int64_t kMost = 256;
+    if (g.degree <= 1) return "";
+    const Factors rest = split_factors(mesh, kind).rest;
+    std::string out;
+    std::int64_t listed = 0;
+    for_each_sum(rest.span(), [&](std::int64_t first) {
+        if (listed++ >= kMost) return;
+        out += (out.empty() ? "" : "; ") + folded_ranks(group_members(mesh, kind, first));
+    });
+    return g.groups > kMost ? out + "; … " + thousands(g.groups) + " groups" : out;
+}
+
+}  // namespace
+
 DataTable mesh_data(const Scene& scene) {
     DataTable t;
     t.columns = {{"axis"},
+                 {"means"},
                  {"factor", true},
                  {"groups", true},
                  {"ranks of a group in the fast domain", true},
                  {"groups sharing a fast domain", true},
                  {"slowest link"},
                  {"groups by tier"},
-                 {"collective"}};
+                 {"collective"},
+                 {"ranks of its groups"}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(k)];
@@ -434,10 +460,11 @@ DataTable mesh_data(const Scene& scene) {
         for (const Operation& op : scene.evaluation.comm.operations)
             if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
                 collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
-        t.rows.push_back({std::string(name_of(kind)), std::to_string(g.degree), std::to_string(g.groups),
-                          std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
-                          g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "",
-                          g.degree > 1 ? tiers : "", collectives});
+        t.rows.push_back(
+            {std::string(name_of(kind)), std::string(meaning_of(kind)), std::to_string(g.degree),
+             std::to_string(g.groups), std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
+             g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "", g.degree > 1 ? tiers : "",
+             collectives, ranks_text(scene.evaluation.mesh, kind, g)});
     }
     return t;
 }
