@@ -144,7 +144,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
          return draw_step(ui, head, room, scene, s.step, revision);
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return step_data(scene, s.step.budget_tokens); }},
+     .data = [](const Scene& scene, const ViewStates& s) { return step_data(scene, s.step.budget_tokens); },
+     .draws_void = true},  // its constants can be edited all the same
 });
 
 // The row of an id is the one at its number, whole, and its name is its own.

@@ -7,6 +7,7 @@
 #include "core/base/number.h"
 #include "core/base/quantity.h"
 #include "core/plan/names.h"
+#include "core/rules/first_error.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -340,15 +341,17 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         const Rect place = head_place(head_row, room, std::max(288.0f, segments_width(ui, kAll)));
         state.part = ui.segments("step.view", place, kAll, state.part);
     }
-    if (scene.evaluation.step) {
+    if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
         const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
                                   + " of it is the work itself at the peak, the rest is lost";
         head_sentence(ui, head_row, room, words, 200);
     }
-    if (!scene.evaluation.step && (tall || state.part == StepViewState::kTime)) {
+    const bool valid = scene.evaluation.valid && scene.evaluation.step.has_value();
+    if (!valid && (tall || state.part == StepViewState::kTime)) {
         const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;
-        c.text_in(text, "No step time for this layout: see the problems.", ui.small(), Align::center);
+        c.paragraph(text, "— No step time: " + first_error(scene.evaluation.problems),
+                    ui.style(13, Tone::secondary), 20);
         if (!tall) return edit;
     } else if (tall) {
         Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 280.0f));
