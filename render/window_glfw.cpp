@@ -73,7 +73,8 @@ int labelled_key(int key, int scancode) {
     if (c >= 'a' && c <= 'z') return GLFW_KEY_A + (c - 'a');
     if (c >= 'A' && c <= 'Z') return GLFW_KEY_A + (c - 'A');
     // GLFW's numbers of these are their ASCII.
-    return (c >= '0' && c <= '9') || std::string_view("+,-./;=[]").find(c) != std::string_view::npos ? c : key;
+    return (c >= '0' && c <= '9') || std::string_view("+,-./;=[]").find(c) != std::string_view::npos ? c
+                                                                                                     : key;
 }
 
 }  // namespace

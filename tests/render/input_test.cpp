@@ -60,8 +60,9 @@ TEST_CASE("Ctrl and + is Ctrl and =, with Shift or without") {
     int larger = 0;
     double time_s = 0;
     const auto frame = [&](const SyntheticInput& input) {
-        surface.frame(input, time_s += 0.01,
-                      [&](const FrameInfo&) { larger += pressed({Key::equal, true}) ? 1 : 0; });
+        surface.frame(input, time_s += 0.01, [&](const FrameInfo&) {
+            larger += pressed({Key::equal, true}) ? 1 : 0;
+        });
     };
     SyntheticInput plus;
     plus.keys_down = {Key::equal};
