@@ -148,7 +148,7 @@ TEST_CASE("the panel's menus of models and clusters put what is chosen into the 
 TEST_CASE("a factor's badge colours its groups in the mesh, its plus and minus change it") {
     Driver d("zoom-1024", kTall);
     REQUIRE(d.click("layout.pp.badge"));
-    CHECK(d.shell.selection().axis == GroupKind::pp);
+    CHECK(d.shell.selection().group == GroupKind::pp);
     REQUIRE(d.click("layout.pp.minus"));
     CHECK(d.plan().layout.pp == 4);
     REQUIRE(d.click("layout.pp.plus"));
@@ -179,15 +179,15 @@ TEST_CASE("the lines between the panes are dragged") {
 TEST_CASE("the mesh's switches choose the axis that is coloured, of the dense ranks or of the experts'") {
     Driver d("deepseek-v3-2048");
     REQUIRE(d.click("mesh.which", 1));
-    CHECK(d.shell.selection().expert);
-    CHECK(d.shell.selection().axis == GroupKind::ep);
-    const GroupKind first = d.shell.selection().axis;
+    CHECK(d.shell.selection().expert());
+    CHECK(d.shell.selection().group == GroupKind::ep);
+    const GroupKind first = d.shell.selection().group;
     REQUIRE(d.click("mesh.axis", 1));
-    CHECK(d.shell.selection().axis != first);
+    CHECK(d.shell.selection().group != first);
     REQUIRE(d.click("mesh.which", 0));
-    CHECK_FALSE(d.shell.selection().expert);
+    CHECK_FALSE(d.shell.selection().expert());
     run_command(d, "Ranks as the experts have them");
-    CHECK(d.shell.selection().expert);
+    CHECK(d.shell.selection().expert());
 }
 
 TEST_CASE("memory shows what each axis saved, and a category of the legend is hidden") {
@@ -212,7 +212,7 @@ TEST_CASE("an axis of the communication view is the one that the mesh colours") 
     Driver d("llama-3-70b-3d");
     d.press({Key::n7});
     REQUIRE(d.click("comm.axis", static_cast<std::uint64_t>(GroupKind::pp)));
-    CHECK(d.shell.selection().axis == GroupKind::pp);
+    CHECK(d.shell.selection().group == GroupKind::pp);
 }
 
 TEST_CASE("the zoom's button leads out of a box") {

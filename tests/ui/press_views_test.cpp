@@ -62,14 +62,14 @@ TEST_CASE("the timeline's curve sets the cursor, a second schedule stands beside
     Driver d("llama-3-70b-3d");
     d.press({Key::n6});
     REQUIRE(d.click("timeline.curve"));
-    CHECK(d.shell.timeline().cursor_s >= 0);
+    CHECK(d.shell.views().timeline.cursor_s >= 0);
     d.press({Key::escape});
     REQUIRE(d.click("timeline.second"));
-    CHECK(d.shell.timeline().second >= 0);
+    CHECK(d.shell.views().timeline.second >= 0);
     REQUIRE(d.click("timeline.second.minus"));
-    CHECK(d.shell.timeline().second < 0);
+    CHECK(d.shell.views().timeline.second < 0);
     REQUIRE(d.click("timeline.slow"));
-    CHECK(d.shell.timeline().choice.slow.any());
+    CHECK(d.shell.views().timeline.choice.slow.any());
 }
 
 TEST_CASE("a crumb of the zoom leads back to the whole") {
