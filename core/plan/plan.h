@@ -4,6 +4,7 @@
 
 #include "core/base/enum_array.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -245,8 +246,12 @@ struct Training {
 // JSON pointers (relative, "/gpus") of what the plan itself states over it. Empty preset: all inline.
 struct Source {
     std::string preset;
-    std::vector<std::string> overrides;
-    bool operator==(const Source&) const = default;
+    std::vector<std::string> overrides;  // in any order
+    bool operator==(const Source& other) const {
+        return preset == other.preset
+               && std::is_permutation(overrides.begin(), overrides.end(), other.overrides.begin(),
+                                      other.overrides.end());
+    }
 };
 
 struct Plan {

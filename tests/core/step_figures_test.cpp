@@ -104,6 +104,13 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("constants changed in any order are the same plan once they are written and read") {
+    Plan p = presets().plan("llama-3.1-405b-16k");
+    for (const char* id : {"tier.1.bytes_per_s", "efficiency.fast_link", "efficiency.attention"})
+        p = with_constant(p, presets(), id, constant(list_constants(p, presets()), id).value * 0.9);
+    CHECK(parse_plan(write_plan(p), "test", presets()) == p);
+}
+
 TEST_CASE("switches that add up make an all-reduce no slower") {
     Plan p = presets().plan("gpt-175b-a100");
     p.layout.sequence_parallel = false;
