@@ -25,7 +25,7 @@ struct MenuResult {
 struct MenuState {
     std::string filter;
     int cursor = -1;  // row of the shown items, moved by the arrow keys; -1: none
-    ScrollState scroll;
+    ScrollState scroll{};
     bool fresh = true;  // set when the menu opens
 };
 // `with_filter`: a text field on top narrows the list.

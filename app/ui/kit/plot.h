@@ -30,7 +30,7 @@ struct PlotScale {
 struct PlotAxis {
     double low = 0, high = 1;
     ScaleKind kind = ScaleKind::linear;
-    std::function<std::string(double)> label;  // of a tick; empty: no labels
+    std::function<std::string(double)> label{};  // of a tick; empty: no labels
     double unit = 1;
     std::vector<double> ticks{};  // instead of round_ticks
     float spacing = 48;           // least logical pixels between ticks

@@ -100,9 +100,11 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
 }
 
 std::vector<std::string_view> names_of_pictures() {
-    const auto names = view_names();
-    std::vector<std::string_view> out(names.begin(), names.end());
-    out.insert(out.begin() + 1, kReview);
+    std::vector<std::string_view> out;
+    for (const std::string_view name : view_names()) {
+        out.push_back(name);
+        if (out.size() == 1) out.push_back(kReview);
+    }
     return out;
 }
 
