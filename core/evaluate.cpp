@@ -8,18 +8,14 @@ namespace {
 // A timeline of more operations than this is not worth its memory: closed forms stand in.
 constexpr std::int64_t kMostOps = std::int64_t{1} << 22;
 
-void start_over(Evaluation& e) {
-    e.valid = false;
-    e.problems.clear();
-    e.microbatches = 0;
-    e.memory.stage.clear();
-    e.memory.peak_stage = 0;
-    e.comm.operations.clear();
-    e.comm.by_axis.fill({});
-    e.costs.chunk.clear();
-    e.timeline.device.clear();
-    e.timeline.makespan = 0;
-    e.timeline.complete = false;
+// An impossible plan has no figures, whatever `e` held before.
+void clear_figures(Evaluation& e) {
+    e.memory.clear();
+    e.comm.clear();
+    e.in_flight.clear();
+    e.work = {};
+    e.costs.clear();
+    e.timeline.clear();
     e.step.reset();
 }
 
@@ -29,52 +25,43 @@ bool has_error(const std::vector<Problem>& problems) {
     return false;
 }
 
-// The schedule in force: where it refuses the shape, none.
-bool lays_out(const Plan& plan, const Mesh& mesh) {
-    const Model& m = plan.model;
-    return mesh.world > 0 && m.layers > 0 && m.hidden > 0 && plan.layout.pp >= 1
-           && plan.layout.virtual_stages >= 1 && plan.layout.pp * plan.layout.virtual_stages <= m.layers;
-}
-
-void hold(const Plan& plan, const ScheduleShape& shape, bool scheduled, Evaluation& out) {
-    out.in_flight.resize(static_cast<std::size_t>(shape.devices));
-    for (int d = 0; d < shape.devices; ++d) {
-        double& held = out.in_flight[static_cast<std::size_t>(d)];
-        if (!out.timeline.empty() && out.timeline.complete)
-            held = out.timeline.device[static_cast<std::size_t>(d)].peak_in_flight;
-        else
-            held = scheduled ? peak_in_flight(shape, d) : shape.microbatches;
-    }
-    compute_memory(plan, out.mesh, out.in_flight, out.memory);
+// Micro-batches that each device holds at its peak, by the replay or by the schedule's closed form.
+void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::vector<double>& out) {
+    out.resize(static_cast<std::size_t>(shape.devices));
+    for (int d = 0; d < shape.devices; ++d)
+        out[static_cast<std::size_t>(d)] = timeline.complete
+                                               ? timeline.device[static_cast<std::size_t>(d)].peak_in_flight
+                                               : peak_in_flight(shape, d);
 }
 
 }  // namespace
 
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options) {
-    start_over(out);
     out.mesh = build_mesh(plan);
     for (int i = 0; i < kGroupKindCount; ++i)
-        out.groups[static_cast<std::size_t>(i)] =
-            summarize(out.mesh, plan.cluster, static_cast<GroupKind>(i));
+        out.groups[i] = summarize(out.mesh, plan.cluster, static_cast<GroupKind>(i));
     out.parameters = count_parameters(plan.model);
     out.microbatches = microbatches_of(plan);
     find_errors(plan, out.mesh, options.messages, out.problems);
     out.valid = !has_error(out.problems);
-    if (!lays_out(plan, out.mesh)) return;
+    if (!out.valid) {
+        clear_figures(out);
+        return;
+    }
 
+    // From here on each function sets all that its output holds.
     const ScheduleShape shape = shape_of(plan, out.microbatches);
-    const bool scheduled = out.microbatches > 0 && accepts(shape);
     list_operations(plan, out.mesh, out.groups, out.comm);
     compute_costs(plan, out.mesh, out.groups, out.comm, out.work, out.costs);
-    if (options.timeline && scheduled && op_count(shape) <= kMostOps)
+    if (options.timeline && op_count(shape) <= kMostOps)
         run_timeline(shape, out.costs, out.timeline);
-    hold(plan, shape, scheduled, out);
-    if (scheduled) {
-        const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
-        Step step;
-        if (compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, out.comm, step))
-            out.step = step;
-    }
+    else
+        out.timeline.clear();
+    find_in_flight(shape, out.timeline, out.in_flight);
+    compute_memory(plan, out.mesh, out.comm.stages, out.in_flight, out.memory);
+    const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
+    Step& step = out.step.emplace();
+    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, out.comm, step)) out.step.reset();
 }
 
 Evaluation evaluate(const Plan& plan, const EvaluateOptions& options) {

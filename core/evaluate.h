@@ -21,15 +21,18 @@ struct Evaluation {
     std::vector<Problem> problems;  // errors; assess() adds warnings and notices behind them
     ParameterCounts parameters;
     Mesh mesh;
-    std::array<GroupSummary, kGroupKindCount> groups{};
+    GroupSummaries groups{};
     std::int64_t microbatches = 0;  // per step and replica; 0: the batch does not divide
-    Memory memory;                  // empty where the layout cannot be laid out
+    // The figures, empty where the plan is not valid. Mesh and groups are then those of the factors as far as
+    // they go, which need not fill the cluster.
+    Memory memory;
     Comm comm;
     std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
     StepWork work;                  // what a step is made of before the schedule orders it
     TimelineCosts costs;
-    Timeline timeline;         // empty where the schedule refuses, or not asked for
+    Timeline timeline;         // empty where not asked for, or too long to replay
     std::optional<Step> step;  // absent where it cannot be computed
+    bool operator==(const Evaluation&) const = default;
 };
 
 struct EvaluateOptions {
@@ -37,8 +40,8 @@ struct EvaluateOptions {
     bool messages = true;  // false: errors are found but not put in words
 };
 
-// Pure: no clock, no file, no global. Reuses out's capacity. Finds errors; advice is assess() of
-// advice/advice.h.
+// Pure: no clock, no file, no global. Reuses out's capacity and nothing else of what it held. Finds errors;
+// advice is assess() of advice/advice.h.
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options = {});
 [[nodiscard]] Evaluation evaluate(const Plan& plan, const EvaluateOptions& options = {});
 

@@ -155,12 +155,29 @@ class Canvas {
 
     void push_clip(Rect r);  // intersected with the current clip
     void pop_clip();
+    // Clips while it lives.
+    class Clip {
+      public:
+        Clip(Canvas& canvas, Rect r) : canvas_(canvas) { canvas_.push_clip(r); }
+        ~Clip() { canvas_.pop_clip(); }
+        Clip(const Clip&) = delete;
+        Clip& operator=(const Clip&) = delete;
+
+      private:
+        Canvas& canvas_;
+    };
+    [[nodiscard]] Clip clip(Rect r) { return {*this, r}; }
 
     [[nodiscard]] float scale() const { return scale_; }
     [[nodiscard]] ImDrawList* list() const { return list_; }
     [[nodiscard]] Page* page() const { return page_; }
 
   private:
+    template <typename Draw>
+    void each(Draw&& draw) const;  // sink: the page's, the screen's
+    void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash);
+    void draw_text(Vec2 pen, std::string_view utf8, const TextStyle& style);
+
     ImDrawList* list_;
     float scale_;
     Page* page_;

@@ -1,7 +1,5 @@
-// Text: measured in ems that no scale changes, drawn glyph by glyph a quarter of a pixel from where it
-// belongs.
+// Text: measured and wrapped in ems, which no scale changes.
 #include "render/canvas.h"
-#include "render/imgui_compat.h"
 #include "render/line_break.h"
 #include "render/page_sink.h"
 #include "render/surface_state.h"
@@ -16,8 +14,6 @@ namespace pentamesh {
 
 namespace {
 
-constexpr float kLargestRaster = 160;  // pixels; larger type is enlarged
-constexpr std::size_t kBatch = 4096;   // glyphs that Dear ImGui is given at once: its indices have 16 bits
 constexpr std::string_view kEllipsis = "…";
 
 const TypeFaces& faces_of(Page* page) {
@@ -81,79 +77,15 @@ void wrap(const TypeFaces& faces, const TextStyle& style, std::string_view text,
     }
 }
 
-// Quads of one run, all on the page of the texture that is current.
-class QuadBatch {
-  public:
-    QuadBatch(ImDrawList& list, ImU32 color) : list_(&list), color_(color) {}
-    ~QuadBatch() { flush(); }
-    QuadBatch(const QuadBatch&) = delete;
-    QuadBatch& operator=(const QuadBatch&) = delete;
-    void add(int page, ImVec2 a, ImVec2 b, ImVec2 uv_a, ImVec2 uv_b) {
-        if (page != page_ || quads_.size() >= kBatch) flush();
-        page_ = page;
-        quads_.push_back({a, b, uv_a, uv_b});
-    }
-
-  private:
-    struct Quad {
-        ImVec2 a, b, uv_a, uv_b;
-    };
-    void flush() {
-        if (quads_.empty()) return;
-        if (page_ > 0) push_texture(*list_, surface_state().glyphs.texture(page_));
-        const int n = static_cast<int>(quads_.size());
-        list_->PrimReserve(6 * n, 4 * n);
-        for (const Quad& q : quads_) list_->PrimRectUV(q.a, q.b, q.uv_a, q.uv_b, color_);
-        if (page_ > 0) pop_texture(*list_);
-        quads_.clear();
-    }
-    ImDrawList* list_;
-    ImU32 color_;
-    int page_ = 0;
-    std::vector<Quad> quads_;
-};
-
-// `pen` and `baseline` in physical pixels; the pen starts on a whole one.
-void draw_run(ImDrawList& list, float pen, float baseline, float scale, std::string_view text,
-              const TextStyle& style) {
-    SurfaceState& state = surface_state();
-    const float em = style.size * scale;
-    // A quarter of a pixel of type size is not seen; it keeps a zoom from filling the cache.
-    const float raster = std::clamp(std::round(em * 4) / 4, 1.0f, kLargestRaster);
-    const float grow = em > kLargestRaster ? em / kLargestRaster : 1;
+// Keeps the run where a pixel of it is within the clip.
+void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std::string_view text,
+                const TextStyle& style) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
-    if (baseline + em < low.y || baseline - 2 * em > high.y) return;
-    QuadBatch batch(list, IM_COL32(style.color.r, style.color.g, style.color.b, style.color.a));
-    const AtlasRegion start = atlas_region();
-    while (!text.empty() && pen < high.x + em) {
-        const GlyphRef glyph = state.faces.glyph(style.face, take_character(text));
-        const float at = pen + glyph.shift * em;
-        pen += glyph.advance * em + style.tracking * scale;
-        if (pen + em < low.x) continue;
-        const float quarter = std::floor(at * 4 + 0.5f);
-        const float whole = std::floor(quarter / 4);
-        const GlyphSlot slot = state.glyphs.get(glyph, raster, static_cast<int>(quarter - whole * 4));
-        if (slot.page < 0) continue;
-        AtlasRegion r{0, 0, 0, 0, 1.0f / GlyphCache::kOwnPage, 1.0f / GlyphCache::kOwnPage};
-        if (slot.page == 0) r = start;
-        const auto u = static_cast<float>(r.x + slot.x), v = static_cast<float>(r.y + slot.y);
-        const auto w = static_cast<float>(slot.width), h = static_cast<float>(slot.height);
-        const ImVec2 a{whole + static_cast<float>(slot.left) * grow,
-                       baseline - static_cast<float>(slot.top) * grow};
-        batch.add(slot.page, a, {a.x + w * grow, a.y + h * grow}, {u * r.u, v * r.v},
-                  {(u + w) * r.u, (v + h) * r.v});
-    }
-}
-
-void page_run(PageSink& page, Vec2 pen, std::string_view text, const TextStyle& style) {
-    std::vector<PlacedGlyph> run;
-    while (!text.empty()) {
-        const char32_t c = take_character(text);
-        const GlyphRef glyph = page.faces().glyph(style.face, c);
-        run.push_back({glyph, {pen.x + glyph.shift * style.size, pen.y}, c});
-        pen.x += glyph.advance * style.size + style.tracking;
-    }
-    page.text(run, style.size, style.color);
+    const float height = line_height_of(style);
+    if (at.x * scale >= high.x || at.y * scale >= high.y || (at.x + advance) * scale <= low.x
+        || (at.y + height) * scale <= low.y)
+        return;
+    surface_state().text_runs.push_back({at, std::string(text)});
 }
 
 }  // namespace
@@ -180,9 +112,9 @@ float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
     if (utf8.empty() || style.color.a == 0 || !(style.size > 0) || !std::isfinite(at.x + at.y))
         return advance;
     const float baseline = at.y + line_height_of(style) / 2 + faces.baseline_below_middle() * style.size;
-    if (page_ != nullptr) page_run(sink_of(*page_), {at.x, baseline}, utf8, style);
-    if (list_ != nullptr)
-        draw_run(*list_, std::round(at.x * scale_), std::round(baseline * scale_), scale_, utf8, style);
+    if (list_ != nullptr && surface_state().records_text)
+        record_run(*list_, at, advance, scale_, utf8, style);
+    draw_text({at.x, baseline}, utf8, style);
     return advance;
 }
 

@@ -155,6 +155,7 @@ GLuint compile(GLenum kind, const char* source) {
     if (good == GL_TRUE) return shader;
     std::array<char, 1024> words{};
     glGetShaderInfoLog(shader, static_cast<GLsizei>(words.size()) - 1, nullptr, words.data());
+    glDeleteShader(shader);
     throw Error(ErrorKind::io, "", "",
                 std::string("the driver does not compile the cell shader: ") + words.data());
 }
@@ -198,9 +199,11 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
                y0 = std::max(0, static_cast<int>(height - clip.w));
     const int w = static_cast<int>(clip.z) - x0, h = static_cast<int>(height - clip.y) - y0;
     if (w <= 0 || h <= 0 || grid.count <= 0) return;
-    GLint program = 0, vertex_array = 0;  // the backend's, which go on after this
+    GLint program = 0, vertex_array = 0;  // the backend's: put back below
+    std::array<GLint, 4> scissor{};
     glGetIntegerv(GL_CURRENT_PROGRAM, &program);
     glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array);
+    glGetIntegerv(GL_SCISSOR_BOX, scissor.data());
     glScissor(x0, y0, w, h);
     glUseProgram(state.cell_program);
     glUniform2f(u.display, io.DisplaySize.x, io.DisplaySize.y);
@@ -242,21 +245,21 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     glUseProgram(static_cast<GLuint>(program));
     glBindVertexArray(static_cast<GLuint>(vertex_array));
+    glScissor(scissor[0], scissor[1], scissor[2], scissor[3]);
 }
 
 }  // namespace
 
 void compile_cell_shader(SurfaceState& state) {
-    const GLuint vertex = compile(GL_VERTEX_SHADER, kVertex),
-                 fragment = compile(GL_FRAGMENT_SHADER, kFragment);
-    const GLuint program = glCreateProgram();
-    glAttachShader(program, vertex);
-    glAttachShader(program, fragment);
+    const GLuint program = state.cell_program = glCreateProgram();  // destroy_cell_shader deletes it
+    for (const auto& [kind, source] :
+         {std::pair{GL_VERTEX_SHADER, kVertex}, {GL_FRAGMENT_SHADER, kFragment}}) {
+        const GLuint shader = compile(static_cast<GLenum>(kind), source);
+        glAttachShader(program, shader);
+        glDeleteShader(shader);  // with the program
+    }
     glLinkProgram(program);
-    glDeleteShader(vertex);
-    glDeleteShader(fragment);
     const auto at = [&](const char* name) { return glGetUniformLocation(program, name); };
-    state.cell_program = program;
     state.uniform = {at("display"),      at("origin"), at("cell"),   at("run"),   at("levels"),
                      at("level"),        at("pitch"),  at("digits"), at("digit"), at("palette"),
                      at("palette_size"), at("lit"),    at("ground"), at("dim")};

@@ -49,9 +49,6 @@ void build_fonts(const FontFiles& files, float scale) {
                 throw Error(ErrorKind::io, path.string(), "", "the font could not be read; install it again");
             state.fonts.push_back({face, size, font});
         }
-    const int region = scale > 1.5f ? kAtlasWidth - 48 : 1024;  // the atlas keeps a margin for itself
-    if (!finish_fonts(atlas, region, 1024))
-        throw Error(ErrorKind::io, files.regular.string(), "", "the fonts could not be rasterised");
     ImGui::GetIO().FontDefault = font_at(Face::regular, 13);
 }
 

@@ -8,8 +8,7 @@ struct ImFont;
 
 namespace pentamesh {
 
-// Rebuilds the atlas of the current context for a scale, with room for the glyph cache in it. Error where a
-// file cannot be read.
+// Rebuilds the atlas of the current context for a scale. Error where a file cannot be read.
 void build_fonts(const FontFiles& files, float scale);
 [[nodiscard]] ImFont* font_at(Face face, float size);
 

@@ -41,7 +41,7 @@ FrameContext::FrameContext(FontFiles fonts, float scale)
 FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
-    destroy_layer(state_.layer);
+    destroy_kept(state_.layer);
     state_.glyphs.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
@@ -62,12 +62,15 @@ void FrameContext::set_scale(float scale) {
 FrameInfo FrameContext::begin(double time_s) {
     make_current();
     state_.grids.clear();
+    state_.text_runs.clear();
     state_.ground = {0, 0, 0, 255};
-    state_.glyphs.start_frame();
+    state_.glyphs.start_frame(state_.scale);
     const ImVec2 pixels = ImGui::GetIO().DisplaySize;
-    fit_layer(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
+    state_.layer.open = 0;
+    state_.layer.shown.clear();
+    resize_kept(state_.layer, static_cast<int>(pixels.x), static_cast<int>(pixels.y));
     ImGui_ImplOpenGL3_NewFrame();
-    press_struck_keys();
+    hold_quick_keys();
     ImGui::NewFrame();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;
@@ -86,29 +89,40 @@ FrameInfo FrameContext::begin(double time_s) {
     info.ctrl = io.KeyCtrl;
     info.shift = io.KeyShift;
     info.alt = io.KeyAlt;
-    info.typed = io.KeyCtrl || io.KeyShift || io.KeyAlt || !state_.strokes.empty()
+    info.typed = io.KeyCtrl || io.KeyShift || io.KeyAlt || !state_.key_presses.empty()
                  || !io.InputQueueCharacters.empty() || any_key_down();
     begin_frame_window(info);
     return info;
 }
 
+void FrameContext::draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw) {
+    try {
+        draw(info);
+    } catch (...) {
+        make_current();
+        end();
+        state_.layer.generation += 1;  // half-drawn parts are not shown
+        throw;
+    }
+}
+
 void FrameContext::end() {
     end_frame_window();
-    put_shown(state_.layer);
     ImGui::Render();
-    state_.strokes.clear();
+    state_.key_presses.clear();
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
 }
 
 void FrameContext::submit(int width, int height) {
     make_current();
-    draw_layer(state_.layer);
+    draw_kept(state_.layer);
     glViewport(0, 0, width, height);
     glDisable(GL_SCISSOR_TEST);
     const auto part = [](std::uint8_t c) { return static_cast<float>(c) / 255; };
     const Color ground = state_.ground;
     glClearColor(part(ground.r), part(ground.g), part(ground.b), 1);
     glClear(GL_COLOR_BUFFER_BIT);
+    copy_kept(state_.layer);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

@@ -19,19 +19,24 @@ class FrameContext {
     FrameContext(const FrameContext&) = delete;
     FrameContext& operator=(const FrameContext&) = delete;
     void make_current() const;
-    // A key went down before this frame.
-    void expect_strokes() { state_.has_strokes = true; }
-    void add_stroke(const KeyStroke& stroke) { state_.strokes.push_back(stroke); }
+    // The platform calls add_key_press for each key that goes down before a frame.
+    void expect_key_presses() { state_.reports_key_presses = true; }
+    void add_key_press(const KeyPress& press) { state_.key_presses.push_back(press); }
     // Rebuilds fonts where the scale is another.
     void set_scale(float scale);
     // Begin: after the platform has filled io. The info handed to `draw` is made from io.
     [[nodiscard]] FrameInfo begin(double time_s);
+    // Draws between begin and end. Where `draw` throws, the frame ends without being shown and the exception
+    // goes on: the next frame begins as after any other.
+    void draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw);
     // Ends the frame: what it draws is known.
     void end();
     // Draws it on the framebuffer that is bound, that many pixels large. Before the next begin.
     void submit(int width, int height);
     // Whether parts of the window may be kept from frame to frame: every frame is submitted.
     void keep_parts(bool keep) { state_.layer.used = keep; }
+    void record_text(bool on) { state_.records_text = on; }
+    [[nodiscard]] const std::vector<TextRun>& text_runs() const { return state_.text_runs; }
     [[nodiscard]] int vertices() const { return vertices_; }
 
   private:

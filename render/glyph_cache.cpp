@@ -1,9 +1,6 @@
 #include "render/glyph_cache.h"
 
-#include "render/alpha_texture.h"
-#include "render/imgui_compat.h"
 #include "render/patterns.h"
-#include "render/surface_state.h"
 
 #include <cmath>
 #include <glad/gl.h>
@@ -11,7 +8,7 @@
 namespace pentamesh {
 
 namespace {
-constexpr int kMostPages = 6;  // at the start of a frame; a zoom through many sizes fills pages
+constexpr std::size_t kMostPages = 2;  // at the start of a frame; a zoom through many sizes fills pages
 }
 
 GlyphCache::~GlyphCache() {
@@ -19,15 +16,14 @@ GlyphCache::~GlyphCache() {
 }
 
 void GlyphCache::reset() {
-    for (const Page& p : pages_)
-        if (p.texture != 0) glDeleteTextures(1, &p.texture);
+    for (const Page& p : pages_) glDeleteTextures(1, &p.texture);
     pages_.clear();
     slots_.clear();
-    patterns_ = {};
 }
 
-void GlyphCache::start_frame() {
+void GlyphCache::start_frame(float scale) {
     if (pages_.size() > kMostPages) reset();
+    if (pages_.empty()) add_first_page(scale);
 }
 
 GlyphSlot GlyphCache::get(const GlyphRef& glyph, float em, int sub) {
@@ -41,35 +37,35 @@ GlyphSlot GlyphCache::get(const GlyphRef& glyph, float em, int sub) {
 
 GlyphSlot GlyphCache::make(const GlyphRef& glyph, float em, int sub) {
     faces_->rasterise(glyph, em, static_cast<float>(sub) / 4, bitmap_);
-    GlyphSlot slot;
-    // A pixel of nothing on each side, so that no neighbour bleeds in.
-    const int width = bitmap_.width + 2, height = bitmap_.height + 2;
-    if (bitmap_.width <= 0 || bitmap_.height <= 0 || width > kOwnPage || height > kOwnPage) return slot;
-    if (pages_.empty()) first_page(surface_state().scale);
-    while (!place(pages_.back(), width, height, slot)) add_page();
-    slot.page = static_cast<std::int16_t>(pages_.size() - 1);
+    if (bitmap_.width <= 0 || bitmap_.height <= 0) return {};
+    GlyphSlot slot = put(bitmap_.width, bitmap_.height, bitmap_.alpha.data());
     slot.left = static_cast<std::int16_t>(bitmap_.left);
     slot.top = static_cast<std::int16_t>(bitmap_.top);
-    slot.width = static_cast<std::uint16_t>(bitmap_.width);
-    slot.height = static_cast<std::uint16_t>(bitmap_.height);
-    if (slot.page == 0) {
-        upload_to_atlas(slot.x, slot.y, bitmap_.width, bitmap_.height, bitmap_.alpha.data());
-    } else {
-        glBindTexture(GL_TEXTURE_2D, pages_.back().texture);
-        glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-        glTexSubImage2D(GL_TEXTURE_2D, 0, slot.x, slot.y, bitmap_.width, bitmap_.height, GL_RED,
-                        GL_UNSIGNED_BYTE, bitmap_.alpha.data());
-    }
     return slot;
 }
 
-bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) const {
+GlyphSlot GlyphCache::put(int width, int height, const std::uint8_t* alpha) {
+    GlyphSlot slot;
+    // A clear texel on each side, so that no neighbour bleeds in.
+    if (width + 2 > kPageSide || height + 2 > kPageSide) return slot;
+    while (!place(pages_.back(), width + 2, height + 2, slot)) add_page();
+    slot.page = static_cast<std::int16_t>(pages_.size() - 1);
+    slot.width = static_cast<std::uint16_t>(width);
+    slot.height = static_cast<std::uint16_t>(height);
+    glBindTexture(GL_TEXTURE_2D, pages_.back().texture);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, slot.x, slot.y, width, height, GL_RED, GL_UNSIGNED_BYTE, alpha);
+    return slot;
+}
+
+bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) {
     const int rounded = (height + 3) / 4 * 4;
     Shelf* shelf = nullptr;
     for (Shelf& s : page.shelves)
-        if (s.height == rounded && s.x + width <= page.width) shelf = &s;
+        if (s.height == rounded && s.x + width <= kPageSide) shelf = &s;
     if (shelf == nullptr) {
-        if (width > page.width || page.used + rounded > page.height) return false;
+        if (page.used + rounded > kPageSide) return false;
         shelf = &page.shelves.emplace_back(Shelf{page.used, rounded, 0});
         page.used += rounded;
     }
@@ -79,33 +75,44 @@ bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) const
     return true;
 }
 
-GlyphSlot GlyphCache::pattern(Pattern pattern, float scale) {
-    if (pages_.empty()) first_page(scale);
-    return patterns_[static_cast<std::size_t>(pattern)];
-}
-
-void GlyphCache::first_page(float scale) {
-    const AtlasRegion region = atlas_region();
-    Page page{0, region.width, region.height, 0, {}};
-    const int n = pattern_span(scale) + pattern_side(scale);
-    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted}) {
-        GlyphSlot slot;
-        if (!place(page, n + 2, n + 2, slot)) continue;  // a region too small for them: nothing is hatched
-        slot.page = 0;
-        slot.width = slot.height = static_cast<std::uint16_t>(n);
-        upload_to_atlas(slot.x, slot.y, n, n, pattern_picture(p, scale).data());
-        patterns_[static_cast<std::size_t>(p)] = slot;
-    }
-    pages_.push_back(std::move(page));
-}
-
 void GlyphCache::add_page() {
-    Page page{0, kOwnPage, kOwnPage, 0, {}};
+    Page page;
     glGenTextures(1, &page.texture);
     glBindTexture(GL_TEXTURE_2D, page.texture);
-    const std::vector<std::uint8_t> nothing(static_cast<std::size_t>(kOwnPage) * kOwnPage);
-    set_alpha_texture(kOwnPage, kOwnPage, nothing.data());
+    const std::vector<std::uint8_t> clear(static_cast<std::size_t>(kPageSide) * kPageSide);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, kPageSide, kPageSide, 0, GL_RED, GL_UNSIGNED_BYTE, clear.data());
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    // White, with the byte as its opacity.
+    const std::array<GLint, 4> white{GL_ONE, GL_ONE, GL_ONE, GL_RED};
+    glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_RGBA, white.data());
     pages_.push_back(std::move(page));
+}
+
+void GlyphCache::add_first_page(float scale) {
+    add_page();
+    constexpr float kTexel = 1.0f / kPageSide;
+    const std::array<std::uint8_t, 4> opaque{255, 255, 255, 255};
+    const GlyphSlot white = put(2, 2, opaque.data());
+    white_ = Vec2{static_cast<float>(white.x + 1), static_cast<float>(white.y + 1)} * kTexel;
+
+    constexpr int kWide = kWidestLine + 2, kRows = kWidestLine + 1;
+    std::vector<std::uint8_t> alpha(static_cast<std::size_t>(kWide) * kRows);
+    const auto left = [](int n) { return (kWide - n) / 2; };  // clear texels before row n's white ones
+    for (int n = 0; n < kRows; ++n) std::fill_n(alpha.begin() + n * kWide + left(n), n, std::uint8_t{255});
+    const GlyphSlot rows = put(kWide, kRows, alpha.data());
+    for (int n = 0; n < kRows; ++n) {
+        const auto x = static_cast<float>(rows.x + left(n)), y = static_cast<float>(rows.y + n) + 0.5f;
+        lines_[static_cast<std::size_t>(n)] = {(x - 1) * kTexel, y * kTexel,
+                                               (x + static_cast<float>(n) + 1) * kTexel, y * kTexel};
+    }
+    const int side = pattern_span(scale) + pattern_side(scale);
+    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted})
+        patterns_[static_cast<std::size_t>(p)] = put(side, side, pattern_picture(p, scale).data());
 }
 
 }  // namespace pentamesh

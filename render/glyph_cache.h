@@ -1,6 +1,5 @@
-// Pictures of glyphs on textures, made when a text first needs them: exact at every size, a quarter of a
-// pixel from where they belong. The patterns lie beside them on the first texture, so that bars, their
-// hatching and their labels are one draw call.
+// The textures that canvases draw with. The first has a white texel, lines of each width and the patterns; on
+// all of them are glyphs, rasterised when a text first needs them, at each size and quarter of a pixel.
 #pragma once
 
 #include "render/canvas.h"
@@ -8,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <imgui.h>
 #include <unordered_map>
 #include <vector>
 
@@ -17,7 +17,7 @@ struct GlyphSlot {
     std::int16_t left = 0, top = 0;  // as in GlyphBitmap
     std::uint16_t width = 0, height = 0;
     std::uint16_t x = 0, y = 0;  // on its page
-    std::int16_t page = -1;  // 0: the atlas of Dear ImGui, above: textures of our own, -1: nothing to draw
+    std::int16_t page = -1;      // -1: nothing to draw
 };
 
 // Needs a current OpenGL context whenever it is used.
@@ -28,16 +28,26 @@ class GlyphCache {
     GlyphCache(const GlyphCache&) = delete;
     GlyphCache& operator=(const GlyphCache&) = delete;
 
-    // The atlas was built anew, or more was drawn than is worth keeping: forgets everything.
+    // Deletes all pages. Nothing that was drawn with them may still be submitted.
     void reset();
-    void start_frame();
+    // Makes the first page for this scale where there is none; resets before where there are too many.
+    void start_frame(float scale);
     // `sub`: quarter of a pixel, 0 to 3.
     [[nodiscard]] GlyphSlot get(const GlyphRef& glyph, float em, int sub);
-    // The picture of a pattern (pattern_picture), always on page 0.
-    [[nodiscard]] GlyphSlot pattern(Pattern pattern, float scale);
-    // Name of the OpenGL texture of a page above 0; such pages are kOwnPage pixels a side.
+    // The picture of a pattern (pattern_picture), on page 0.
+    [[nodiscard]] GlyphSlot pattern(Pattern pattern) const {
+        return patterns_[static_cast<std::size_t>(pattern)];
+    }
+    // OpenGL's name of a page's texture, kPageSide pixels a side.
     [[nodiscard]] unsigned texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
-    static constexpr int kOwnPage = 1024;
+    static constexpr int kPageSide = 2048;
+    // Lines of 0 to kWidestLine whole pixels, on page 0, as Dear ImGui bakes them: row n has n white texels
+    // and a clear one on each side. Texture coordinates of the row's two ends.
+    static constexpr int kWidestLine = IM_DRAWLIST_TEX_LINES_WIDTH_MAX;
+    using LineRows = std::array<ImVec4, kWidestLine + 1>;
+    [[nodiscard]] const LineRows& line_rows() const { return lines_; }
+    // Texture coordinates of the middle of the white texels.
+    [[nodiscard]] Vec2 white() const { return white_; }
 
   private:
     struct Shelf {
@@ -45,18 +55,22 @@ class GlyphCache {
     };
     struct Page {
         unsigned texture = 0;
-        int width = 0, height = 0, used = 0;
+        int used = 0;
         std::vector<Shelf> shelves;
     };
     [[nodiscard]] GlyphSlot make(const GlyphRef& glyph, float em, int sub);
-    [[nodiscard]] bool place(Page& page, int width, int height, GlyphSlot& slot) const;
-    void first_page(float scale);
+    [[nodiscard]] static bool place(Page& page, int width, int height, GlyphSlot& slot);
     void add_page();
+    void add_first_page(float scale);
+    // Uploads opacities (rows top down) to a place of the last page.
+    GlyphSlot put(int width, int height, const std::uint8_t* alpha);
 
     const TypeFaces* faces_;
     std::unordered_map<std::uint64_t, GlyphSlot> slots_;
     std::vector<Page> pages_;
     std::array<GlyphSlot, 4> patterns_{};  // by Pattern
+    LineRows lines_{};
+    Vec2 white_;
     GlyphBitmap bitmap_;
 };
 

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cfloat>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <imgui_freetype.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 #include <vector>
 
-// Until 1.86 a key is what the platform says (GLFW's codes, which io.KeyMap points into); since 1.87 it is an
-// ImGuiKey.
+// Until 1.86 keys are the platform's codes (GLFW's, mapped by io.KeyMap). Since 1.87 they are ImGuiKey.
 namespace pentamesh {
 
 namespace {
@@ -53,13 +51,22 @@ int glfw_code(Key key) {
 
 constexpr int kKeypadEnter = 335;
 
-// It went down since the last frame, with the modifiers that were held then.
-bool was_struck(Chord chord) {
-    const auto& strokes = surface_state().strokes;
-    return std::any_of(strokes.begin(), strokes.end(), [&](const KeyStroke& s) {
-        const bool same =
-            s.label == glfw_code(chord.key) || (chord.key == Key::enter && s.label == kKeypadEnter);
-        return same && s.ctrl == chord.ctrl && s.shift == chord.shift && s.alt == chord.alt;
+// Whether a key with this label is the chord's: the keypad has Enter, + and - of its own, and on some layouts
+// + stands on a key of its own.
+bool is_labelled(int label, Key key) {
+    constexpr int kKeypadMinus = 333, kKeypadPlus = 334;
+    if (label == glfw_code(key)) return true;
+    if (key == Key::enter) return label == kKeypadEnter;
+    if (key == Key::equal) return label == kKeypadPlus || label == '+';
+    return key == Key::minus && label == kKeypadMinus;
+}
+
+// The key went down since the last frame, with the modifiers held at that time.
+bool went_down(Chord chord) {
+    const auto& presses = surface_state().key_presses;
+    return std::any_of(presses.begin(), presses.end(), [&](const KeyPress& s) {
+        const bool shift = chord.key == Key::equal || s.shift == chord.shift;  // + is often Shift and =
+        return is_labelled(s.label, chord.key) && s.ctrl == chord.ctrl && shift && s.alt == chord.alt;
     });
 }
 
@@ -160,9 +167,10 @@ bool text_field_active() {
 
 bool pressed(Chord chord, bool repeat) {
     const ImGuiIO& io = ImGui::GetIO();
-    const bool held = io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
-    const bool struck = was_struck(chord);
-    if (!held && !struck) return false;
+    const bool shift = chord.key == Key::equal || io.KeyShift == chord.shift;
+    const bool held = io.KeyCtrl == chord.ctrl && shift && io.KeyAlt == chord.alt;
+    const bool pressed_now = went_down(chord);
+    if (!held && !pressed_now) return false;
     const bool function_key = chord.key >= Key::f1 && chord.key <= Key::f12;
     // A text field keeps plain keys and its own editing chords.
     const bool editing = chord.ctrl
@@ -173,30 +181,30 @@ bool pressed(Chord chord, bool repeat) {
                           || chord.key == Key::page_down;
     if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
         return false;
-    if (struck || !held) return struck;
-    // Where strokes come, all that is left are the repeats of a key that stays down. Dear ImGui's own events
-    // may give a chord that was struck quickly without its modifiers, or a frame later than the stroke.
-    const bool first = !surface_state().has_strokes && is_pressed(chord.key, false);
+    if (pressed_now || !held) return pressed_now;
+    // Where the platform reports key presses, only repeats of a held key remain. Dear ImGui's own events may
+    // report a quick chord without its modifiers, or a frame late.
+    const bool first = !surface_state().reports_key_presses && is_pressed(chord.key, false);
     return first || (repeat && is_pressed(chord.key, true) && !is_pressed(chord.key, false));
 }
 
-void press_struck_keys() {
+void hold_quick_keys() {
 #if IMGUI_VERSION_NUM < 18700
     ImGuiIO& io = ImGui::GetIO();
     SurfaceState& state = surface_state();
-    if (!state.lent_keys.empty()) {
-        for (const int key : state.lent_keys) io.KeysDown[key] = false;
-        state.lent_keys.clear();
+    if (!state.keys_held_for_frame.empty()) {
+        for (const int key : state.keys_held_for_frame) io.KeysDown[key] = false;
+        state.keys_held_for_frame.clear();
         // GLFW's codes: left shift, control, alt, and the right ones four on.
         io.KeyShift = io.KeysDown[340] || io.KeysDown[344];
         io.KeyCtrl = io.KeysDown[341] || io.KeysDown[345];
         io.KeyAlt = io.KeysDown[342] || io.KeysDown[346];
     }
-    for (const KeyStroke& s : state.strokes) {
+    for (const KeyPress& s : state.key_presses) {
         if (s.native < 0 || s.native >= static_cast<int>(std::size(io.KeysDown)) || io.KeysDown[s.native])
             continue;
         io.KeysDown[s.native] = true;
-        state.lent_keys.push_back(s.native);
+        state.keys_held_for_frame.push_back(s.native);
         io.KeyCtrl = io.KeyCtrl || s.ctrl;
         io.KeyShift = io.KeyShift || s.shift;
         io.KeyAlt = io.KeyAlt || s.alt;
@@ -305,108 +313,66 @@ std::string chord_text(Chord c) {
 
 // ---- fonts and textures -------------------------------------------------------------------------------
 
-#if IMGUI_VERSION_NUM < 19200
-
 void begin_fonts(ImFontAtlas& atlas) {
     atlas.Clear();
+#if IMGUI_VERSION_NUM < 19200
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-}
-
-bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
-    atlas.TexDesiredWidth = kAtlasWidth;
-    surface_state().atlas_rect = atlas.AddCustomRectRegular(region_width, region_height);
-    return atlas.Build() && atlas.GetCustomRectByIndex(surface_state().atlas_rect)->IsPacked();
+#else
+    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+#endif
 }
 
 void refresh_font_texture() {
+#if IMGUI_VERSION_NUM < 19200  // later versions do so by themselves
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
-}
-
-AtlasRegion atlas_region() {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    const ImFontAtlasCustomRect& r = *atlas.GetCustomRectByIndex(surface_state().atlas_rect);
-    return {r.X, r.Y, r.Width, r.Height, atlas.TexUvScale.x, atlas.TexUvScale.y};
-}
-
-void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
-    std::vector<std::uint32_t> white;  // RGBA, as the backend made the texture
-    const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-    white.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) white.push_back(IM_COL32(255, 255, 255, alpha[i]));
-    const AtlasRegion region = atlas_region();
-    glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>((intptr_t)ImGui::GetIO().Fonts->TexID));
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, region.x + x, region.y + y, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
-                    white.data());
-}
-
-float height_of(const ImFont& font) {
-    return font.FontSize;
-}
-void push_font(ImFont& font) {
-    ImGui::PushFont(&font);
-}
-
-#else
-
-void begin_fonts(ImFontAtlas& atlas) {
-    atlas.Clear();
-    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
-    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
-}
-
-bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height) {
-    surface_state().atlas_rect = atlas.AddCustomRect(region_width, region_height);
-    return surface_state().atlas_rect >= 0;
-}
-
-void refresh_font_texture() {}
-
-AtlasRegion atlas_region() {
-    const ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    ImFontAtlasRect r;
-    if (!atlas.GetCustomRect(surface_state().atlas_rect, &r)) return {};
-    return {r.x, r.y, r.w, r.h, atlas.TexUvScale.x, atlas.TexUvScale.y};
-}
-
-void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-    ImTextureData& texture = *atlas.TexData;
-    const AtlasRegion region = atlas_region();
-    for (int row = 0; row < height; ++row)
-        for (int col = 0; col < width; ++col) {
-            auto* to =
-                static_cast<std::uint8_t*>(texture.GetPixelsAt(region.x + x + col, region.y + y + row));
-            const std::uint8_t a = alpha[static_cast<std::ptrdiff_t>(row) * width + col];
-            if (texture.Format == ImTextureFormat_RGBA32) {
-                to[0] = to[1] = to[2] = 255;
-                to[3] = a;
-            } else {
-                to[0] = a;
-            }
-        }
-    ImFontAtlasTextureBlockQueueUpload(&atlas, &texture, region.x + x, region.y + y, width, height);
-}
-
-float height_of(const ImFont& font) {
-    return font.LegacySize;
-}
-void push_font(ImFont& font) {
-    ImGui::PushFont(&font, font.LegacySize);
-}
-
 #endif
+}
+
+float height_of(const ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    return font.FontSize;
+#else
+    return font.LegacySize;
+#endif
+}
+
+void push_font(ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    ImGui::PushFont(&font);
+#else
+    ImGui::PushFont(&font, font.LegacySize);
+#endif
+}
+
+void push_texture(ImDrawList& list, unsigned name) {
+    // The backend keeps an OpenGL name in what is a pointer until 1.91.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    list.PushTextureID((ImTextureID)(intptr_t)name);
+}
+void pop_texture(ImDrawList& list) {
+    list.PopTextureID();
+}
+
+void use_own_texture(ImDrawList& list) {
+    const GlyphCache& cache = surface_state().glyphs;
+    ImDrawListSharedData& shared = *ImGui::GetDrawListSharedData();
+    shared.TexUvWhitePixel = {cache.white().x, cache.white().y};
+    shared.TexUvLines = cache.line_rows().data();
+#if IMGUI_VERSION_NUM < 19200
+    const ImTextureID current = list._CmdHeader.TextureId;
+#else
+    const ImTextureRef& texture = list._CmdHeader.TexRef;
+    const ImTextureID current = texture._TexData == nullptr ? texture._TexID : ImTextureID_Invalid;
+#endif
+    if ((intptr_t)current != static_cast<intptr_t>(cache.texture(0))) push_texture(list, cache.texture(0));
+}
 
 void start_list(ImDrawList& list, float x0, float y0, float x1, float y1) {
     list._ResetForNewFrame();
-#if IMGUI_VERSION_NUM < 19200
-    list.PushTextureID(ImGui::GetIO().Fonts->TexID);
-#else
-    list.PushTexture(ImGui::GetIO().Fonts->TexRef);
-#endif
+    use_own_texture(list);
     list.PushClipRect({x0, y0}, {x1, y1}, false);
 }
 
@@ -425,15 +391,6 @@ void draw_lists(std::span<ImDrawList* const> lists) {
     data.DisplaySize = io.DisplaySize;
     data.FramebufferScale = {1, 1};
     ImGui_ImplOpenGL3_RenderDrawData(&data);
-}
-
-void push_texture(ImDrawList& list, unsigned name) {
-    // The backend keeps an OpenGL name in what is a pointer until 1.91.
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    list.PushTextureID((ImTextureID)(intptr_t)name);
-}
-void pop_texture(ImDrawList& list) {
-    list.PopTextureID();
 }
 
 }  // namespace pentamesh

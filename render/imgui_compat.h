@@ -22,39 +22,30 @@ void prepare_synthetic_keys();
 [[nodiscard]] bool takes_keyboard(const char* label);
 // Before NewFrame: a key that went down and up again since the last frame is down for this one, with the
 // modifiers that were held then. Since 1.87 Dear ImGui's own queue sees to that.
-void press_struck_keys();
+void hold_quick_keys();
 [[nodiscard]] bool any_key_down();
 // Whether the current context keeps input back for the next frames: since 1.87 it takes a press and its
 // release one frame after the other.
 [[nodiscard]] bool input_kept_back();
 
-// Empties the atlas of the current context and has FreeType rasterise what is then added to it.
+// Empties Dear ImGui's atlas, which text fields alone use, for fonts that FreeType rasterises.
 void begin_fonts(ImFontAtlas& atlas);
-inline constexpr int kAtlasWidth = 2048;  // texels, a few of which it keeps for itself
-// Builds the atlas with a region of that size in it for glyphs of our own. False where it cannot be built, or
-// has no room for the region.
-[[nodiscard]] bool finish_fonts(ImFontAtlas& atlas, int region_width, int region_height);
-// After finish_fonts in a context whose renderer has drawn before: the texture follows.
+// After fonts were added in a context whose renderer has drawn before: the texture follows.
 void refresh_font_texture();
+[[nodiscard]] float height_of(const ImFont& font);  // pixels, as it was added
+// Until ImGui::PopFont, the list of the current window draws with Dear ImGui's own texture: afterwards call
+// use_own_texture.
+void push_font(ImFont& font);
 
-// Our region of the current context's atlas; from 1.92 on it can move within a frame, so ask again.
-struct AtlasRegion {
-    int x = 0, y = 0, width = 0, height = 0;  // texels
-    float u = 1, v = 1;                       // of one texel
-};
-[[nodiscard]] AtlasRegion atlas_region();
-// Puts `alpha` (rows top down) at (x, y) of our region. Needs a current OpenGL context.
-void upload_to_atlas(int x, int y, int width, int height, const std::uint8_t* alpha);
+// From here on the list draws with GlyphCache's first page, in this frame.
+void use_own_texture(ImDrawList& list);
+// Draws with another OpenGL texture until pop_texture.
+void push_texture(ImDrawList& list, unsigned name);
+void pop_texture(ImDrawList& list);
 
 // Empties a list of our own for drawing in this frame within these pixels.
 void start_list(ImDrawList& list, float x0, float y0, float x1, float y1);
 // Draws such lists on the framebuffer that is bound, as large as the window.
 void draw_lists(std::span<ImDrawList* const> lists);
-
-// Draws with an OpenGL texture of our own until pop_texture.
-void push_texture(ImDrawList& list, unsigned name);
-void pop_texture(ImDrawList& list);
-[[nodiscard]] float height_of(const ImFont& font);  // pixels, as it was added
-void push_font(ImFont& font);
 
 }  // namespace pentamesh

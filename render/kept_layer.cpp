@@ -29,7 +29,7 @@ std::uint64_t mixed(std::uint64_t h, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-void fit_layer(KeptLayer& layer, int width, int height) {
+void resize_kept(KeptLayer& layer, int width, int height) {
     if (layer.width == width && layer.height == height) return;
     layer.width = width, layer.height = height;
     layer.generation += 1;
@@ -59,7 +59,7 @@ void allocate(KeptLayer& layer) {
 }
 }  // namespace
 
-void draw_layer(KeptLayer& layer) {
+void draw_kept(KeptLayer& layer) {
     if (layer.open == 0) return;
     GLint before = 0;
     glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
@@ -71,37 +71,33 @@ void draw_layer(KeptLayer& layer) {
     glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
-void put_shown(KeptLayer& layer) {
+void copy_kept(const KeptLayer& layer) {
     if (layer.shown.empty()) return;
-    const auto w = static_cast<float>(layer.width), h = static_cast<float>(layer.height);
-    const auto n = static_cast<int>(layer.shown.size());
-    ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    // Nothing lies below: where graphics are drawn in software, blending whole windows would cost the most.
-    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glDisable(GL_BLEND); }, nullptr);
-    push_texture(list, layer.texture);
-    list.PrimReserve(6 * n, 4 * n);
-    for (const ImVec4& at : layer.shown)  // OpenGL counts rows from the bottom
-        list.PrimRectUV({at.x, at.y}, {at.z, at.w}, {at.x / w, 1 - at.y / h}, {at.z / w, 1 - at.w / h},
-                        IM_COL32_WHITE);
-    pop_texture(list);
-    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glEnable(GL_BLEND); }, nullptr);
-    layer.shown.clear();
+    GLint target = 0;
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, layer.framebuffer);
+    for (const ImVec4& at : layer.shown) {  // OpenGL counts rows from the bottom
+        const auto x0 = static_cast<GLint>(at.x), x1 = static_cast<GLint>(at.z);
+        const auto y0 = layer.height - static_cast<GLint>(at.w), y1 = layer.height - static_cast<GLint>(at.y);
+        glBlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    }
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(target));
 }
 
-void destroy_layer(KeptLayer& layer) {
+void destroy_kept(KeptLayer& layer) {
     layer.lists.clear();
     glDeleteFramebuffers(1, &layer.framebuffer);
     glDeleteTextures(1, &layer.texture);
     layer.framebuffer = layer.texture = 0;
 }
 
-std::uint64_t layer_generation() {
+std::uint64_t kept_generation() {
     KeptLayer& layer = surface_state().layer;
     if (layer.used && !layer.allocated) allocate(layer);
     return layer.used ? layer.generation : 0;
 }
 
-Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground) {
+Canvas kept_canvas(const FrameInfo& info, Rect r, Color ground) {
     KeptLayer& layer = surface_state().layer;
     if (layer.open == layer.lists.size())
         layer.lists.push_back(std::make_unique<ImDrawList>(ImGui::GetDrawListSharedData()));
@@ -113,7 +109,7 @@ Canvas layer_canvas(const FrameInfo& info, Rect r, Color ground) {
     return canvas;
 }
 
-void show_layer(const FrameInfo& info, Rect r) {
+void show_kept(const FrameInfo& info, Rect r) {
     const PixelRect at = pixels(r, info.scale);
     surface_state().layer.shown.emplace_back(at.low.x, at.low.y, at.high.x, at.high.y);
 }

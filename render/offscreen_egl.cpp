@@ -203,7 +203,7 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
     const double begun = cpu_seconds();
     feed_input(input, impl_->size, impl_->scale, since);
     const FrameInfo info = impl_->frame->begin(time_s);
-    draw(info);
+    impl_->frame->draw(info, draw);
     const double built = cpu_seconds();
     impl_->frame->end();
     impl_->submitted = !impl_->lazy;
@@ -214,6 +214,14 @@ void Offscreen::frame(const SyntheticInput& input, double time_s,
 void Offscreen::draw_when_read(bool lazy) {
     impl_->lazy = lazy;
     impl_->frame->keep_parts(!lazy);
+}
+
+void Offscreen::record_text(bool on) {
+    impl_->frame->record_text(on);
+}
+
+const std::vector<TextRun>& Offscreen::text_runs() const {
+    return impl_->frame->text_runs();
 }
 
 Image Offscreen::read() const {

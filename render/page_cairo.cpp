@@ -95,12 +95,12 @@ struct Page::Impl final : PageSink {
         }
         if (closed) cairo_close_path(cr);
     }
-    void fill(std::span<const Vec2> polygon, Color color) override {
+    void polygon(std::span<const Vec2> convex, Color color) override {
         use(color);
-        path(polygon, true);
+        path(convex, true);
         cairo_fill(cr);
     }
-    void fill_rect(Rect r, Color color, float radius) override {
+    void rect(Rect r, Color color, float radius) override {
         use(color);
         if (radius <= 0) {
             cairo_rectangle(cr, r.x, r.y, r.w, r.h);
@@ -141,24 +141,24 @@ struct Page::Impl final : PageSink {
         cairo_stroke(cr);
         cairo_set_dash(cr, nullptr, 0, 0);
     }
-    void text(std::span<const PlacedGlyph> run, float size, Color color) override {
+    void glyphs(std::span<const PlacedGlyph> run, float size, Color color) override {
         use(color);
         cairo_set_font_size(cr, size);
         while (!run.empty()) {  // one face at a time
             const Face f = run[0].glyph.face;
-            std::vector<cairo_glyph_t> glyphs;
+            std::vector<cairo_glyph_t> placed;
             std::vector<cairo_text_cluster_t> clusters;
             std::string utf8;
             while (!run.empty() && run[0].glyph.face == f) {
                 const std::string letter = utf8_of(run[0].character);
-                glyphs.push_back({run[0].glyph.index, run[0].pen.x, run[0].pen.y});
+                placed.push_back({run[0].glyph.index, run[0].pen.x, run[0].pen.y});
                 clusters.push_back({static_cast<int>(letter.size()), 1});
                 utf8 += letter;
                 run = run.subspan(1);
             }
             cairo_set_font_face(cr, face[static_cast<std::size_t>(f)]);
-            cairo_show_text_glyphs(cr, utf8.data(), static_cast<int>(utf8.size()), glyphs.data(),
-                                   static_cast<int>(glyphs.size()), clusters.data(),
+            cairo_show_text_glyphs(cr, utf8.data(), static_cast<int>(utf8.size()), placed.data(),
+                                   static_cast<int>(placed.size()), clusters.data(),
                                    static_cast<int>(clusters.size()), {});
         }
     }
@@ -202,12 +202,12 @@ struct Page::Impl final : PageSink {
             ErrorKind::io, "", "",
             "this build writes no SVG or PDF; build it where Cairo is installed (Debian: libcairo2-dev)");
     }
-    void fill(std::span<const Vec2>, Color) override {}
-    void fill_rect(Rect, Color, float) override {}
+    void polygon(std::span<const Vec2>, Color) override {}
+    void rect(Rect, Color, float) override {}
     void fill_rects(std::span<const Rect>, Color) override {}
     void stroke(std::span<const Vec2>, Color, float, bool, Dash) override {}
     void stroke_pairs(std::span<const Vec2>, Color, float) override {}
-    void text(std::span<const PlacedGlyph>, float, Color) override {}
+    void glyphs(std::span<const PlacedGlyph>, float, Color) override {}
     [[nodiscard]] const TypeFaces& faces() const override { std::abort(); }  // none was ever made
     void push_clip(Rect) override {}
     void pop_clip() override {}

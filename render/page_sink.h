@@ -1,10 +1,8 @@
-// What a page must be able to draw: every primitive of the canvas comes down to these.
+// Draws on a page: every primitive of the canvas comes down to a few that Cairo has.
 #pragma once
 
-#include "render/canvas.h"
+#include "render/sink.h"
 #include "render/type_faces.h"
-
-#include <span>
 
 namespace pentamesh {
 
@@ -15,20 +13,22 @@ struct PlacedGlyph {
     char32_t character = 0;
 };
 
-class PageSink {
+class PageSink : public Sink {
   public:
-    virtual ~PageSink() = default;
-    virtual void fill(std::span<const Vec2> polygon, Color color) = 0;
-    virtual void fill_rect(Rect r, Color color, float radius) = 0;
+    void frame(Rect r, Color color, float width, float radius) final;
+    void pattern(Rect r, Pattern pattern, Color color) final;
+    void circle(Vec2 center, float radius, Color fill) final;
+    void text(Vec2 pen, std::string_view utf8, const TextStyle& style) final;
+    void cells(const CellGrid& grid) final;
+
+    [[nodiscard]] virtual const TypeFaces& faces() const = 0;
+
+  protected:
+    virtual void glyphs(std::span<const PlacedGlyph> run, float size, Color color) = 0;
     // Many rectangles of one colour, as one shape.
     virtual void fill_rects(std::span<const Rect> rects, Color color) = 0;
-    virtual void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) = 0;
-    // Separate lines of one colour as one shape: points 2k to 2k + 1.
+    // Separate lines of one colour, as one shape: points 2k to 2k + 1.
     virtual void stroke_pairs(std::span<const Vec2> points, Color color, float width) = 0;
-    virtual void text(std::span<const PlacedGlyph> glyphs, float size, Color color) = 0;
-    virtual void push_clip(Rect r) = 0;
-    virtual void pop_clip() = 0;
-    [[nodiscard]] virtual const TypeFaces& faces() const = 0;
 };
 [[nodiscard]] PageSink& sink_of(Page& page);
 

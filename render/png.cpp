@@ -3,7 +3,10 @@
 #include "core/base/error.h"
 
 #include <algorithm>
+#include <array>
+#include <csetjmp>
 #include <cstring>
+#include <exception>
 #include <png.h>
 
 namespace pentamesh {
@@ -11,40 +14,101 @@ namespace pentamesh {
 namespace {
 
 constexpr std::size_t kMostText = 64U << 20U;
+constexpr std::size_t kMostPixels = 1U << 30U;  // bytes
 
-// libpng reports by a call that must not return; exceptions pass through its frames because it keeps none of
-// its own state on the stack that would need them (it is told to free everything by its destroy functions, in
-// the guards below).
-[[noreturn]] void on_error(png_structp, png_const_charp message) {
-    throw Error(ErrorKind::invalid, "", "", std::string("not a usable PNG picture: ") + message);
+// libpng reports an error by a call that must not return. It jumps back to the one function that set the mark
+// (guarded); no C++ exception crosses libpng's frames, and nothing with a destructor lives between the two.
+struct Failure {
+    std::jmp_buf back{};
+    std::array<char, 128> message{};
+};
+
+[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+    auto& failure = *static_cast<Failure*>(png_get_error_ptr(png));
+    std::strncpy(failure.message.data(), message, failure.message.size() - 1);
+    std::longjmp(failure.back, 1);
 }
 void on_warning(png_structp, png_const_charp) {}
 
+[[noreturn]] void refuse(const std::string& why) {
+    throw Error(ErrorKind::invalid, "", "", why);
+}
+
+// Calls `step(data)`, a function of C calls and plain values, and throws what libpng reports in it.
+void guarded(Failure& failure, void (*step)(void*), void* data) {
+    if (setjmp(failure.back) == 0) {
+        step(data);
+        return;
+    }
+    refuse("not a usable PNG picture: " + std::string(failure.message.data()));
+}
+// The same for a member function of a struct.
+template <auto Step, typename T>
+void guarded(Failure& failure, T& data) {
+    guarded(
+        failure, [](void* p) { (static_cast<T*>(p)->*Step)(); }, &data);
+}
+
 struct Writer {
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
+    Failure failure;
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &failure, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-    Writer() {
+    const Image& image;
+    std::vector<png_text> chunks;
+    std::string out;
+
+    explicit Writer(const Image& of) : image(of) {
         if (info == nullptr) {
             png_destroy_write_struct(&png, nullptr);
             throw Error(ErrorKind::io, "", "", "libpng could not start");
         }
+        png_set_write_fn(png, this, append, [](png_structp) {});
     }
     ~Writer() { png_destroy_write_struct(&png, &info); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
+
+    // Memory that runs out is libpng's error, not an exception in its frames.
+    static void append(png_structp p, png_bytep data, png_size_t n) {
+        bool appended = false;
+        try {
+            static_cast<Writer*>(png_get_io_ptr(p))->out.append(reinterpret_cast<const char*>(data), n);
+            appended = true;
+        } catch (const std::exception&) {
+            appended = false;
+        }
+        if (!appended) png_error(p, "out of memory");
+    }
+
+    void write() {
+        png_set_IHDR(png, info, static_cast<png_uint_32>(image.width), static_cast<png_uint_32>(image.height),
+                     8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                     PNG_FILTER_TYPE_DEFAULT);
+        if (!chunks.empty()) png_set_text(png, info, chunks.data(), static_cast<int>(chunks.size()));
+        png_write_info(png, info);
+        const auto row = static_cast<std::size_t>(image.width) * 4;
+        for (int y = 0; y < image.height; ++y)
+            png_write_row(png, image.pixels.data() + static_cast<std::size_t>(y) * row);
+        png_write_end(png, info);
+    }
 };
 
 // Checked before libpng is started: a constructor that throws is not followed by its destructor.
 std::string_view with_signature(std::string_view b) {
     if (b.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) != 0)
-        throw Error(ErrorKind::invalid, "", "", "not a PNG picture");
+        refuse("not a PNG picture");
     return b;
 }
 
 struct Reader {
+    Failure failure;
     std::string_view bytes;
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
+    std::vector<png_byte> row;    // that is read past
+    std::vector<png_bytep> rows;  // of the picture
+    int passes = 1;
+
     explicit Reader(std::string_view b) : bytes(with_signature(b)) {
         if (info == nullptr) {
             png_destroy_read_struct(&png, nullptr, nullptr);
@@ -62,47 +126,31 @@ struct Reader {
     ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
-};
 
-}  // namespace
-
-std::string encode_png(const Image& image, const std::vector<PngText>& text) {
-    std::string out;
-    Writer w;
-    png_set_write_fn(
-        w.png, &out,
-        [](png_structp p, png_bytep data, png_size_t n) {
-            static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<const char*>(data), n);
-        },
-        [](png_structp) {});
-    png_set_IHDR(w.png, w.info, static_cast<png_uint_32>(image.width), static_cast<png_uint_32>(image.height),
-                 8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    std::vector<png_text> chunks;
-    for (const PngText& t : text) {
-        png_text c{};
-        c.compression = PNG_ITXT_COMPRESSION_zTXt;
-        c.key = const_cast<png_charp>(t.key.c_str());
-        c.text = const_cast<png_charp>(t.utf8.c_str());
-        c.itxt_length = t.utf8.size();
-        chunks.push_back(c);
+    void read_head() { png_read_info(png, info); }
+    void settle() {
+        passes = png_set_interlace_handling(png);
+        png_read_update_info(png, info);
     }
-    if (!chunks.empty()) png_set_text(w.png, w.info, chunks.data(), static_cast<int>(chunks.size()));
-    png_write_info(w.png, w.info);
-    const auto row = static_cast<std::size_t>(image.width) * 4;
-    for (int y = 0; y < image.height; ++y)
-        png_write_row(w.png, image.pixels.data() + static_cast<std::size_t>(y) * row);
-    png_write_end(w.png, w.info);
-    return out;
-}
+    void settle_as_rgba() {
+        png_set_expand(png);
+        png_set_strip_16(png);
+        png_set_gray_to_rgb(png);
+        png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
+        settle();
+    }
+    void skip_pixels() {
+        for (int pass = 0; pass < passes; ++pass)
+            for (png_uint_32 y = png_get_image_height(png, info); y > 0; --y)
+                png_read_row(png, row.data(), nullptr);
+        png_read_end(png, info);
+    }
+    void read_pixels() { png_read_image(png, rows.data()); }
 
-std::optional<std::string> read_png_text(std::string_view bytes, std::string_view key) {
-    Reader r(bytes);
-    png_read_info(r.png, r.info);
-    const auto find = [&]() -> std::optional<std::string> {
+    [[nodiscard]] std::optional<std::string> text_of(std::string_view key) const {
         png_textp text = nullptr;
         int n = 0;
-        png_get_text(r.png, r.info, &text, &n);
+        png_get_text(png, info, &text, &n);
         for (int i = 0; i < n; ++i)
             if (text[i].key == key) {
                 const std::size_t length = text[i].compression >= PNG_ITXT_COMPRESSION_NONE
@@ -111,41 +159,50 @@ std::optional<std::string> read_png_text(std::string_view bytes, std::string_vie
                 return std::string(text[i].text, std::min(length, kMostText));
             }
         return std::nullopt;
-    };
-    if (auto text = find()) return text;
+    }
+};
+
+}  // namespace
+
+std::string encode_png(const Image& image, const std::vector<PngText>& text) {
+    Writer w(image);
+    for (const PngText& t : text) {
+        png_text c{};
+        c.compression = PNG_ITXT_COMPRESSION_zTXt;
+        c.key = const_cast<png_charp>(t.key.c_str());
+        c.text = const_cast<png_charp>(t.utf8.c_str());
+        c.itxt_length = t.utf8.size();
+        w.chunks.push_back(c);
+    }
+    guarded<&Writer::write>(w.failure, w);
+    return std::move(w.out);
+}
+
+std::optional<std::string> read_png_text(std::string_view bytes, std::string_view key) {
+    Reader r(bytes);
+    guarded<&Reader::read_head>(r.failure, r);
+    if (auto text = r.text_of(key)) return text;
     // Some programs put it behind the pixels: they are read past, a row at a time.
-    const int passes = png_set_interlace_handling(r.png);
-    png_read_update_info(r.png, r.info);
-    std::vector<png_byte> row(png_get_rowbytes(r.png, r.info));
-    for (int pass = 0; pass < passes; ++pass)
-        for (png_uint_32 y = png_get_image_height(r.png, r.info); y > 0; --y)
-            png_read_row(r.png, row.data(), nullptr);
-    png_read_end(r.png, r.info);
-    return find();
+    guarded<&Reader::settle>(r.failure, r);
+    r.row.resize(png_get_rowbytes(r.png, r.info));
+    guarded<&Reader::skip_pixels>(r.failure, r);
+    return r.text_of(key);
 }
 
 Image decode_png(std::string_view bytes) {
     Reader r(bytes);
-    png_read_info(r.png, r.info);
-    png_set_expand(r.png);
-    png_set_strip_16(r.png);
-    png_set_gray_to_rgb(r.png);
-    png_set_add_alpha(r.png, 255, PNG_FILLER_AFTER);
-    png_set_interlace_handling(r.png);
-    png_read_update_info(r.png, r.info);
+    guarded<&Reader::read_head>(r.failure, r);
+    guarded<&Reader::settle_as_rgba>(r.failure, r);
     Image image{static_cast<int>(png_get_image_width(r.png, r.info)),
                 static_cast<int>(png_get_image_height(r.png, r.info)),
                 {}};
     const auto row = static_cast<std::size_t>(image.width) * 4;
-    if (png_get_rowbytes(r.png, r.info) != row)
-        throw Error(ErrorKind::invalid, "", "", "a PNG picture of a kind that is not read");
-    if (row * static_cast<std::size_t>(image.height) > (1ULL << 30U))
-        throw Error(ErrorKind::invalid, "", "", "the PNG picture is too large");
+    if (png_get_rowbytes(r.png, r.info) != row) refuse("a PNG picture of a kind that is not read");
+    if (row * static_cast<std::size_t>(image.height) > kMostPixels) refuse("the PNG picture is too large");
     image.pixels.resize(row * static_cast<std::size_t>(image.height));
-    std::vector<png_bytep> rows;
     for (int y = 0; y < image.height; ++y)
-        rows.push_back(image.pixels.data() + static_cast<std::size_t>(y) * row);
-    png_read_image(r.png, rows.data());
+        r.rows.push_back(image.pixels.data() + static_cast<std::size_t>(y) * row);
+    guarded<&Reader::read_pixels>(r.failure, r);
     return image;
 }
 

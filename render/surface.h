@@ -34,6 +34,12 @@ struct FrameInfo {
     bool typed = false;  // a key is down, or a character came
 };
 
+// One piece of text as it was drawn: top-left of its line box in logical pixels.
+struct TextRun {
+    Vec2 at;
+    std::string text;
+};
+
 struct FontFiles {
     std::filesystem::path regular, semibold, mono;
 };
@@ -58,6 +64,9 @@ class Offscreen {
     // From the next frame on, a frame is drawn only when it is read: for a test that mostly asks where things
     // are.
     void draw_when_read(bool lazy);
+    // From the next frame on, the text within the clip is recorded: what a person can read of the frame.
+    void record_text(bool on);
+    [[nodiscard]] const std::vector<TextRun>& text_runs() const;  // of the last frame, in drawing order
     // CPU seconds of the last frame: building (the draw callback) and submitting; vertices submitted.
     struct Cost {
         double build_s = 0, submit_s = 0;
@@ -77,7 +86,7 @@ Offscreen::Cost draw_demo(Offscreen& surface, double time_s);
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files
     bool close_requested = false;
-    bool stirred = false;  // there was input, or some is kept for the next frame: draw again
+    bool had_input = false;  // or input is kept for the next frame: draw again
 };
 
 class Window {

@@ -1,9 +1,10 @@
-// What belongs to one Dear ImGui context of ours: faces and their glyphs, the cell shader, and
-// the grids of the frame that is drawn. Hung into io.UserData, so nothing here is global.
+// What belongs to one Dear ImGui context: fonts and glyphs, the cell shader, and the grids of the current
+// frame. io.UserData points to it; nothing here is global.
 #pragma once
 
 #include "render/canvas.h"
 #include "render/glyph_cache.h"
+#include "render/surface.h"
 #include "render/type_faces.h"
 
 #include <deque>
@@ -19,30 +20,31 @@ struct FieldFont {
     ImFont* font = nullptr;
 };
 
-// A key that went down since the last frame, in the platform's numbers. Kept apart from what is held, since
-// a quick key is up again before the frame begins.
-struct KeyStroke {
-    int native = 0;  // by its place
-    int label = 0;   // by what stands on it
+// A key that went down since the last frame, in the platform's codes. Not the keys that are held: a quick key
+// is up again before the frame begins.
+struct KeyPress {
+    int native = 0;  // by its position on the keyboard
+    int label = 0;   // by what is printed on it
     bool ctrl = false, shift = false, alt = false;
 };
 
-// kept_layer.h
+// The texture that kept parts are drawn on (kept_layer.h).
 struct KeptLayer {
-    bool used = false;  // by a surface that draws each of its frames
+    bool used = false;  // true only where every frame is submitted
     unsigned framebuffer = 0, texture = 0;
     int width = 0, height = 0;
     bool allocated = false;
     std::uint64_t generation = 1;
-    std::vector<std::unique_ptr<ImDrawList>> lists;  // the first `open` of them: of this frame
+    std::vector<std::unique_ptr<ImDrawList>> lists;  // reused; this frame uses the first `open`
     std::size_t open = 0;
-    std::vector<ImVec4> shown;  // of this frame: pixels, low and high corner
+    std::vector<ImVec4> shown;  // parts shown in this frame: low and high corner in pixels
 };
-void fit_layer(KeptLayer& layer, int width, int height);  // before a frame is built
-void put_shown(KeptLayer& layer);                         // when it has been, into its background
-// Need a current OpenGL context. Before the frame's own lists are submitted; with the surface.
-void draw_layer(KeptLayer& layer);
-void destroy_layer(KeptLayer& layer);
+void resize_kept(KeptLayer& layer, int width, int height);  // before a frame is built
+// These need a current OpenGL context. Before the frame's own lists are submitted, draw_kept draws new parts
+// on the texture and copy_kept copies the shown parts to the framebuffer that is bound.
+void draw_kept(KeptLayer& layer);
+void copy_kept(const KeptLayer& layer);
+void destroy_kept(KeptLayer& layer);
 
 struct SurfaceState {
     explicit SurfaceState(const FontFiles& files) : faces(files), glyphs(faces) {}
@@ -50,13 +52,14 @@ struct SurfaceState {
     TypeFaces faces;
     GlyphCache glyphs;
     std::vector<FieldFont> fonts;
-    bool has_strokes = false;  // the platform tells of each
-    std::vector<KeyStroke> strokes;
-    std::vector<int> lent_keys;  // held down for a frame (press_struck_keys)
-    int atlas_rect = -1;         // our region of Dear ImGui's atlas
-    std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
+    bool reports_key_presses = false;  // the platform adds each to key_presses
+    std::vector<KeyPress> key_presses;
+    std::vector<int> keys_held_for_frame;  // by hold_quick_keys
+    std::deque<CellGrid> grids;            // of this frame; a deque keeps addresses
     KeptLayer layer;
     Color ground;  // of this frame
+    bool records_text = false;
+    std::vector<TextRun> text_runs;  // of this frame, where they are recorded
     unsigned cell_program = 0, cell_vertex_array = 0;
     struct Uniforms {
         int display = -1, origin = -1, cell = -1, run = -1, levels = -1, level = -1, pitch = -1, digits = -1,

@@ -37,7 +37,7 @@ Canvas begin_front_layer(std::string_view name, const FrameInfo& info, Page* pag
     cover_frame(info);
     const std::string id = "layer." + std::string(name);
     ImGui::Begin(id.c_str(), nullptr, kBare);
-    return {ImGui::GetWindowDrawList(), info.scale, page};
+    return frame_canvas(info, page);
 }
 void end_front_layer() {
     ImGui::End();
@@ -70,6 +70,7 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     ImGui::PopStyleColor(5);
     ImGui::PopItemWidth();
     ImGui::PopFont();
+    use_own_texture(*ImGui::GetWindowDrawList());
     return result;
 }
 

@@ -73,7 +73,8 @@ int labelled_key(int key, int scancode) {
     if (c >= 'a' && c <= 'z') return GLFW_KEY_A + (c - 'a');
     if (c >= 'A' && c <= 'Z') return GLFW_KEY_A + (c - 'A');
     // GLFW's numbers of these are their ASCII.
-    return (c >= '0' && c <= '9') || std::string_view(",-./;=[]").find(c) != std::string_view::npos ? c : key;
+    return (c >= '0' && c <= '9') || std::string_view("+,-./;=[]").find(c) != std::string_view::npos ? c
+                                                                                                     : key;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ struct Window::Impl {
     GLFWwindow* window = nullptr;
     std::unique_ptr<FrameContext> frame;
     std::vector<std::filesystem::path> dropped;
-    bool stirred = true;  // something was put in or uncovered since the last frame
+    bool had_input = true;  // since the last frame; also where the system asks for a redraw
     struct Place {
         int x = 0, y = 0, w = 0, h = 0;
     } windowed;
@@ -108,26 +109,26 @@ struct Window::Impl {
         });
         glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
-            self.stirred = true;
+            self.had_input = true;
             if (action == GLFW_PRESS && self.frame)
-                self.frame->add_stroke({key, labelled_key(key, scancode), (mods & GLFW_MOD_CONTROL) != 0,
-                                        (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+                self.frame->add_key_press({key, labelled_key(key, scancode), (mods & GLFW_MOD_CONTROL) != 0,
+                                           (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
         });
         // Dear ImGui's backend, started below, hands on to these.
-        glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { stir(w); });
-        glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { stir(w); });
-        glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { stir(w); });
-        glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { stir(w); });
-        glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { stir(w); });
-        glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { stir(w); });
-        glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { stir(w); });
-        glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { stir(w); });
+        glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { note_input(w); });
+        glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { note_input(w); });
+        glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { note_input(w); });
+        glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { note_input(w); });
+        glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { note_input(w); });
+        glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { note_input(w); });
+        glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { note_input(w); });
+        glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { note_input(w); });
         glfwMakeContextCurrent(window);
         if (gladLoadGL(glfwGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
         frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
         frame->keep_parts(true);
-        frame->expect_strokes();
+        frame->expect_key_presses();
         ImGui_ImplGlfw_InitForOpenGL(window, true);
     }
     ~Impl() {
@@ -139,7 +140,9 @@ struct Window::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    static void stir(GLFWwindow* w) { static_cast<Impl*>(glfwGetWindowUserPointer(w))->stirred = true; }
+    static void note_input(GLFWwindow* w) {
+        static_cast<Impl*>(glfwGetWindowUserPointer(w))->had_input = true;
+    }
 
     [[nodiscard]] float scale_of_monitor() const {
         float x = 1, y = 1;
@@ -174,7 +177,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
         glfwWaitEventsTimeout(wait_s);
     WindowEvents events;
     events.dropped.swap(impl_->dropped);
-    events.stirred = std::exchange(impl_->stirred, false);
+    events.had_input = std::exchange(impl_->had_input, false);
     events.close_requested = glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
     int width = 0, height = 0;
     glfwGetFramebufferSize(impl_->window, &width, &height);
@@ -188,12 +191,12 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     impl_->use_pixels(width, height);
     FrameInfo info = context.begin(glfwGetTime());
     info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
-    draw(info);
+    context.draw(info, draw);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     context.end();
     context.submit(width, height);
     glfwSwapBuffers(impl_->window);
-    events.stirred = events.stirred || input_kept_back();
+    events.had_input = events.had_input || input_kept_back();
     return events;
 }
 

@@ -32,7 +32,6 @@ Plan plan_of(const Presets& presets, std::int64_t gpus) {
     Plan p = presets.plan("llama-3.1-405b-16k");
     const std::int64_t k = gpus / p.cluster.gpus;
     p.cluster.gpus = gpus;
-    p.cluster.tiers.back().domain = gpus;
     p.layout.dp_shard *= k;
     p.training.global_batch *= k;
     return p;
@@ -81,7 +80,6 @@ Plan timeline_plan(const Presets& presets, int p, int m, int v) {
     l.cp = l.ep = l.dp_shard = 1;
     l.dp_replicate = 1;
     plan.cluster.gpus = l.tp * p;
-    plan.cluster.tiers.back().domain = plan.cluster.gpus;
     plan.training.global_batch = std::int64_t{m} * plan.training.micro_batch;
     return plan;
 }

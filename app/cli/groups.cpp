@@ -52,7 +52,10 @@ int groups(const Context& context, const Options& options) {
         add_validity(out, e);
         print(pretty(out));
     } else {
-        print(to_text({"", {groups_section(plan, e, kinds)}}));
+        Document document{"", {groups_section(plan, e, kinds)}};
+        if (!options.summary)
+            for (Section& s : rank_sections(e, kinds)) document.sections.push_back(std::move(s));
+        print(to_text(document));
     }
     return status_of(e);
 }
@@ -62,9 +65,9 @@ int groups(const Context& context, const Options& options) {
 void add_groups(CLI::App& app, Context& context) {
     auto options = std::make_shared<Options>();
     add_plan_argument(app, options->plan);
-    app.add_option("--axis", options->axes,
-                   "this axis alone, as tp, dp_cp or edp; may be given several times")
-        ->allow_extra_args(false);
+    app.add_option("--axis", options->axes, "these axes alone, as tp, dp_cp or edp")
+        ->expected(1, kGroupKindCount)
+        ->type_name("AXIS");
     app.add_flag("--summary", options->summary, "without the ranks");
     add_json_flag(app, context);
     app.callback(

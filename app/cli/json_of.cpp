@@ -1,5 +1,6 @@
 #include "app/cli/json_of.h"
 
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 
 #include <array>
@@ -12,11 +13,6 @@ constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "info"
 constexpr std::array<std::string_view, 6> kRules{"arithmetic", "megatron", "torchtitan",
                                                  "schedule",   "hardware", "advice"};
 
-std::string tier_name(const Plan& plan, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
-}
-
 Json members(const Mesh& mesh, GroupKind kind, std::int64_t degree) {
     const std::vector<std::int64_t> flat = all_groups(mesh, kind);
     Json groups = Json::array();
@@ -28,9 +24,7 @@ Json members(const Mesh& mesh, GroupKind kind, std::int64_t degree) {
 }
 
 Json json_of_op(const Op& op, double start, double end) {
-    constexpr std::array<const char*, 5> names{"F", "B", "I", "W", "FB"};
-    Json out{
-        {"op", names[static_cast<std::size_t>(op.kind)]}, {"chunk", op.chunk}, {"microbatch", op.microbatch}};
+    Json out{{"op", letters_of(op.kind)}, {"chunk", op.chunk}, {"microbatch", op.microbatch}};
     if (op.kind == OpKind::FB) {
         out["backward_chunk"] = op.backward_chunk;
         out["backward_microbatch"] = op.backward_microbatch;
@@ -86,7 +80,7 @@ std::vector<GroupKind> kinds_of(const Evaluation& e) {
 
 Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool ranks) {
     Json axes = Json::array();
-    if (e.mesh.world > 0)
+    if (e.valid && e.mesh.world > 0)
         for (const GroupKind kind : kinds) {
             const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
             Json tiers = Json::array();
@@ -96,7 +90,7 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
                       {"degree", s.degree},
                       {"groups", s.groups},
                       {"tiers", std::move(tiers)},
-                      {"slowest_tier", tier_name(plan, s.slowest_tier)}};
+                      {"slowest_tier", tier_name(plan.cluster, s.slowest_tier)}};
             if (ranks) axis["ranks"] = members(e.mesh, kind, s.degree);
             axes.push_back(std::move(axis));
         }
@@ -130,12 +124,12 @@ Json json_of_memory(const Evaluation& e) {
 Json json_of_comm(const Plan& plan, const Evaluation& e) {
     Json operations = Json::array();
     for (const Operation& o : e.comm.operations)
-        operations.push_back({{"axis", name_of(o.axis)},
+        operations.push_back({{"axis", name_of(o.group)},
                               {"scope", name_of(o.scope)},
                               {"what", o.what},
                               {"collective", name_of(o.collective)},
                               {"group_size", o.group_size},
-                              {"tier", tier_name(plan, o.tier)},
+                              {"tier", tier_name(plan.cluster, o.tier)},
                               {"phase", name_of(o.phase)},
                               {"per", o.per},
                               {"count_per_step", whole(o.count_per_step)},
@@ -144,7 +138,7 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
                               {"time_s", o.time_s},
                               {"exposed_s", o.exposed_s},
                               {"hidden_behind", o.hidden_behind},
-                              {"elsewhere", o.elsewhere}});
+                              {"elsewhere", o.on_other_stage}});
     Json by_axis = Json::object();
     for (int i = 0; i < kGroupKindCount; ++i) {
         const AxisTraffic& t = e.comm.by_axis[static_cast<std::size_t>(i)];
@@ -201,6 +195,7 @@ Json json_of_step(const Evaluation& e) {
             {"ideal_s", s.ideal_s},
             {"recompute_s", s.recompute_s},
             {"bubble_s", s.bubble_s},
+            {"uneven_s", s.uneven_s},
             {"exposed_comm_s", std::move(exposed)},
             {"optimizer_s", s.optimizer_s},
             {"straggler_s", s.straggler_s},

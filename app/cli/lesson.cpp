@@ -2,6 +2,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/shell/lesson_handout.h"
+#include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
@@ -52,7 +53,7 @@ int lesson(const Context& context, const Options& options) {
         return 0;
     }
     const std::filesystem::path file = find_lesson(context, options.file);
-    const ParsedLesson read = parse_lesson(read_file(file.string()));
+    const ParsedLesson read = parse_lesson(read_file(file.string()), ui::view_names());
     for (const LessonError& e : read.errors)
         std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
     if (!read.errors.empty()) return 1;

@@ -1,5 +1,6 @@
 #include "app/cli/plan_argument.h"
 
+#include "app/ui/shell/incoming.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/io/plan_json.h"
@@ -57,7 +58,8 @@ Plan load_plan(const Context& context, const PlanArgument& argument) {
                     "there is no such file, and no such plan preset; the closest preset is \""
                         + std::string(nearest(argument.name, ids)) + "\"");
     }
-    return parse_plan(read_input(argument.name), argument.name, presets, argument.sets);
+    const std::string text = ui::plan_text_inside(read_input(argument.name), argument.name);
+    return parse_plan(text, argument.name, presets, argument.sets);
 }
 
 int status_of(const Evaluation& evaluation) {

@@ -24,7 +24,8 @@ int presets(const Context& context) {
         for (const Presets::Entry& e : context.presets.list(kind)) {
             list.push_back(
                 {{"id", e.id}, {"name", e.name}, {kind == PresetKind::plan ? "notes" : "source", e.source}});
-            section.table.rows.push_back({e.id, e.name});
+            if (!e.broken.empty()) list.back()["broken"] = e.broken;
+            section.table.rows.push_back({e.id, e.broken.empty() ? e.name : "broken: " + e.broken});
         }
         out[title] = std::move(list);
         document.sections.push_back(std::move(section));

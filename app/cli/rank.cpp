@@ -3,6 +3,7 @@
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
@@ -23,11 +24,6 @@ Json json_of(const Coordinates& c) {
     Json out = Json::object();
     for (std::size_t a = 0; a < kAxisCount; ++a) out[std::string(name_of(static_cast<Axis>(a)))] = c[a];
     return out;
-}
-
-std::string tier_name(const Plan& plan, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
 }
 
 // The slowest tier that this rank's own group crosses: its first and last member are farthest apart.
@@ -57,7 +53,7 @@ Json json_of_rank_groups(const Plan& plan, const Evaluation& e, std::int64_t ran
         groups.push_back({{"axis", name_of(kind)},
                           {"group", group_index(e.mesh, kind, rank)},
                           {"degree", members.size()},
-                          {"slowest_tier", tier_name(plan, slowest_tier(plan, members))},
+                          {"slowest_tier", std::string(tier_name(plan.cluster, slowest_tier(plan, members)))},
                           {"ranks", members}});
     }
     return groups;
@@ -104,7 +100,7 @@ Section coordinates_section(const Plan& plan, const Evaluation& e, std::int64_t 
         if (shown > 8) others += " ...";
         s.table.rows.push_back({std::string(name_of(kind)), std::to_string(own),
                                 with_commas(static_cast<std::int64_t>(members.size())),
-                                tier_name(plan, slowest_tier(plan, members)), others});
+                                std::string(tier_name(plan.cluster, slowest_tier(plan, members))), others});
     }
     if (s.table.rows.empty()) s.lines.emplace_back("It talks to nobody.");
     return s;
@@ -160,7 +156,7 @@ int show_rank(const Context& context, const Options& options) {
     const RankContents contents = contents_of(plan, e.mesh, rank);
     if (context.json) {
         Json out{{"rank", rank},
-                 {"node", plan.cluster.tiers.empty() ? 0 : rank / plan.cluster.tiers.front().domain},
+                 {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
                  {"coordinates", json_of_coordinates(e, rank)},
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};

@@ -14,7 +14,7 @@ Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     document.sections.push_back(groups_section(plan, e, kinds_of(e)));
     document.sections.push_back(memory_section(plan, e));
     document.sections.push_back(comm_section(plan, e));
-    document.sections.push_back(timeline_section(e.timeline));
+    document.sections.push_back(timeline_section(e));
     document.sections.push_back(parameters_section(e.parameters));
     if (explained) document.sections.push_back(explanations_section(plan, e));
     return document;

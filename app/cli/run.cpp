@@ -5,6 +5,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
+#include "app/ui/shell/incoming.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
@@ -48,6 +49,7 @@ int open_window(Context& context, const PlanArgument& argument) {
     WindowArgs args;
     args.data_folder = context.data_folder;
     args.config_folder = config_folder();
+    args.home = home_folder();
     if (argument.name.ends_with(".md")) {
         if (!argument.sets.empty()) throw Error(ErrorKind::usage, "", "", "--set needs a PLAN, not a lesson");
         static_cast<void>(
@@ -59,8 +61,17 @@ int open_window(Context& context, const PlanArgument& argument) {
         if (word && !context.presets.has(PresetKind::plan, argument.name)
             && !std::filesystem::exists(argument.name, ignored))
             refuse_word(argument.name);
-        args.plan = load_plan(context, argument);
-        args.plan_file = file_of(context, argument);
+        const std::filesystem::path file = file_of(context, argument);
+        const ui::IncomingKind kind =
+            file.empty() || !argument.sets.empty()
+                ? ui::IncomingKind::plan
+                : ui::read_incoming(read_file(file), argument.name, context.presets).kind;
+        if (kind == ui::IncomingKind::model || kind == ui::IncomingKind::lesson) {
+            args.opened = file;
+        } else {
+            args.plan = load_plan(context, argument);
+            if (kind == ui::IncomingKind::plan) args.plan_file = file;  // a picture is not written over
+        }
     } else if (!argument.sets.empty()) {
         throw Error(ErrorKind::usage, "", "", "--set needs a PLAN");
     }
@@ -99,7 +110,7 @@ std::span<const Command> commands() {
 }
 
 int run(int argc, char** argv) {
-    survive_closed_pipes();
+    survive_failed_writes();
     const std::filesystem::path presets =
         find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
     Context context{presets.parent_path(), Presets(presets), false, {}};

@@ -53,7 +53,7 @@ int screenshot(const Context& context, const Options& options) {
     request.scale = options.scale;
     request.theme = parse_theme(options.theme);
     request.rank = options.rank;
-    request.axis = parse_axis(options.axis);
+    request.group = parse_axis(options.axis);
     const Plan plan = load_plan(context, options.plan);
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);

@@ -3,6 +3,7 @@
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/stage_names.h"
@@ -10,8 +11,6 @@
 #include "core/step/bubble.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
 
 namespace pentamesh::cli {
 namespace {
@@ -50,14 +49,9 @@ Costs parse_costs(const std::string& text) {
             if (k.name == part.substr(0, equals)) key = &k;
         if (!key) refuse_costs(text, "\"" + part.substr(0, equals) + "\" is none of F, I, W, comm, FB");
         const std::string number = equals < part.size() ? part.substr(equals + 1) : "";
-        std::size_t used = 0;
-        try {
-            *key->value = std::stod(number, &used);
-        } catch (const std::exception&) {
-            used = 0;
-        }
-        if (used == 0 || used != number.size() || !std::isfinite(*key->value) || *key->value < 0)
-            refuse_costs(text, "\"" + number + "\" is no time");
+        const std::optional<double> value = parse_double(number);
+        if (!value || *value < 0) refuse_costs(text, "\"" + number + "\" is no time");
+        *key->value = *value;
         key->seen = true;
         from = comma + 1;
     }
@@ -87,22 +81,16 @@ std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts&
 
 // Every op a line; times in seconds, exact.
 std::string csv_of(const Timeline& t) {
-    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
     std::string out = "device,op,chunk,microbatch,backward_chunk,backward_microbatch,start_s,end_s\r\n";
-    const auto exact = [](double seconds) {
-        std::array<char, 32> text{};
-        const auto end = std::to_chars(text.data(), text.data() + text.size(), seconds).ptr;
-        return std::string(text.data(), end);
-    };
     for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             const Op& op = t.order.ops[i];
             const bool pair = op.kind == OpKind::FB;
-            out += std::to_string(d) + "," + std::string(kOps[static_cast<std::size_t>(op.kind)]) + ","
-                   + std::to_string(op.chunk) + "," + std::to_string(op.microbatch) + ","
+            out += std::to_string(d) + "," + std::string(letters_of(op.kind)) + "," + std::to_string(op.chunk)
+                   + "," + std::to_string(op.microbatch) + ","
                    + (pair ? std::to_string(op.backward_chunk) : "") + ","
-                   + (pair ? std::to_string(op.backward_microbatch) : "") + "," + exact(t.start[i]) + ","
-                   + exact(t.end[i]) + "\r\n";
+                   + (pair ? std::to_string(op.backward_microbatch) : "") + "," + exact_text(t.start[i]) + ","
+                   + exact_text(t.end[i]) + "\r\n";
         }
     return out;
 }
@@ -166,8 +154,9 @@ int timeline(const Context& context, const Options& options) {
         add_validity(out, e);
         print(pretty(out));
     } else {
-        Section section = timeline_section(e.timeline);
-        if (e.timeline.shape.devices > 1 && !e.timeline.empty()) add_bubble_lines(bubble_of(e), section);
+        Section section = timeline_section(e);
+        if (e.valid && e.timeline.shape.devices > 1 && !e.timeline.empty())
+            add_bubble_lines(bubble_of(e), section);
         print(to_text({"", {std::move(section)}}));
     }
     return status_of(e);

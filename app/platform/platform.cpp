@@ -46,6 +46,14 @@ fs::path executable_path(const char* argv0) {
     return fs::absolute(argv0 ? argv0 : "pentamesh", error);
 }
 
+fs::path home_folder() {
+#if defined(_WIN32)
+    return folder_of("USERPROFILE");
+#else
+    return folder_of("HOME");
+#endif
+}
+
 fs::path config_folder() {
 #if defined(_WIN32)
     const fs::path base = folder_of("APPDATA");
@@ -59,9 +67,10 @@ fs::path config_folder() {
     return base.empty() ? base : base / "pentamesh";
 }
 
-void survive_closed_pipes() {
+void survive_failed_writes() {
 #if !defined(_WIN32)
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 #endif
 }
 

@@ -9,8 +9,10 @@ namespace pentamesh {
 [[nodiscard]] std::filesystem::path executable_path(const char* argv0);
 // Where settings and what was not saved are kept; empty where the user has no home.
 [[nodiscard]] std::filesystem::path config_folder();
-// A reader that goes away makes a write fail instead of ending the program.
-void survive_closed_pipes();
+// The user's own folder; empty where there is none.
+[[nodiscard]] std::filesystem::path home_folder();
+// A reader that goes away, or a limit on the size of files, makes a write fail instead of ending the program.
+void survive_failed_writes();
 // CPU seconds of the calling thread.
 [[nodiscard]] double thread_cpu_s();
 

@@ -6,16 +6,13 @@
 #include "core/base/files.h"
 #include "render/surface.h"
 
-#include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 namespace pentamesh {
 
 namespace {
 
-constexpr double kAutosaveEvery_s = 2;
 constexpr int kSettle = 4;  // a text field has the keyboard three frames after it asked for it
 constexpr const char* kDefaultPlan = "llama-3.1-405b-16k";
 
@@ -39,6 +36,7 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
     host.now_s = now_s;
     host.config_folder = args.config_folder;
+    host.home = args.home;
     host.first_run = !args.plan && args.opened.empty();
     // A picture is wanted while a frame is being built: it is drawn after that frame.
     struct Wanted {
@@ -52,20 +50,18 @@ void run_window(const Presets& presets, const WindowArgs& args) {
 
     ui::Shell shell(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan), host);
     if (!args.plan_file.empty()) shell.opened_from(args.plan_file);
-    if (!args.plan) (void)shell.offer_recovery();
     if (!args.opened.empty()) shell.open_file(args.opened);
+    shell.offer_recovery();
 
     std::string title;
-    double autosaved_s = now_s();
     int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
     while (!shell.quit()) {
-        double wait = settle > 0 ? 0 : shell.idle_s();
-        if (shell.document().modified()) wait = std::min(wait, kAutosaveEvery_s);
+        const double wait = settle > 0 ? 0 : shell.idle_s();
         settle = settle > 0 && wait == 0 ? settle - 1 : kSettle;
         const WindowEvents events = window.frame(wait, std::as_const(shell).settings().scale,
                                                  [&](const FrameInfo& info) { shell.frame(info); });
         // What arrives while the last event's frames are still drawn has frames of its own to come.
-        if (events.stirred) settle = kSettle;
+        if (events.had_input) settle = kSettle;
         for (const auto& file : events.dropped) {
             shell.open_file(file);
             settle = kSettle;
@@ -81,21 +77,15 @@ void run_window(const Presets& presets, const WindowArgs& args) {
             try {
                 ui::PictureRequest request;
                 request.view = wanted.view;
-                request.theme = shell.settings().theme;
                 request.scale = 2;
-                request.rank = shell.selection().rank;
-                request.axis = shell.selection().axis;
-                write_file(wanted.file.string(), ui::make_picture(presets, shell.document().plan(), request,
-                                                                  ending_of(wanted.file), fonts));
+                request.screen = shell.screen();
+                write_file(wanted.file, ui::make_picture(presets, shell.document().plan(), request,
+                                                         ending_of(wanted.file), fonts));
                 shell.say("Wrote " + wanted.file.string());
             } catch (const Error& e) {
-                shell.say(e.what());
+                shell.picture_failed(wanted.file, e.what());
             }
             settle = kSettle;
-        }
-        if (now_s() - autosaved_s > kAutosaveEvery_s) {
-            shell.autosave();
-            autosaved_s = now_s();
         }
     }
     shell.closed();

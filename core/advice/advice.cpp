@@ -3,22 +3,9 @@
 #include "core/advice/advice_rules.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace pentamesh {
 namespace {
-
-struct ValueText {
-    std::string operator()(std::int64_t n) const { return with_commas(n); }
-    std::string operator()(double x) const { return three_digits(x); }
-    std::string operator()(bool b) const { return b ? "on" : "off"; }
-    std::string operator()(const std::string& s) const { return s; }
-    std::string operator()(const std::vector<std::string>& list) const {
-        std::string text;
-        for (const std::string& s : list) text += (text.empty() ? "" : "-") + s;
-        return text.empty() ? "an even split" : text;
-    }
-};
 
 bool by_severity(const Problem& a, const Problem& b) {
     return a.severity < b.severity;
@@ -27,43 +14,36 @@ bool by_severity(const Problem& a, const Problem& b) {
 }  // namespace
 
 Candidate Advice::candidate() const {
-    const auto by = [&](GroupKind k) { return trial.comm.by_axis[static_cast<std::size_t>(k)]; };
+    const auto by = [&](GroupKind k) { return trial.comm.by_axis[k]; };
     Candidate c;
     c.edits = edits_between(plan, changed);
     c.time_s = trial.step->time_s;
-    c.bubble_s = trial.step->bubble_s;
+    c.bubble_s = schedule_bubble_s(*trial.step);
     c.peak_bytes = trial.memory.peak();
     c.tp = by(GroupKind::tp), c.pp = by(GroupKind::pp), c.ep = by(GroupKind::ep);
-    for (const GroupKind k : {GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::dp, GroupKind::dp_cp,
-                              GroupKind::fsdp, GroupKind::edp})
-        c.data_parallel_bytes += by(k).sent_bytes_per_rank;
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (is_data_parallel(static_cast<GroupKind>(k)))
+            c.data_parallel_bytes += by(static_cast<GroupKind>(k)).sent_bytes_per_rank;
     return c;
 }
 
-std::string edits_text(const std::vector<Edit>& edits) {
-    std::string text;
-    for (std::size_t i = 0; i < edits.size(); ++i) {
-        const std::string& path = edits[i].path;
-        if (i > 0) text += i + 1 == edits.size() ? " and " : ", ";
-        text += path.substr(path.rfind('/') + 1) + " = " + std::visit(ValueText{}, edits[i].value);
-    }
-    return text;
+Candidate Advice::as_shown(const Candidate& c) {
+    if (now.timeline.empty()) return c;
+    Plan applied = plan;
+    if (!apply_in_core(applied, c.edits)) return c;
+    changed.layout = applied.layout;
+    changed.training = applied.training;
+    changed.cluster.gpus = applied.cluster.gpus;
+    evaluate(changed, trial, {true, false});
+    return trial.valid && trial.step ? candidate() : c;
 }
 
-std::string Advice::said(double time_s) const {
-    const bool replayed = now.step && base.step && base.step->time_s > 0;
-    return time_text(replayed ? time_s / base.step->time_s * now.step->time_s : time_s);
-}
-
-void offer(const Advice& a, Problem& problem, const Candidate& candidate) {
-    problem.message += sentence(" With ", edits_text(candidate.edits), " a step takes ",
-                                a.said(candidate.time_s), " instead of ", a.said(a.base.step->time_s), ".");
-    problem.fix = candidate.edits;
-}
-
-std::string_view tier_name(const Cluster& cluster, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return i < cluster.tiers.size() ? std::string_view(cluster.tiers[i].name) : "the network";
+void offer(Advice& a, Problem& problem, const Candidate& candidate) {
+    const Candidate shown = a.as_shown(candidate);
+    if (shown.time_s >= a.step().time_s) return;
+    problem.message += sentence(" With ", words_of(shown.edits), " a step takes ", time_text(shown.time_s),
+                                " instead of ", time_text(a.step().time_s), ".");
+    problem.fix = shown.edits;
 }
 
 void find_advice(const Plan& plan, const Evaluation& evaluation, std::vector<Problem>& out) {

@@ -1,5 +1,6 @@
 // Does it fit, and if not, what is the smallest change that makes it fit?
 #include "core/advice/advice_rules.h"
+#include "core/plan/factors.h"
 
 #include <array>
 
@@ -21,76 +22,88 @@ bool double_at_cost_of_dp(Layout& l, std::int64_t& axis) {
     return true;
 }
 
-constexpr std::array<Saving, 12> kSavings{
-    [](Plan& q) {
-        if (q.layout.tp == 1 || q.layout.sequence_parallel) return false;
-        return q.layout.sequence_parallel = true;
-    },
-    [](Plan& q) {
-        if (q.training.recompute != Recompute::none) return false;
-        q.training.recompute = Recompute::selective;
-        return true;
-    },
-    [](Plan& q) {
-        if (q.training.recompute == Recompute::full) return false;
-        q.training.recompute = Recompute::full;
-        return true;
-    },
-    [](Plan& q) {
-        if (q.training.attention == AttentionImpl::flash) return false;
-        q.training.attention = AttentionImpl::flash;
-        return true;
-    },
-    [](Plan& q) {
-        if (q.training.micro_batch % 2 != 0) return false;
-        q.training.micro_batch /= 2;
-        return true;
-    },
-    [](Plan& q) {
-        if (q.layout.zero > 0 || q.layout.dp_shard == 1) return false;
-        q.layout.zero = 1;
-        return true;
-    },
-    [](Plan& q) {
-        if (q.layout.zero >= 3 || q.layout.dp_shard == 1) return false;
-        q.layout.zero = 3;
-        return true;
-    },
-    [](Plan& q) {  // replicas become shards
-        if (q.layout.dp_replicate.value_or(1) == 1) return false;
-        q.layout.dp_shard *= *q.layout.dp_replicate;
-        q.layout.dp_replicate = 1;
-        if (q.layout.zero == 0) q.layout.zero = 1;
-        return true;
-    },
-    [](Plan& q) { return double_at_cost_of_dp(q.layout, q.layout.tp); },
-    [](Plan& q) {
-        q.layout.stage_layers.clear();
-        return double_at_cost_of_dp(q.layout, q.layout.pp);
-    },
-    [](Plan& q) { return double_at_cost_of_dp(q.layout, q.layout.cp); },
-    [](Plan& q) {  // fewer experts a GPU, on the same GPUs
-        q.layout.ep *= 2;
-        return q.model.moe.has_value();
-    },
-};
+bool sequence_parallel(Plan& q) {
+    if (q.layout.tp == 1 || q.layout.sequence_parallel) return false;
+    return q.layout.sequence_parallel = true;
+}
+bool selective_recompute(Plan& q) {
+    if (q.training.recompute != Recompute::none) return false;
+    q.training.recompute = Recompute::selective;
+    return true;
+}
+bool full_recompute(Plan& q) {
+    if (q.training.recompute == Recompute::full) return false;
+    q.training.recompute = Recompute::full;
+    return true;
+}
+bool flash_attention(Plan& q) {
+    if (q.training.attention == AttentionImpl::flash) return false;
+    q.training.attention = AttentionImpl::flash;
+    return true;
+}
+bool half_micro_batch(Plan& q) {
+    if (q.training.micro_batch % 2 != 0) return false;
+    q.training.micro_batch /= 2;
+    return true;
+}
+bool shard_optimizer(Plan& q) {
+    if (q.layout.zero > 0 || q.layout.dp_shard == 1) return false;
+    q.layout.zero = 1;
+    return true;
+}
+bool shard_everything(Plan& q) {
+    if (q.layout.zero >= 3 || q.layout.dp_shard == 1) return false;
+    q.layout.zero = 3;
+    return true;
+}
+bool shard_over_replicas(Plan& q) {
+    if (q.layout.dp_replicate.value_or(1) == 1) return false;
+    q.layout.dp_shard *= *q.layout.dp_replicate;
+    q.layout.dp_replicate = 1;
+    if (q.layout.zero == 0) q.layout.zero = 1;
+    return true;
+}
+bool double_tp(Plan& q) {
+    return double_at_cost_of_dp(q.layout, q.layout.tp);
+}
+bool double_pp(Plan& q) {
+    q.layout.stage_layers.clear();
+    return double_at_cost_of_dp(q.layout, q.layout.pp);
+}
+bool double_cp(Plan& q) {
+    return double_at_cost_of_dp(q.layout, q.layout.cp);
+}
+bool double_ep(Plan& q) {  // fewer experts a GPU, on the same GPUs
+    q.layout.ep *= 2;
+    return q.model.moe.has_value();
+}
 
-// With the replicas that the cluster leaves stated, so that a saving can trade them.
+constexpr std::array<Saving, 12> kSavings{sequence_parallel, selective_recompute, full_recompute,
+                                          flash_attention,   half_micro_batch,    shard_optimizer,
+                                          shard_everything,  shard_over_replicas, double_tp,
+                                          double_pp,         double_cp,           double_ep};
+// Cost no GPUs and hardly any time.
+constexpr std::array<Saving, 3> kCheapSavings{sequence_parallel, selective_recompute, flash_attention};
+constexpr std::array<Saving, 4> kDoublings{double_tp, double_pp, double_cp, double_ep};
+
+// Makes the plan invalid, so that it is not considered.
+void rule_out(Plan& q) {
+    q.cluster.gpus = 0;
+}
+
+// States the replicas that the cluster leaves, so that a saving can trade them.
 void state_replicas(Plan& q) {
-    q.layout.dp_replicate = resolved_dp_replicate(q);
+    q.layout.dp_replicate = replicas_in_force(q);
 }
 
 void consider_single_savings(Fastest& fastest) {
-    for (const Saving save : kSavings) {
-        bool applies = true;
+    for (const Saving save : kSavings)
         fastest.consider(
             [&](Plan& q) {
                 state_replicas(q);
-                applies = save(q);
-                if (!applies) q.cluster.gpus = 0;  // no valid plan: not considered
+                if (!save(q)) rule_out(q);
             },
             true);
-    }
 }
 
 // Each saving at most twice (tp doubled, and doubled again).
@@ -100,24 +113,25 @@ void consider_pairs(Fastest& fastest) {
             fastest.consider(
                 [&](Plan& q) {
                     state_replicas(q);
-                    if (!kSavings[i](q) || !kSavings[j](q)) q.cluster.gpus = 0;
+                    if (!kSavings[i](q) || !kSavings[j](q)) rule_out(q);
                 },
                 true);
 }
 
 // Everything that costs no GPUs at once, then tp, pp, cp or ep doubled as often as it takes.
 void consider_all_out(Fastest& fastest) {
-    for (int doublings = 0; doublings <= 6; ++doublings)
-        for (const std::size_t axis : {8U, 9U, 10U, 11U})
+    constexpr int kMostDoublings = 6;
+    for (int doublings = 0; doublings <= kMostDoublings; ++doublings)
+        for (const Saving twice : kDoublings)
             for (const bool full : {false, true})
                 fastest.consider(
                     [&](Plan& q) {
                         state_replicas(q);
-                        for (const std::size_t i : {0U, 1U, 3U}) kSavings[i](q);
-                        if (full) kSavings[2](q);
-                        if (q.layout.pp == 1) kSavings[6](q);
+                        for (const Saving save : kCheapSavings) save(q);
+                        if (full) full_recompute(q);
+                        if (q.layout.pp == 1) shard_everything(q);
                         for (int d = 0; d < doublings; ++d)
-                            if (!kSavings[axis](q)) q.cluster.gpus = 0;
+                            if (!twice(q)) rule_out(q);
                     },
                     true);
 }
@@ -137,10 +151,11 @@ void does_not_fit(Advice& a) {
     if (!fastest.any()) consider_pairs(fastest);
     if (!fastest.any()) consider_all_out(fastest);
     if (const Candidate* c = fastest.any()) {
-        p.message += sentence(" The fastest small change that fits: ", edits_text(c->edits), ", ",
-                              memory_text(c->peak_bytes), " and ", a.said(c->time_s), " a step instead of ",
-                              a.said(a.base.step->time_s), ".");
-        p.fix = c->edits;
+        const Candidate best = a.as_shown(*c);
+        p.message += sentence(" The fastest small change that fits: ", words_of(best.edits), ", ",
+                              memory_text(best.peak_bytes), " and ", time_text(best.time_s),
+                              " a step instead of ", time_text(a.step().time_s), ".");
+        p.fix = best.edits;
     } else {
         p.message += " No small change of the layout makes it fit; it takes more GPUs or a smaller model.";
     }

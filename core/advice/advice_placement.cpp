@@ -7,10 +7,10 @@ namespace pentamesh {
 namespace {
 
 const GroupSummary& groups_of(const Evaluation& e, GroupKind kind) {
-    return e.groups[static_cast<std::size_t>(kind)];
+    return e.groups[kind];
 }
 const AxisTraffic& traffic(const Evaluation& e, GroupKind kind) {
-    return e.comm.by_axis[static_cast<std::size_t>(kind)];
+    return e.comm.by_axis[kind];
 }
 std::int64_t crossing(const GroupSummary& s) {
     return s.groups - s.by_tier[0];
@@ -36,7 +36,7 @@ void less_tp(Layout& l, std::int64_t tp, bool to_pipeline) {
 
 // Groups that are small enough for a fast domain but straddle two, because its size is no multiple of theirs.
 std::string straddle_text(const Advice& a, const GroupSummary& s) {
-    const std::int64_t domain = a.plan.cluster.tiers.empty() ? 0 : a.plan.cluster.tiers[0].domain;
+    const std::int64_t domain = a.plan.cluster.tiers.empty() ? 0 : domain_of(a.plan.cluster, 0);
     const GroupFactors f = group_factors(a.base.mesh, s.kind);
     const Factor& top = f.factor[static_cast<std::size_t>(f.count - 1)];
     const std::int64_t extent = top.size * top.stride;
@@ -64,7 +64,7 @@ void tensor_parallel_over_slow_tier(Advice& a) {
     p.message = crossing_text(a, s, "tp", s.degree);
     Fastest fastest(a);
     fastest.consider([](Plan& q) { put_innermost(q.layout, Axis::tp); });
-    const std::int64_t inside = a.plan.cluster.tiers.empty() ? 1 : a.plan.cluster.tiers[0].domain;
+    const std::int64_t inside = a.plan.cluster.tiers.empty() ? 1 : domain_of(a.plan.cluster, 0);
     for (std::int64_t tp = 1; tp < s.degree && tp <= inside; ++tp) {
         if (s.degree % tp != 0) continue;
         for (const bool to_pipeline : {false, true})

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "core/evaluate.h"
+#include "core/mesh/places.h"
+#include "core/plan/edit_words.h"
 #include "core/rules/rules.h"
 
 #include <optional>
@@ -45,9 +47,10 @@ struct Advice {
         return trial.valid && trial.step.has_value();
     }
     [[nodiscard]] Candidate candidate() const;  // of the trial
-    // A step time of `base` or a trial as it is said: the plan's own is the replayed one that the window
-    // shows, and a change's is as much of that as it is of `base`.
-    [[nodiscard]] std::string said(double time_s) const;
+    // The candidate as the window will show it once it is applied: replayed, where the plan's own step is.
+    [[nodiscard]] Candidate as_shown(const Candidate& candidate);
+    // The plan's step as the window shows it.
+    [[nodiscard]] const Step& step() const { return now.step ? *now.step : *base.step; }
     // Does the trial fit the memory, or at least take no more than the plan does?
     [[nodiscard]] bool memory_allows() const {
         return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
@@ -76,12 +79,10 @@ class Fastest {
     std::optional<Candidate> best_;
 };
 
-// "tp = 8 and dp_shard = 32"
-[[nodiscard]] std::string edits_text(const std::vector<Edit>& edits);
 // " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
 // message.
-void offer(const Advice& a, Problem& problem, const Candidate& candidate);
-[[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
+// Nothing, where the replay shows no gain.
+void offer(Advice& a, Problem& problem, const Candidate& candidate);
 
 // By file: where groups lie; what fits; how the step's time goes.
 void advise_placement(Advice& a);  // advice_placement.cpp

@@ -1,5 +1,6 @@
 // Data parallelism: what is sharded over how many, and what that costs on the wire.
 #include "core/advice/advice_rules.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@ namespace pentamesh {
 namespace {
 
 std::int64_t dp_of(const Advice& a) {
-    return a.plan.layout.dp_shard * resolved_dp_replicate(a.plan);
+    return data_parallel(a.plan);
 }
 double data_parallel_bytes(const Candidate& c) {
     return c.data_parallel_bytes;
@@ -20,7 +21,7 @@ Candidate as_is(Advice& a) {
 
 // The slowest tier that the shard group crosses; 0 where it stays inside the fast domain.
 const GroupSummary& shard_group(const Advice& a) {
-    return a.base.groups[static_cast<std::size_t>(GroupKind::fsdp)];
+    return a.base.groups[GroupKind::fsdp];
 }
 
 // The fastest HSDP: dp_shard a divisor of the data-parallel degree, replicas the rest.
@@ -90,9 +91,8 @@ void pipeline_with_sharded_parameters(Advice& a) {
     Fastest fastest(a);
     for (const int zero : {2, 1}) fastest.consider([&](Plan& q) { q.layout.zero = zero; }, true);
     if (const Candidate* c = fastest.any()) {
-        p.message += sentence(" With zero = ", c->edits.empty() ? "1" : edits_text(c->edits).substr(7),
-                              " it is ", bytes_text(data_parallel_bytes(*c)), " and ",
-                              memory_text(c->peak_bytes), " per GPU, which fits.");
+        p.message += sentence(" With ", words_of(c->edits), " it is ", bytes_text(data_parallel_bytes(*c)),
+                              " and ", memory_text(c->peak_bytes), " per GPU, which fits.");
         p.fix = c->edits;
     }
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr double kLargeBubble = 0.10;
 
 double bubble_share(const Evaluation& e) {
-    return e.step->bubble_s / e.step->time_s;
+    return schedule_bubble_s(*e.step) / e.step->time_s;
 }
 
 // Whether m micro-batches per step work and leave a small bubble.
@@ -36,12 +36,29 @@ std::int64_t enough_microbatches(Advice& a) {
     return high * p;
 }
 
+// One chunk a device becomes several. Numbers that divide the layers go first: uneven chunks need a list of
+// stages in Megatron.
+void consider_interleaving(Advice& a, Fastest& fastest) {
+    const Layout& l = a.plan.layout;
+    if (l.schedule != Layout{}.schedule) return;
+    for (const bool even : {true, false}) {
+        for (const std::int64_t v : {2, 3, 4, 5, 6, 8, 10})
+            if (a.plan.model.layers >= l.pp * v && (a.plan.model.layers % (l.pp * v) == 0) == even)
+                fastest.consider([&](Plan& q) {
+                    q.layout.schedule = Schedule::interleaved;
+                    q.layout.virtual_stages = v;
+                    q.layout.stage_layers.clear();
+                });
+        if (fastest.any()) return;
+    }
+}
+
 void large_bubble(Advice& a) {
     const Layout& l = a.plan.layout;
     const Evaluation& shown = a.now.step ? a.now : a.base;
     if (l.pp == 1 || bubble_share(shown) <= kLargeBubble || bubble_share(a.base) <= kLargeBubble) return;
     Problem& p = a.add(Severity::warning, Rule::advice, "bubble-too-large", "/training/global_batch");
-    p.message = sentence("The pipeline idles ", time_text(shown.step->bubble_s), " of each ",
+    p.message = sentence("The pipeline idles ", time_text(schedule_bubble_s(*shown.step)), " of each ",
                          time_text(shown.step->time_s), " step (", percent_text(bubble_share(shown)),
                          "): ", a.base.microbatches, " micro-batches for ", l.pp, " stages.");
     const std::int64_t m = enough_microbatches(a);
@@ -51,23 +68,18 @@ void large_bubble(Advice& a) {
         p.fix = edits_between(a.plan, a.changed);
     }
     Fastest fastest(a);
-    for (const std::int64_t v : {2, 3, 4, 5, 6, 8})
-        if (l.schedule == Schedule::one_f_one_b && a.plan.model.layers >= l.pp * v)
-            fastest.consider([&](Plan& q) {
-                q.layout.schedule = Schedule::interleaved;
-                q.layout.virtual_stages = v;
-                q.layout.stage_layers.clear();
-            });
+    consider_interleaving(a, fastest);
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    p.message += sentence(" With the same batch, ", edits_text(c->edits), " takes ", a.said(c->time_s),
-                          " a step instead of ", a.said(a.base.step->time_s), " (bubble ",
-                          percent_text(c->bubble_s / c->time_s), ").");
-    if (c->bubble_s < kLargeBubble * c->time_s) p.fix = c->edits;
+    const Candidate best = a.as_shown(*c);
+    p.message += sentence(" With the same batch, ", words_of(best.edits), " takes ", time_text(best.time_s),
+                          " a step instead of ", time_text(a.step().time_s), " (bubble ",
+                          percent_text(best.bubble_s / best.time_s), ").");
+    if (best.bubble_s < kLargeBubble * best.time_s) p.fix = best.edits;
 }
 
 void stragglers(Advice& a) {
-    const Step& s = a.now.step ? *a.now.step : *a.base.step;
+    const Step& s = a.step();
     const double cv = a.plan.training.straggler_cv;
     if (cv <= 0 || s.straggler_s <= 0) return;
     const double share = s.straggler_s / (s.time_s - s.straggler_s);
@@ -89,12 +101,12 @@ void overlap_left_off(Advice& a) {
     for (const Switch& s : {Switch{o.dp, &Overlap::dp, "dp"}, Switch{o.pp, &Overlap::pp, "pp"},
                             Switch{o.cp, &Overlap::cp, "cp"}}) {
         if (s.on || !a.works([&](Plan& q) { q.training.overlap.*s.field = true; })) continue;
-        const double saved = a.base.step->time_s - a.trial.step->time_s;
-        if (saved < 0.01 * a.base.step->time_s) continue;
+        if (a.trial.step->time_s > 0.99 * a.base.step->time_s) continue;
+        const double saved = a.step().time_s - a.as_shown(a.candidate()).time_s;
         Problem& p =
             a.add(Severity::info, Rule::advice, "overlap-off", sentence("/training/overlap/", s.name));
         p.message = sentence("Communication on ", s.name, " is not hidden behind compute; hiding it saves ",
-                             a.said(saved), " of ", a.said(a.base.step->time_s), " a step.");
+                             time_text(saved), " of ", time_text(a.step().time_s), " a step.");
         p.fix = {{sentence("/training/overlap/", s.name), true}};
     }
 }

@@ -1,5 +1,7 @@
 #include "core/base/files.h"
 
+#include "core/base/system_files.h"
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& path, const std::string& what) {
-    throw Error(ErrorKind::io, path, "", what);
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+    throw Error(ErrorKind::io, path.string(), "", what);
 }
 
 // What the system says about the last failure, or `otherwise` where it says nothing.
@@ -34,13 +36,26 @@ fs::path name_beside(const fs::path& path) {
     return name;
 }
 
-void put(const fs::path& to, const std::string& named, std::string_view text) {
+// A pipe or a device: nothing can be put in its place.
+void write_in_place(const fs::path& path, std::string_view text) {
     errno = 0;
-    std::ofstream out(to, std::ios::binary | std::ios::trunc);
-    if (!out) fail(named, "cannot be written: " + system_reason(errno, "it could not be opened"));
+    std::ofstream out(path, std::ios::binary);
+    if (!out) fail(path, "cannot be written: " + system_reason(errno, "it could not be opened"));
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();
-    if (!out) fail(named, "cannot be written: " + system_reason(errno, "the write failed"));
+    if (!out) fail(path, "cannot be written: " + system_reason(errno, "the write failed"));
+}
+
+// What a chain of links leads to, whether that is there or not; the path itself where it is no link.
+fs::path behind_links(fs::path path) {
+    constexpr int kMostLinks = 40;  // as the kernel follows
+    std::error_code error;
+    for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+        const fs::path to = fs::read_symlink(path, error);
+        if (error) break;
+        path = to.is_absolute() ? to : path.parent_path() / to;
+    }
+    return path;
 }
 
 }  // namespace
@@ -57,7 +72,7 @@ std::string read_stream(std::istream& in, const std::string& name) {
     return text;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const fs::path& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) fail(path, "is a folder, not a file");
     errno = 0;
@@ -65,32 +80,30 @@ std::string read_file(const std::string& path) {
     if (!in) fail(path, "cannot be read: " + system_reason(errno, "it could not be opened"));
     if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > kMostFileBytes)
         fail(path, too_large());
-    return read_stream(in, path);
+    return read_stream(in, path.string());
 }
 
-void write_file(const std::string& path, std::string_view text) {
+void write_file(const fs::path& path, std::string_view text) {
     std::error_code error;
-    // Through a link the file that it names is replaced, not the link.
-    fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
+    const fs::path target = behind_links(path);
     const fs::file_status status = fs::status(target, error);
     if (fs::is_directory(status)) fail(path, "is a folder, not a file");
     if (fs::exists(status) && !fs::is_regular_file(status)) {
-        put(target, path, text);
+        write_in_place(target, text);
         return;
     }
+    if (fs::exists(status) && !may_write(target)) fail(path, "cannot be written: it is read-only");
     const fs::path fresh = name_beside(target);
-    try {
-        put(fresh, path, text);
-    } catch (const Error&) {
-        fs::remove(fresh, error);
-        throw;
+    std::string reason = write_flushed(fresh, text, target);
+    if (reason.empty()) {
+        fs::rename(fresh, target, error);
+        if (error) reason = error.message();
     }
-    if (fs::exists(status)) fs::permissions(fresh, status.permissions(), error);
-    fs::rename(fresh, target, error);
-    if (!error) return;
-    const std::string why = error.message();
-    fs::remove(fresh, error);
-    fail(path, "cannot be written: " + why);
+    if (!reason.empty()) {
+        fs::remove(fresh, error);
+        fail(path, "cannot be written: " + reason);
+    }
+    flush_folder(target.parent_path());
 }
 
 }  // namespace pentamesh

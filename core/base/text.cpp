@@ -1,9 +1,10 @@
 #include "core/base/text.h"
 
+#include "core/base/number.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace pentamesh {
 namespace {
@@ -31,28 +32,29 @@ std::string with_commas(std::int64_t n) {
 
 std::string three_digits(double x, Zeros zeros) {
     if (!std::isfinite(x)) return "∞";
-    if (std::abs(x) >= 1e15) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.2e", x);
-        return text.data();
-    }
+    if (std::abs(x) >= 1e15) return scientific_text(x, 2);
     if (std::abs(x) >= 999.5) {
         const double unit = std::pow(10, std::floor(std::log10(std::abs(x))) - 2);
         return with_commas(static_cast<std::int64_t>(std::llround(std::round(x / unit) * unit)));
     }
-    std::array<char, 32> text{};
     const int decimals = x == 0                  ? 0
                          : std::abs(x) >= 99.95  ? 0
                          : std::abs(x) >= 9.995  ? 1
                          : std::abs(x) >= 0.9995 ? 2
                                                  : 2 - static_cast<int>(std::floor(std::log10(std::abs(x))));
-    std::snprintf(text.data(), text.size(), "%.*f", std::min(decimals, 12), x);
-    std::string out = text.data();
+    std::string out = fixed_text(x, std::min(decimals, 12));
     if (zeros == Zeros::dropped && out.find('.') != std::string::npos) {
         while (out.back() == '0') out.pop_back();
         if (out.back() == '.') out.pop_back();
     }
     return out;
+}
+
+std::string whole_text(double count) {
+    constexpr double kMostExact = 9e15;
+    return std::abs(count) < kMostExact && count == std::nearbyint(count)
+               ? with_commas(static_cast<std::int64_t>(count))
+               : three_digits(count);
 }
 
 std::string bytes_text(double bytes, Zeros zeros) {

@@ -14,6 +14,8 @@ namespace pentamesh {
 enum class Zeros : std::uint8_t { dropped, kept };
 // Three significant digits, no exponent below a million: 0.0123, 4.5, 981, 12,300.
 [[nodiscard]] std::string three_digits(double x, Zeros zeros = Zeros::dropped);
+// A count: 2,624, whole where it is whole, else in three digits.
+[[nodiscard]] std::string whole_text(double count);
 // Decimal, as bandwidths and messages are counted: "28.1 GB".
 [[nodiscard]] std::string bytes_text(double bytes, Zeros zeros = Zeros::dropped);
 // Binary, as memory is counted: "71.2 GiB".

@@ -86,10 +86,13 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
     for (int i = 0; i < r.parts; ++i) {
         const Tier& t = cluster.tiers[static_cast<std::size_t>(i)];
         RoutePart& p = r.part[static_cast<std::size_t>(i)];
-        p.members = i + 1 == r.parts
-                        ? r.degree
-                        : std::max(inside, static_cast<double>(count_below(
-                                               group.span(), std::max<std::int64_t>(t.domain, 1))));
+        p.members =
+            i + 1 == r.parts
+                ? r.degree
+                : std::max(inside,
+                           static_cast<double>(count_below(
+                               group.span(),
+                               std::max<std::int64_t>(domain_of(cluster, static_cast<std::size_t>(i)), 1))));
         p.ways = p.members / inside;
         p.link_bytes_per_s = t.bytes_per_s / t.oversubscription;
         p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);

@@ -24,7 +24,7 @@ struct Route {
     std::array<RoutePart, kMaxTiers> part{};
 };
 [[nodiscard]] Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary);
-// The first `inner` ranks of each group, and one rank of each such lot: for the two halves of a group that no
+// The first `inner` ranks of each group, and one rank of each such set: for the two halves of a group that no
 // kind names (the shards and the replicas of expert data parallelism).
 [[nodiscard]] Route within(const Route& route, double inner);
 [[nodiscard]] Route beyond(const Route& route, double inner);

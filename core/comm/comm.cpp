@@ -1,11 +1,12 @@
 #include "core/comm/comm.h"
 
 #include "core/comm/comm_count.h"
+#include "core/mesh/degrees.h"
 #include "core/model/model.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace pentamesh {
 namespace {
@@ -36,8 +37,8 @@ Volumes volumes_of(const Plan& plan) {
 // Appends rows; those over a single rank or without bytes are nothing and left out.
 class Rows {
   public:
-    Rows(const Plan& plan, const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out)
-        : plan_(plan), summary_(summary), out_(out), v_(volumes_of(plan)) {}
+    Rows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
+        : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)) {}
 
     void list() {
         const Layout& l = plan_.layout;
@@ -49,22 +50,22 @@ class Rows {
     }
 
   private:
-    [[nodiscard]] const GroupSummary& group(GroupKind k) const {
-        return summary_[static_cast<std::size_t>(k)];
-    }
+    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return summary_[k]; }
 
-    Operation* put(GroupKind axis, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
+    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
+
+    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
                    double calls = 1) {
-        return put(axis, group(axis).degree, unit, phase, c, what, bytes, calls);
+        return put(group, summary_of(group).degree, unit, phase, c, what, bytes, calls);
     }
 
-    Operation* put(GroupKind axis, std::int64_t ranks, Unit unit, Phase phase, Collective c,
+    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c,
                    std::string_view what, double bytes, double calls) {
         if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
         Operation& o = out_.operations.emplace_back();
-        o.axis = axis, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
+        o.group = group, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
         o.group_size = ranks;
-        o.tier = group(axis).slowest_tier;
+        o.tier = summary_of(group).slowest_tier;
         o.message_bytes = bytes;
         describe(o);
         count_row(out_, v_.runs, o);
@@ -88,17 +89,17 @@ class Rows {
     // Full recomputation runs the layer's forward again, collectives included.
     void repeat(Operation* o, bool repeats) {
         if (!o || !repeats) return;
-        Operation again = *o;
-        again.phase = Phase::backward;
-        again.recomputed = true;
-        out_.operations.push_back(again);
+        Operation repeated = *o;
+        repeated.phase = Phase::backward;
+        repeated.recomputed = true;
+        out_.operations.push_back(repeated);
     }
 
     // A layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP, Korthikanti et
     // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
     // and Megatron gathers the input once more for the weight gradient.
     struct Region {
-        std::string_view in, out, grad_in, grad_out, again;
+        std::string_view in, out, grad_in, grad_out, gather_again;
     };
     void region(Unit unit, const Region& r, bool repeats) {
         const GroupKind tp = GroupKind::tp;
@@ -109,7 +110,7 @@ class Rows {
             repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
             put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
             put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
-            put(tp, unit, Phase::backward, all_gather, r.again, s);
+            put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
         } else {
             repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
             put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
@@ -122,10 +123,11 @@ class Rows {
                {"activations before attention", "activations after attention", "gradients before attention",
                 "gradients after attention", "attention input again for the weight gradient"},
                recomputes_layers());
-        region(Unit::dense_layer,
-               {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
-                "gradients after the MLP", "MLP input again for the weight gradient"},
-               recomputes_layers());
+        if (times(m, Place::dense_layer) > 0)
+            region(Unit::dense_layer,
+                   {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
+                    "gradients after the MLP", "MLP input again for the weight gradient"},
+                   recomputes_layers());
         if (m.moe && m.moe->shared_experts > 0)
             region(Unit::moe_layer,
                    {"activations before the shared experts", "activations after the shared experts",
@@ -181,16 +183,16 @@ class Rows {
         using enum Collective;
         const GroupKind cp = GroupKind::cp;
         const Unit u = Unit::every_layer;
-        const bool again = recomputes_attention();
+        const bool repeats = recomputes_attention();
         const double kv = kv_bytes(), c = v_.cp;
         switch (plan_.layout.cp_comm) {
         case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
-            repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), again);
+            repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), repeats);
             put(cp, u, Phase::backward, send_recv, "keys and values, rotated", kv, c - 1);
             put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
             break;
         case CpComm::allgather:  // Llama Team 2024, section 3.3.2
-            repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), again);
+            repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), repeats);
             put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
             put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
             break;
@@ -199,8 +201,8 @@ class Rows {
             const bool mla = plan_.model.attention == AttentionKind::mla;
             const double in = query_bytes(false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
             const double out = query_bytes(true);
-            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), again);
-            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), again);
+            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), repeats);
+            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), repeats);
             put(cp, u, Phase::backward, all_to_all, "gradients of the output to heads", out);
             put(cp, u, Phase::backward, all_to_all, "gradients of queries, keys and values to tokens", in);
             break;
@@ -218,23 +220,37 @@ class Rows {
         const double h = static_cast<double>(plan_.model.hidden);
         const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
         const Unit u = Unit::moe_layer;
-        const bool again = recomputes_layers();
+        const bool repeats = recomputes_layers();
         const std::size_t first = out_.operations.size();
         const GroupKind ep = GroupKind::ep;
-        repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), again);
-        repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), again);
+        repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), repeats);
+        repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), repeats);
         put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
         put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
         const double share = slow_share();
         for (std::size_t i = first; i < out_.operations.size(); ++i) out_.operations[i].slow_share = share;
 
+        expert_shards(wide, repeats);
+    }
+
+    // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.
+    // Without it tensor-parallel ranks hold the same tokens: what is left is to sum their outputs.
+    void expert_shards(double wide, bool repeats) {
+        using enum Collective;
+        const Unit u = Unit::moe_layer;
         const GroupKind etp = GroupKind::etp;
-        repeat(put(etp, u, Phase::forward, all_gather, "tokens of the experts' shards", wide * v_.etp),
-               again);
-        repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", wide * v_.etp),
-               again);
-        put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", wide * v_.etp);
-        put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", wide * v_.etp);
+        const bool same_tokens = !plan_.layout.sequence_parallel && v_.etp <= v_.tp;
+        if (same_tokens) {
+            repeat(put(etp, u, Phase::forward, all_reduce, "outputs of the experts' shards", wide), repeats);
+            put(etp, u, Phase::backward, all_reduce, "input gradients of the experts' shards", wide);
+            return;
+        }
+        const double distinct = plan_.layout.sequence_parallel ? v_.etp : v_.etp / v_.tp;
+        const double all = wide * distinct;
+        repeat(put(etp, u, Phase::forward, all_gather, "tokens of the experts' shards", all), repeats);
+        repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", all), repeats);
+        put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", all);
+        put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", all);
     }
 
     // DeepSeek-AI 2024 (DeepSeek-V3), section 3.3: dispatch in fp8 with an fp32 scale per 128 numbers.
@@ -248,7 +264,7 @@ class Rows {
     // each. Experts are drawn evenly, so of q nodes k draws hit q (1 - (1 - 1/q)^k); at most the model's
     // limit.
     [[nodiscard]] double slow_share() const {
-        const GroupSummary& g = group(GroupKind::ep);
+        const GroupSummary& g = summary_of(GroupKind::ep);
         const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
         if (nodes <= 1) return 1;
         const double k = static_cast<double>(plan_.model.moe->top_k);
@@ -265,9 +281,8 @@ class Rows {
         const GroupKind pp = GroupKind::pp;
         const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
         const double message = v_.hidden_bytes / shards, m = v_.runs;
-        const Schedule s = plan_.layout.schedule;
         const auto chunks = static_cast<double>(out_.stages.chunks);
-        const bool v_shaped = s == Schedule::zb_v || s == Schedule::dualpipev || s == Schedule::dualpipe;
+        const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
         // With two devices each chunk sends one way only, but for the closing of loops; a V never closes, nor
         // do DualPipe's two copies, which run against each other.
         const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
@@ -275,43 +290,43 @@ class Rows {
         put(pp, Unit::boundary, Phase::forward, send_recv, "activations to the next stage", message, on * m);
         put(pp, Unit::boundary, Phase::backward, send_recv, "gradients to the previous stage", message,
             back * m);
-        if (plan_.model.tied_embeddings) {
-            const double bytes = out_.weights.embedding * bytes_of(plan_.training.gradients);
+        if (out_.copied_embedding) {
+            const double bytes = out_.held.word_embedding * bytes_of(plan_.training.gradients);
             put(pp, 2, Unit::step, Phase::step, all_reduce,
-                "gradients of the tied embedding, first and last stage", bytes, 1);
+                plan_.model.tied_embeddings ? "gradients of the tied embedding, first and last stage"
+                                            : "gradients of the word embedding, first and last stage",
+                bytes, 1);
         }
     }
 
     // Dense parameters over dp x cp, routed experts over edp.
     void gradients() {
-        const double dense = out_.most_held.dense, experts = out_.most_held.experts;
+        const double dense = out_.reduced.dense.all(), experts = out_.reduced.experts.all();
         const bool cp = v_.cp > 1;
-        const std::int64_t replicas = group(GroupKind::dp_replicate).degree;
+        const std::int64_t replicas = summary_of(GroupKind::dp_replicate).degree;
         if (plan_.layout.zero == 0) {
             reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
             reduce_all(GroupKind::edp, experts, "experts' gradients");
             return;
         }
         const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
-        const std::int64_t n = group(shard).degree;
+        const std::int64_t n = summary_of(shard).degree;
         shard_over(shard, n, dense, kDense);
         replicate(GroupKind::dp_replicate, replicas, dense / static_cast<double>(n),
                   "gradients of the shard, across replicas");
-        const std::int64_t edp = std::max<std::int64_t>(group(GroupKind::edp).degree, 1);
-        const std::int64_t lots = std::gcd(replicas, edp);
-        const std::int64_t shards = edp / lots;
+        const std::int64_t shards = expert_factor(Axis::dp_shard);
         shard_over(GroupKind::edp, shards, experts, kExperts);
-        replicate(GroupKind::edp, lots, experts / static_cast<double>(shards),
+        replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
                   "experts' gradients of the shard, across replicas");
     }
 
-    void reduce_all(GroupKind axis, double numbers, std::string_view what) {
-        put(axis, Unit::step, Phase::step, Collective::all_reduce, what,
+    void reduce_all(GroupKind group, double numbers, std::string_view what) {
+        put(group, Unit::step, Phase::step, Collective::all_reduce, what,
             numbers * bytes_of(plan_.training.gradients));
     }
 
-    void replicate(GroupKind axis, std::int64_t n, double numbers, std::string_view what) {
-        put(axis, n, Unit::step, Phase::step, Collective::all_reduce, what,
+    void replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what) {
+        put(group, n, Unit::step, Phase::step, Collective::all_reduce, what,
             numbers * bytes_of(plan_.training.gradients), 1);
     }
 
@@ -326,20 +341,20 @@ class Rows {
 
     // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
     // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.
-    void shard_over(GroupKind axis, std::int64_t n, double numbers, const Names& names) {
+    void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names) {
         using enum Collective;
         const double p = numbers * bytes_of(plan_.training.parameters);
         const double g = numbers * bytes_of(plan_.training.gradients);
         if (plan_.layout.zero < 3) {
-            put(axis, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
-            put(axis, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);
+            put(group, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
+            put(group, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);
             return;
         }
         const double layers = std::max(out_.busiest.layers(), 1.0);
         const double often = v_.pp > 1 ? layers : layers * v_.microbatches;
         const std::string_view per = v_.pp > 1 ? "layer" : "layer and micro-batch";
         const auto layerwise = [&](Phase phase, Collective c, std::string_view what, double bytes) {
-            Operation* o = put(axis, n, Unit::step, phase, c, what, bytes / layers, often);
+            Operation* o = put(group, n, Unit::step, phase, c, what, bytes / layers, often);
             if (o) o->scope = Scope::layer, o->per = per;
         };
         layerwise(Phase::forward, all_gather, names.gather_forward, p);
@@ -348,7 +363,8 @@ class Rows {
     }
 
     const Plan& plan_;
-    const std::array<GroupSummary, kGroupKindCount>& summary_;
+    const Mesh& mesh_;
+    const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
 };
@@ -360,6 +376,11 @@ std::string_view name_of(Collective c) {
                                                     "all_to_all", "send_recv"};
     return names[static_cast<std::size_t>(c)];
 }
+std::string_view words_of(Collective c) {
+    constexpr std::array<std::string_view, 5> words{"all-reduce", "all-gather", "reduce-scatter",
+                                                    "all-to-all", "send-recv"};
+    return words[static_cast<std::size_t>(c)];
+}
 std::string_view name_of(Scope s) {
     constexpr std::array<std::string_view, 4> names{"layer", "embedding", "head", "step"};
     return names[static_cast<std::size_t>(s)];
@@ -367,6 +388,10 @@ std::string_view name_of(Scope s) {
 std::string_view name_of(Phase p) {
     constexpr std::array<std::string_view, 3> names{"forward", "backward", "step"};
     return names[static_cast<std::size_t>(p)];
+}
+
+std::string rows_device_text(const Comm& comm) {
+    return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";
 }
 
 double sent_bytes(Collective c, std::int64_t n, double buffer_bytes) {
@@ -388,25 +413,32 @@ double wire_bytes(Dtype compute) {
 
 std::int64_t microbatches_of(const Plan& plan) {
     const Training& t = plan.training;
-    const std::int64_t replicas = plan.layout.dp_shard * resolved_dp_replicate(plan);
+    const std::int64_t replicas = data_parallel(plan);
     if (t.micro_batch < 1 || replicas < 1) return 0;
     if (t.global_batch % t.micro_batch != 0) return 0;
     const std::int64_t calls = t.global_batch / t.micro_batch;
     return calls % replicas == 0 ? calls / replicas : 0;
 }
 
-void list_operations(const Plan& plan, const Mesh& mesh,
-                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out) {
-    out.operations.clear();
-    out.by_axis.fill({});
-    out.busiest = {};
-    out.busiest_device = 0;
+void Comm::clear() {
+    operations.clear();
+    by_axis.fill({});
+    sync_points_per_microbatch = 0;
+    busiest_device = 0;
+    busiest = {};
+    stages.clear();
+    held = {};
+    reduced = {};
+    copied_embedding = false;
+}
+
+void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
+    out.clear();
     if (mesh.world == 0) return;
     lay_stages(plan, shape_of(plan, microbatches_of(plan)), out.stages);
-    out.weights = local_weights(plan);
-    out.most_held = {};
+    out.held = held_numbers(plan.model, degrees_of(plan, mesh));
     find_busiest(plan, out);
-    Rows(plan, summary, out).list();
+    Rows(plan, mesh, summary, out).list();
     out.sync_points_per_microbatch = sync_points(plan, out);
     sum_axes(out);
 }

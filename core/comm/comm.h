@@ -4,10 +4,11 @@
 
 #include "core/base/explain.h"
 #include "core/mesh/mesh.h"
-#include "core/pipeline/stages.h"
+#include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, a
 enum class Scope : std::uint8_t { layer, embedding, head, step };
 enum class Phase : std::uint8_t { forward, backward, step };
 [[nodiscard]] std::string_view name_of(Collective c);
+[[nodiscard]] std::string_view words_of(Collective c);  // "all-gather", as it stands in a sentence
 [[nodiscard]] std::string_view name_of(Scope s);
 [[nodiscard]] std::string_view name_of(Phase p);
 
@@ -29,7 +31,7 @@ enum class Phase : std::uint8_t { forward, backward, step };
 enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding, head, boundary, step };
 
 struct Operation {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     Scope scope = Scope::layer;
     std::string_view what;  // static: "activations after attention"
     Collective collective = Collective::all_reduce;
@@ -44,38 +46,47 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
-    double calls = 1;         // per unit and micro-batch (Unit::boundary and step: per step)
-    double slow_share = 1;    // all_to_all: share of the bytes beyond the first tier that cross it
-    double call_s = 0;        // time_s / count_per_step
-    bool elsewhere = false;   // of the first or last stage, where the busiest device is another: in no sum
+    double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
+    double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
+    double call_s = 0;      // time_s / count_per_step
+    bool on_other_stage =
+        false;                // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
+    bool operator==(const Operation&) const = default;
 };
 
 struct AxisTraffic {
     double count = 0, sent_bytes_per_rank = 0, time_s = 0, exposed_s = 0;
     double payload_bytes =
         0;  // buffers, each times its calls: what is to be moved, beside what leaves a rank
+    bool operator==(const AxisTraffic&) const = default;
 };
 
 struct Comm {
     std::vector<Operation> operations;
-    std::array<AxisTraffic, kGroupKindCount> by_axis{};  // of the busiest device
+    EnumArray<GroupKind, AxisTraffic> by_axis{};  // of the busiest device
     double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
                                             // peers: "80 layers x 4 = 320"
 
     // Which device the rows are counted for, and its layers: the one with most work in its layers, until
     // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
-    // and `elsewhere` where that is another device; gradients those of the device that holds most.
+    // and `on_other_stage` where that is another device; gradients those of the device that holds most.
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
-    LocalWeights weights;
-    HeldWeights most_held;  // largest over the devices, dense and experts apart
+    HeldNumbers held;
+    // Numbers whose gradients are reduced: of the device that holds most of them, dense and experts apart.
+    StageNumbers reduced;
+    bool copied_embedding = false;  // the last stage holds the word embedding once more
+    void clear();
+    bool operator==(const Comm&) const = default;
 };
 
+// "a GPU of stage 3", whose calls the rows and their sums count; "each GPU" without a pipeline.
+[[nodiscard]] std::string rows_device_text(const Comm& comm);
+
 // Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.
-void list_operations(const Plan& plan, const Mesh& mesh,
-                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& out);
+void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);

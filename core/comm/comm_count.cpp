@@ -40,19 +40,23 @@ double runs_per_step(const Plan& plan) {
 
 void find_busiest(const Plan& plan, Comm& out) {
     const Model& m = plan.model;
-    const LocalWeights& w = out.weights;
+    const HeldNumbers& h = out.held;
     double routed = 0;
     if (m.moe && m.moe->experts > 0) {
         const double local = static_cast<double>(m.moe->experts) / static_cast<double>(plan.layout.ep);
-        routed = w.experts / std::max(local, 1.0) * static_cast<double>(m.moe->top_k);
+        routed = h.experts.all() / std::max(local, 1.0) * static_cast<double>(m.moe->top_k);
     }
-    const double dense = w.every_layer + w.dense_layer, moe = w.every_layer + w.moe_layer + routed;
+    const double every = h.at(Place::every_layer).all();
+    const double dense = every + h.at(Place::dense_layer).all(),
+                 moe = every + h.at(Place::moe_layer).all() + routed;
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
         if (repeats_previous(out.stages, d)) continue;
-        const HeldWeights held = held_by(plan, w, out.stages, d);
-        out.most_held.dense = std::max(out.most_held.dense, held.dense);
-        out.most_held.experts = std::max(out.most_held.experts, held.experts);
+        const StageContents contents = contents_of(m, out.stages, d);
+        const StageNumbers held = numbers_of(m, h, contents);
+        if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
+        if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
+        out.copied_embedding |= copies_embedding(m, contents);
         const ChunkLayers sum = layers_of(out.stages, d);
         const double work = sum.dense * dense + sum.moe * moe;
         if (work <= most) continue;
@@ -73,7 +77,7 @@ void count_row(const Comm& comm, double runs, Operation& o) {
     case Unit::boundary:
     case Unit::step: o.count_per_step = o.calls; break;
     }
-    o.elsewhere = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
+    o.on_other_stage = (o.unit == Unit::embedding && !b.first) || (o.unit == Unit::head && !b.last);
     o.sent_bytes_per_rank = o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes);
 }
 
@@ -102,13 +106,13 @@ void count_calls(const Plan& plan, int device, Comm& comm) {
 void sum_axes(Comm& comm) {
     comm.by_axis.fill({});
     for (const Operation& o : comm.operations)
-        if (!o.elsewhere) add(comm.by_axis[static_cast<std::size_t>(o.axis)], o);
+        if (!o.on_other_stage) add(comm.by_axis[o.group], o);
 }
 
 std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
     std::array<AxisTraffic, kMaxTiers> out{};
     for (const Operation& o : comm.operations)
-        if (!o.elsewhere) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
+        if (!o.on_other_stage) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
     return out;
 }
 

@@ -5,8 +5,8 @@
 
 namespace pentamesh {
 
-// Counts every row for this device instead: counts, bytes and `elsewhere`, and the sums by axis. The times of
-// rows are the caller's.
+// Counts every row for this device instead: counts, bytes and `on_other_stage`, and the sums by axis. The
+// times of rows are the caller's.
 void count_calls(const Plan& plan, int device, Comm& comm);
 // by_axis from the rows, times included.
 void sum_axes(Comm& comm);
@@ -19,8 +19,8 @@ void sum_axes(Comm& comm);
 // device runs.
 [[nodiscard]] double microbatches_or_one(const Plan& plan);
 [[nodiscard]] double runs_per_step(const Plan& plan);
-// Finds the busiest device by the work of its layers (the numbers that a token meets), and most_held.
-// Needs stages and weights.
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and what is reduced.
+// Needs stages and held.
 void find_busiest(const Plan& plan, Comm& out);
 // How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
 // chunks.

@@ -66,7 +66,7 @@ namespace {
 
 std::vector<CollectivePhase> phases_over(const Route& r, const Evaluation& e, const Operation& o) {
     const double n = static_cast<double>(o.group_size);
-    const std::int64_t stages = e.groups[static_cast<std::size_t>(o.axis)].degree;
+    const std::int64_t stages = e.groups[o.group].degree;
     switch (o.collective) {
     case Collective::all_gather: return rings(r, Shape::ring_gather, o.message_bytes);
     case Collective::reduce_scatter: return rings(r, Shape::ring_reduce, o.message_bytes);
@@ -75,7 +75,7 @@ std::vector<CollectivePhase> phases_over(const Route& r, const Evaluation& e, co
         return {{Shape::exchange, o.tier, o.group_size, 1, o.group_size - 1, o.message_bytes / n,
                  o.call_s / (n - 1)}};
     case Collective::send_recv:
-        return {{Shape::pass, o.tier, o.axis == GroupKind::pp ? stages : o.group_size, 1, 1, o.message_bytes,
+        return {{Shape::pass, o.tier, o.group == GroupKind::pp ? stages : o.group_size, 1, 1, o.message_bytes,
                  o.call_s}};
     }
     return {};
@@ -84,11 +84,10 @@ std::vector<CollectivePhase> phases_over(const Route& r, const Evaluation& e, co
 }  // namespace
 
 std::vector<CollectivePhase> collective_phases(const Plan& plan, const Evaluation& e, const Operation& o) {
-    const Route whole = find_route(plan, e.mesh, e.groups[static_cast<std::size_t>(o.axis)]);
+    const Route whole = find_route(plan, e.mesh, e.groups[o.group]);
     if (whole.degree <= 1 || whole.parts == 0 || o.group_size <= 1) return {};
     // A part of expert data parallelism: shards lie inside, replicas one lot of shards apart.
-    if (o.group_size >= e.groups[static_cast<std::size_t>(o.axis)].degree || o.axis == GroupKind::pp)
-        return phases_over(whole, e, o);
+    if (o.group_size >= e.groups[o.group].degree || o.group == GroupKind::pp) return phases_over(whole, e, o);
     const double n = static_cast<double>(o.group_size);
     if (o.collective != Collective::all_reduce) return phases_over(within(whole, n), e, o);
     std::vector<CollectivePhase> out = phases_over(beyond(whole, whole.degree / n), e, o);

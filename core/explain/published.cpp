@@ -4,6 +4,7 @@
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,13 +29,13 @@ std::int64_t number(const json& run, const char* key, std::int64_t otherwise) {
 
 // GPT as Megatron-LM trained it: GELU, layer norm, learned positions, biases, tied head.
 Model gpt(const json& run) {
-    const json& g = run["gpt"];
+    const json& g = run.at("gpt");
     Model m;
-    m.name = run["model"].get<std::string>();
-    m.layers = g["layers"], m.hidden = g["hidden"], m.heads = g["heads"], m.ffn = g["ffn"];
+    m.name = run.at("model").get<std::string>();
+    m.layers = g.at("layers"), m.hidden = g.at("hidden"), m.heads = g.at("heads"), m.ffn = g.at("ffn");
     m.kv_heads = m.heads;
     m.head_dim = m.hidden / m.heads;
-    m.vocab = g["vocab"], m.max_positions = g["max_positions"];
+    m.vocab = g.at("vocab"), m.max_positions = g.at("max_positions");
     m.ffn_kind = FfnKind::gelu, m.norm = NormKind::layernorm, m.positions = Positions::learned;
     m.tied_embeddings = m.attention_bias = m.mlp_bias = true;
     return m;
@@ -47,24 +48,24 @@ Dtype compute_type(const std::string& precision) {
 
 void set_layout(const json& run, Layout& l) {
     l.order = {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
-    l.tp = run["tp"], l.cp = run["cp"], l.pp = run["pp"], l.ep = run["ep"];
+    l.tp = run.at("tp"), l.cp = run.at("cp"), l.pp = run.at("pp"), l.ep = run.at("ep");
     l.sequence_parallel = run.value("sequence_parallel", l.tp > 1);
     l.virtual_stages = number(run, "vpp", 1);
     l.schedule = l.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
-    if (run.value("schedule", "") == "dualpipe") l.schedule = Schedule::dualpipe;
+    if (const auto named = parse_name<Schedule>(run.value("schedule", ""))) l.schedule = *named;
     l.etp = l.ep > 1 ? 1 : l.tp;
-    l.zero = run["zero"];
-    const std::int64_t dp = run["dp"];
+    l.zero = run.at("zero");
+    const std::int64_t dp = run.at("dp");
     l.dp_shard = l.zero ? dp : 1;
     l.dp_replicate = l.zero ? 1 : dp;
     if (l.cp > 1) l.cp_comm = CpComm::allgather;
 }
 
 void set_training(const json& run, Training& t) {
-    t.sequence_length = run["sequence"];
+    t.sequence_length = run.at("sequence");
     t.micro_batch = number(run, "micro_batch", 1);
-    t.global_batch = run["global_batch"];
-    t.compute = compute_type(run["precision"]);
+    t.global_batch = run.at("global_batch");
+    t.compute = compute_type(run.at("precision"));
     t.gradients = t.compute == Dtype::bf16 ? Dtype::fp32 : Dtype::bf16;
     t.attention = run.contains("gpt") ? AttentionImpl::math : AttentionImpl::flash;
     t.dropout = run.contains("gpt");
@@ -84,32 +85,31 @@ void set_measured(const json& run, PublishedRun& out) {
     const double tokens =
         static_cast<double>(p.training.global_batch) * static_cast<double>(p.training.sequence_length);
     if (run.contains("iteration_s"))
-        out.measured_s = run["iteration_s"];
+        out.measured_s = run.at("iteration_s");
     else if (run.contains("hardware_tflops_per_gpu"))
-        out.measured_s = megatron_flops(p) / (gpus * run["hardware_tflops_per_gpu"].get<double>() * 1e12);
+        out.measured_s = megatron_flops(p) / (gpus * run.at("hardware_tflops_per_gpu").get<double>() * 1e12);
     else if (run.contains("tokens_per_s_per_gpu"))
-        out.measured_s = tokens / (run["tokens_per_s_per_gpu"].get<double>() * gpus);
+        out.measured_s = tokens / (run.at("tokens_per_s_per_gpu").get<double>() * gpus);
     else
-        out.measured_tflops = run["model_tflops_per_gpu"];
+        out.measured_tflops = run.at("model_tflops_per_gpu");
 }
 
 PublishedRun read_run(const json& run, const Presets& presets) {
     PublishedRun out;
     Plan p;
-    out.gpu = run["gpu"];
-    out.model = run["model"];
-    out.source = run["source"];
-    p.model = run.contains("gpt") ? gpt(run) : presets.model(run["model"].get<std::string>());
+    out.gpu = run.at("gpu");
+    out.model = run.at("model");
+    out.source = run.at("source");
+    p.model = run.contains("gpt") ? gpt(run) : presets.model(run.at("model").get<std::string>());
     p.cluster = presets.cluster(cluster_of(out.gpu));
-    p.cluster.gpus = run["gpus"];
-    p.cluster.tiers.back().domain = p.cluster.gpus;
+    p.cluster.gpus = run.at("gpus");
     set_layout(run, p.layout);
     set_training(run, p.training);
-    out.label = run["model"].get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu + " "
-                + run["precision"].get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
+    out.label = run.at("model").get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu
+                + " " + run.at("precision").get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
                 + std::to_string(p.layout.pp) + " cp " + std::to_string(p.layout.cp) + " ep "
                 + std::to_string(p.layout.ep);
-    const std::string stated = run["recompute"].is_null() ? "" : run["recompute"].get<std::string>();
+    const std::string stated = run.at("recompute").is_null() ? "" : run.at("recompute").get<std::string>();
     for (const auto& [name, value] : {std::pair{"none", Recompute::none},
                                       {"selective", Recompute::selective},
                                       {"full", Recompute::full}}) {
@@ -127,7 +127,19 @@ std::vector<PublishedRun> load_published_runs(const Presets& presets) {
     const std::string path = (presets.root() / "published_runs.json").string();
     const json all = parse_json(read_file(path), path);
     std::vector<PublishedRun> runs;
-    for (const json& run : all.at("cases")) runs.push_back(read_run(run, presets));
+    const auto cases = all.find("cases");
+    if (cases == all.end() || !cases->is_array())
+        throw Error(ErrorKind::invalid, path, "/cases", "is missing, must be a list of runs");
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+        const std::string pointer = "/cases/" + std::to_string(i);
+        try {
+            runs.push_back(read_run((*cases)[i], presets));
+        } catch (const json::exception& e) {
+            throw Error(ErrorKind::invalid, path, pointer, e.what());
+        } catch (const Error& e) {  // a model or cluster that no preset has
+            throw e.path().empty() ? Error(ErrorKind::invalid, path, pointer, e.message()) : e;
+        }
+    }
     return runs;
 }
 

@@ -11,7 +11,7 @@ namespace {
 // Ranks of a block: a product of the mesh's inner factors, the last of them in part, so that no digit of a
 // rank straddles a block's edge.
 std::int64_t block_size(const Mesh& mesh, bool expert, int most_blocks) {
-    std::array<Factor, kAxisCount> factors = expert ? mesh.expert : mesh.dense;
+    EnumArray<Axis, Factor> factors = expert ? mesh.expert : mesh.dense;
     std::sort(factors.begin(), factors.end(),
               [](const Factor& a, const Factor& b) { return a.stride < b.stride; });
     for (const Factor& f : factors) {
@@ -98,19 +98,19 @@ class GroupPattern {
     std::vector<double> bytes_;
 };
 
-// Chunks of interleaved pipelines go round: the last stage sends to the first.
+// Chunks of loops go round: the last stage sends to the first.
 bool wraps(const Plan& plan) {
-    const Schedule s = plan.layout.schedule;
-    return plan.layout.virtual_stages > 1 && (s == Schedule::interleaved || s == Schedule::looped_bfs);
+    return plan.layout.virtual_stages > 1
+           && traits_of(plan.layout.schedule).placement == StagePlacement::loop;
 }
 
 void add_operation(const Plan& plan, const Route& whole, const Operation& o, GroupPattern& pattern) {
     const double calls = o.count_per_step;
-    if (o.axis == GroupKind::pp && o.unit == Unit::boundary) {
+    if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
         pattern.neighbours(o.sent_bytes_per_rank, o.phase == Phase::backward, wraps(plan));
         return;
     }
-    if (o.axis == GroupKind::pp) {  // tied embeddings: the first and the last stage
+    if (o.group == GroupKind::pp) {  // tied embeddings: the first and the last stage
         pattern.send(0, pattern.degree() - 1, o.sent_bytes_per_rank);
         pattern.send(pattern.degree() - 1, 0, o.sent_bytes_per_rank);
         return;
@@ -128,29 +128,29 @@ void add_operation(const Plan& plan, const Route& whole, const Operation& o, Gro
     case Collective::all_to_all: pattern.everyone(route, o.sent_bytes_per_rank, o.slow_share); break;
     case Collective::send_recv: pattern.neighbours(o.sent_bytes_per_rank, false, true); break;
     }
-    if (replicas) {  // one rank of each lot of shards: a ring over the lots
-        const auto lot = static_cast<std::int64_t>(whole.degree / n);
+    if (replicas) {  // one rank of each set of shards: a ring over the replicas
+        const auto shards = static_cast<std::int64_t>(whole.degree / n);
         for (std::int64_t i = 0; i < pattern.degree(); ++i)
-            pattern.send(i, (i + lot) % pattern.degree(), o.sent_bytes_per_rank);
+            pattern.send(i, (i + shards) % pattern.degree(), o.sent_bytes_per_rank);
     }
 }
 
 }  // namespace
 
-TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& e, GroupKind axis, int most_blocks) {
+TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& e, GroupKind group, int most_blocks) {
     TrafficMatrix out;
-    out.axis = axis;
-    const Split split = split_factors(e.mesh, axis);
+    out.group = group;
+    const Split split = split_factors(e.mesh, group);
     if (e.mesh.world < 1 || split.degree <= 1) return out;
     out.world = e.mesh.world;
-    out.block = block_size(e.mesh, is_expert(axis), std::max(most_blocks, 2));
+    out.block = block_size(e.mesh, is_expert(group), std::max(most_blocks, 2));
     out.blocks = static_cast<int>(out.world / out.block);
     out.bytes.assign(static_cast<std::size_t>(out.blocks) * static_cast<std::size_t>(out.blocks), 0);
 
     GroupPattern pattern(split.group.span(), out.block, out.blocks, split.degree);
-    const Route whole = find_route(plan, e.mesh, e.groups[static_cast<std::size_t>(axis)]);
+    const Route whole = find_route(plan, e.mesh, e.groups[group]);
     for (const Operation& o : e.comm.operations)
-        if (o.axis == axis && !o.elsewhere) add_operation(plan, whole, o, pattern);
+        if (o.group == group && !o.on_other_stage) add_operation(plan, whole, o, pattern);
 
     // Groups whose first ranks lie in one block are alike; the rest are the same, moved by whole blocks.
     Factors inner, outer;
@@ -172,7 +172,7 @@ TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& e, GroupKind ax
     out.most = *std::max_element(out.bytes.begin(), out.bytes.end());
     if (out.most <= 0) {
         out = {};
-        out.axis = axis;
+        out.group = group;
     }
     return out;
 }

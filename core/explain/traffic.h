@@ -13,7 +13,7 @@ namespace pentamesh {
 // i. Every rank is taken to send what the busiest one does (Operation::sent_bytes_per_rank); pipeline stages
 // send to their neighbours alone, the first and the last to one.
 struct TrafficMatrix {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     std::int64_t world = 0, block = 1;
     int blocks = 0;             // of either side
     std::vector<double> bytes;  // per step, blocks x blocks, row by row; inside a block on the diagonal
@@ -28,7 +28,7 @@ struct TrafficMatrix {
 // first tier where copies are sent once. `most_blocks` at least 2. Blocks are the finest that the mesh's
 // strides allow: their edges are edges of the axis' groups or lie evenly in them. Empty where nobody on that
 // axis talks.
-[[nodiscard]] TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& evaluation, GroupKind axis,
+[[nodiscard]] TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& evaluation, GroupKind group,
                                            int most_blocks);
 
 }  // namespace pentamesh

@@ -38,7 +38,7 @@ void settle_domains(Cluster& cluster, const DocumentPlace& place) {
     if (outer.domain != 0 && outer.domain < cluster.gpus)
         domain(last).fail("found " + std::to_string(outer.domain) + ", but the last tier spans all "
                           + std::to_string(cluster.gpus) + " GPUs: leave its domain out");
-    outer.domain = cluster.gpus;
+    outer.domain = 0;
 }
 
 }  // namespace
@@ -81,7 +81,6 @@ Cluster cluster_from_json(const json& value, const DocumentPlace& place, const P
     if (based) {
         c = preset_named(*preset, place.at("preset"), get);
         source.preset = preset->get<std::string>();
-        c.tiers.back().domain = 0;  // spans whatever `gpus` says now
     }
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
     static_cast<void>(reader.peek("preset"));

@@ -102,9 +102,7 @@ ordered_json gpu_member(const Gpu& gpu, const Source& source) {
 
 ordered_json tiers_member(const Cluster& cluster) {
     ordered_json tiers = ordered_json::array();
-    for (std::size_t i = 0; i < cluster.tiers.size(); ++i) {
-        Tier tier = cluster.tiers[i];
-        if (i + 1 == cluster.tiers.size()) tier.domain = 0;  // the whole cluster
+    for (const Tier& tier : cluster.tiers) {
         ordered_json out = ordered_json::object();
         FieldWriter writer(out);
         tier_fields(tier, writer);

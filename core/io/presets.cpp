@@ -95,6 +95,13 @@ struct Presets::Impl {
         }
     }
     [[nodiscard]] Entry entry(PresetKind kind, const std::string& id) const {
+        try {
+            return readable_entry(kind, id);
+        } catch (const Error& e) {
+            return {id, id, "", e.what()};
+        }
+    }
+    [[nodiscard]] Entry readable_entry(PresetKind kind, const std::string& id) const {
         const std::string path = file(kind, id);
         const json value = parse_json(read_file(path), path);
         const auto text = [&](const char* key) {
@@ -102,7 +109,7 @@ struct Presets::Impl {
             return it != value.end() && it->is_string() ? it->template get<std::string>() : std::string();
         };
         const std::string name = text("name");
-        return {id, name.empty() ? id : name, text(kind == PresetKind::plan ? "notes" : "source")};
+        return {id, name.empty() ? id : name, text(kind == PresetKind::plan ? "notes" : "source"), ""};
     }
 };
 

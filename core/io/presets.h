@@ -23,6 +23,7 @@ class Presets {
 
     struct Entry {
         std::string id, name, source;
+        std::string broken{};  // why its file cannot be read; empty: it can
     };
     [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;  // sorted by id
     // Error naming the closest id where there is none.

@@ -1,36 +1,9 @@
 #include "core/memory/memory.h"
 
 #include "core/memory/memory_costs.h"
-#include "core/pipeline/stages.h"
 
 namespace pentamesh {
 namespace {
-
-// A stage's layers and ends from the chunks that its device runs.
-struct Contents {
-    std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    bool embedding = false, head = false;
-    bool operator==(const Contents&) const = default;
-};
-Contents contents_of(const Plan& plan, const ScheduleShape& shape, const Memory& memory, int device) {
-    const auto stages = static_cast<int>(memory.chunk_layers.size()), chunks = chunks_of(shape);
-    const bool moe = plan.model.moe.has_value();
-    Contents s;
-    for (int c = 0; c < chunks; ++c) {
-        const int v = stage_of(shape, device, c);
-        if (v < 0 || v >= stages) continue;
-        const std::int64_t begin = memory.chunk_begin[static_cast<std::size_t>(v)];
-        const std::int64_t end = begin + memory.chunk_layers[static_cast<std::size_t>(v)];
-        s.layers += end - begin;
-        if (moe) s.moe_layers += moe_layers_before(plan.model, end) - moe_layers_before(plan.model, begin);
-        if (v == 0) s.embedding = true;
-        if (v == stages - 1) {
-            s.head = true;
-            s.mtp_layers += plan.model.mtp_layers;
-        }
-    }
-    return s;
-}
 
 double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const StageNumbers& n) {
     return whole(bytes.of(n.dense) / static_cast<double>(shard[0]))
@@ -39,11 +12,14 @@ double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const St
 
 // Everything that does not depend on how many micro-batches are in flight.
 void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
-    const StageNumbers n = stage_numbers(plan, c, s);
+    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     s.parameters_held = static_cast<std::int64_t>(whole(n.dense.all() + n.experts.all()));
-    s.parameters = sharded(c.parameter, c.parameter_shard, n);
-    s.gradients = sharded(c.gradient, c.gradient_shard, n);
-    s.optimizer = sharded(c.optimizer, c.optimizer_shard, n);
+    s.parameters_kept =
+        static_cast<std::int64_t>(whole(n.dense.all() / static_cast<double>(c.shards.parameter[0]))
+                                  + whole(n.experts.all() / static_cast<double>(c.shards.parameter[1])));
+    s.parameters = sharded(c.parameter, c.shards.parameter, n);
+    s.gradients = sharded(c.gradient, c.shards.gradient, n);
+    s.optimizer = sharded(c.optimizer, c.shards.optimizer, n);
     s.activations_per_layer = whole(c.layer(s.moe_layers > 0).kept);
     const BufferRange b = fixed_buffers(plan, c, s);
     s.buffers_low = b.low;
@@ -54,7 +30,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
 void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, StageMemory& s) {
     const auto dense = static_cast<double>(s.layers - s.moe_layers), moe = static_cast<double>(s.moe_layers);
     s.in_flight = in_flight;
-    s.layer_activations = whole((dense * c.dense.kept + moe * c.moe.kept) * in_flight / c.copies);
+    s.layer_activations = whole((dense * c.dense.kept + moe * c.moe.kept) * in_flight / c.shards.copies);
     s.activations = s.layer_activations;
     if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
     if (s.head) {
@@ -71,42 +47,26 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, 
 
 }  // namespace
 
-ScheduleShape schedule_shape(const Plan& plan, std::int64_t microbatches) {
-    const auto bounded = [](std::int64_t n) {
-        return static_cast<int>(std::clamp<std::int64_t>(n, 1, 1 << 30));
-    };
-    const Layout& l = plan.layout;
-    ScheduleShape s;
-    s.schedule = l.schedule;
-    s.devices = bounded(l.pp);
-    s.microbatches = bounded(microbatches);
-    s.chunks = bounded(l.virtual_stages);
-    s.group = l.microbatch_group ? bounded(*l.microbatch_group) : 0;
-    return s;
+void Memory::clear() {
+    stage.clear();
+    peak_stage = 0;
+    hbm = 0;
 }
 
-void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<double>& in_flight,
-                    Memory& out) {
+void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
+                    const std::vector<double>& in_flight, Memory& out) {
+    out.clear();
     out.hbm = plan.cluster.gpu.hbm_bytes;
-    out.peak_stage = 0;
-    layers_of_chunks(plan, out.chunk_layers);
-    out.chunk_begin.assign(out.chunk_layers.size() + 1, 0);
-    for (std::size_t i = 0; i < out.chunk_layers.size(); ++i)
-        out.chunk_begin[i + 1] = saturating_sum(out.chunk_begin[i], out.chunk_layers[i]);
-    if (out.chunk_layers.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp)) {
-        out.stage.clear();
-        return;
-    }
+    if (stages.chunk.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp)) return;
 
     const MemoryCosts costs = memory_costs(plan, degrees);
-    const ScheduleShape shape = schedule_shape(plan, 1);
     out.stage.resize(in_flight.size());
-    Contents last;
+    StageContents last;
     StageMemory fixed;  // of those contents, whatever is in flight
     double most = 0;
     for (std::size_t d = 0; d < in_flight.size(); ++d) {
         StageMemory& s = out.stage[d];
-        const Contents own = contents_of(plan, shape, out, static_cast<int>(d));
+        const StageContents own = contents_of(plan.model, stages, static_cast<int>(d));
         // Middle stages are alike: what they hold is computed once.
         if (d == 0 || !(own == last)) {
             fixed = {};
@@ -125,8 +85,15 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<
     }
 }
 
+void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages,
+                    const std::vector<double>& in_flight, Memory& out) {
+    compute_memory(plan, degrees_of(plan, mesh), stages, in_flight, out);
+}
+
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {
-    compute_memory(plan, degrees_of(plan, mesh), in_flight, out);
+    Stages stages;
+    lay_stages(plan, shape_of(plan, 1), stages);
+    compute_memory(plan, mesh, stages, in_flight, out);
 }
 
 std::string_view name_of(MemoryCategory category) {

@@ -4,6 +4,7 @@
 #include "core/base/explain.h"
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
+#include "core/pipeline/stages.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -18,7 +19,8 @@ struct StageMemory {
     std::int64_t moe_layers = 0;           // how many of them
     std::int64_t mtp_layers = 0;           // besides `layers`, on the device of the last chunk
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
-    std::int64_t parameters_held = 0;      // numbers, after tp, ep, pp; before ZeRO
+    std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
+    std::int64_t parameters_kept = 0;      // numbers that it keeps between steps: after ZeRO-3
     // Bytes. Optimizer includes the master copy.
     double parameters = 0, gradients = 0, optimizer = 0, activations = 0;
     double buffers_low = 0, buffers = 0, buffers_high = 0;  // what a framework takes besides: a range
@@ -26,22 +28,26 @@ struct StageMemory {
     double activations_per_layer = 0;  // one layer, one micro-batch (a MoE layer where there is one)
     double layer_activations = 0;      // the layers' part of activations
     [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations + buffers; }
+    bool operator==(const StageMemory&) const = default;
 };
 
 struct Memory {
     std::vector<StageMemory> stage;
     int peak_stage = 0;
     double hbm = 0;
-    std::vector<std::int64_t> chunk_layers;  // layers_of_chunks of the plan
-    std::vector<std::int64_t> chunk_begin;   // first layer of each, and the end
     [[nodiscard]] double peak() const {
         return stage.empty() ? 0 : stage[static_cast<std::size_t>(peak_stage)].total();
     }
     [[nodiscard]] bool fits() const { return peak() <= hbm; }
+    void clear();
+    bool operator==(const Memory&) const = default;
 };
 
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
 // `in_flight`: peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's capacity.
+// `stages`: those of the plan, laid out anew where they are left out.
+void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages,
+                    const std::vector<double>& in_flight, Memory& out);
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
 
 enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };

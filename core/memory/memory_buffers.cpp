@@ -80,7 +80,7 @@ double recomputed(const MemoryCosts& c, const StageMemory& s) {
 template <typename F>
 void visit_buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
-    const Unit gathered = cut_unit(c, s, c.parameter_shard), reduced = cut_unit(c, s, c.gradient_shard);
+    const Unit gathered = cut_unit(c, s, c.shards.parameter), reduced = cut_unit(c, s, c.shards.gradient);
     put("gathered layers",
         "ZeRO-3: parameters of the layer in use and of the next, prefetched, and embedding and head, whole",
         BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),

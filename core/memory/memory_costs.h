@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/memory/memory_parts.h"
-#include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/stage_numbers.h"
 
 namespace pentamesh {
 
@@ -10,21 +10,13 @@ struct MemoryCosts {
     Degrees degrees;
     HeldNumbers held;
     StateBytes parameter, gradient, optimizer;
-    std::int64_t parameter_shard[2] = {1, 1};  // dense, experts: 1 below that ZeRO stage
-    std::int64_t gradient_shard[2] = {1, 1};
-    std::int64_t optimizer_shard[2] = {1, 1};
-    int copies = 1;  // of the model that the pipeline holds: 2 for dualpipe
+    StateShards shards;
     LayerSums dense, moe, head, embedding, mtp;
     [[nodiscard]] const LayerSums& layer(bool is_moe) const { return is_moe ? moe : dense; }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
 
-// Numbers that a stage holds before ZeRO.
-struct StageNumbers {
-    Numbers dense, experts;
-};
-[[nodiscard]] StageNumbers stage_numbers(const Plan& plan, const MemoryCosts& costs,
-                                         const StageMemory& stage);
+[[nodiscard]] StageContents contents_of(const StageMemory& stage);
 
 // Micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward follows its own
 // forward, one; where the order or a late weight gradient holds it, as many as of the stage.
@@ -45,7 +37,4 @@ inline constexpr BufferRange kFragmentation{0, 0.02, 0.08};
     return {whole(kFragmentation.low * activations), whole(kFragmentation.mid * activations),
             whole(kFragmentation.high * activations)};
 }
-
-[[nodiscard]] ScheduleShape schedule_shape(const Plan& plan, std::int64_t microbatches);
-
 }  // namespace pentamesh

@@ -30,7 +30,7 @@ Summand weighted(const StateBytes& bytes, const Numbers& n, const char* name) {
 
 Explanation state(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   const StateBytes& bytes, const std::int64_t (&shard)[2]) {
-    const StageNumbers n = stage_numbers(plan, costs, stage);
+    const StageNumbers n = numbers_of(plan.model, costs.held, contents_of(stage));
     const auto divided = [](Summand s, std::int64_t by, const char* symbol) {
         if (by > 1) {
             s.symbols += sentence(" / ", symbol);
@@ -39,10 +39,10 @@ Explanation state(const Plan& plan, const MemoryCosts& costs, const StageMemory&
         return s;
     };
     // DualPipe's two copies of a stage share one optimizer state.
-    const bool shared = &shard == &costs.optimizer_shard && costs.copies > 1;
-    const char* symbol = !shared                    ? "(dp_shard · cp)"
-                         : shard[0] == costs.copies ? "copies"
-                                                    : "(copies · dp_shard · cp)";
+    const bool shared = &shard == &costs.shards.optimizer && costs.shards.copies > 1;
+    const char* symbol = !shared                           ? "(dp_shard · cp)"
+                         : shard[0] == costs.shards.copies ? "copies"
+                                                           : "(copies · dp_shard · cp)";
     const Summand dense = divided(weighted(bytes, n.dense, "N"), shard[0], symbol);
     Explanation e;
     e.formula = dense.symbols;
@@ -82,9 +82,9 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
     layers("MoE layers · A_moe", s.moe_layers, c.moe.kept);
     e.formula += ")";
     e.substituted += ")";
-    if (c.copies > 1) {
+    if (c.shards.copies > 1) {
         e.formula += " / copies";
-        e.substituted += sentence(" / ", c.copies);
+        e.substituted += sentence(" / ", c.shards.copies);
     }
     if (s.embedding) {
         e.formula += " + embedding";
@@ -125,9 +125,11 @@ Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& mem
     const MemoryCosts costs = memory_costs(plan, degrees_of(plan, mesh));
     Explanation e;
     switch (category) {
-    case MemoryCategory::parameters: e = state(plan, costs, s, costs.parameter, costs.parameter_shard); break;
-    case MemoryCategory::gradients: e = state(plan, costs, s, costs.gradient, costs.gradient_shard); break;
-    case MemoryCategory::optimizer: e = state(plan, costs, s, costs.optimizer, costs.optimizer_shard); break;
+    case MemoryCategory::parameters:
+        e = state(plan, costs, s, costs.parameter, costs.shards.parameter);
+        break;
+    case MemoryCategory::gradients: e = state(plan, costs, s, costs.gradient, costs.shards.gradient); break;
+    case MemoryCategory::optimizer: e = state(plan, costs, s, costs.optimizer, costs.shards.optimizer); break;
     case MemoryCategory::activations: e = activations(plan, costs, s); break;
     case MemoryCategory::buffers: e = buffers(plan, costs, s); break;
     }

@@ -11,10 +11,9 @@
 
 namespace pentamesh {
 
-// How many ways each thing is cut.
 // compute_memory over degrees instead of a mesh.
-void compute_memory(const Plan& plan, const Degrees& degrees, const std::vector<double>& in_flight,
-                    Memory& out);
+void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
+                    const std::vector<double>& in_flight, Memory& out);
 
 // Bytes of one number of each state, for the linear weights, the router's and the rest.
 struct StateBytes {
@@ -25,7 +24,16 @@ struct StateBytes {
 };
 [[nodiscard]] StateBytes parameter_bytes(const Training& t);
 [[nodiscard]] StateBytes gradient_bytes(const Training& t);
-[[nodiscard]] StateBytes optimizer_bytes(const Training& t);
+[[nodiscard]] StateBytes optimizer_bytes(const Training& t);  // the states and the master copy
+[[nodiscard]] StateBytes master_bytes(const Training& t);     // of the master copy alone
+
+// Into how many shards ZeRO cuts each state: dense, experts. 1 below its stage. Where a pipeline holds two
+// copies of the model, both share one optimizer state: each keeps half.
+struct StateShards {
+    std::int64_t parameter[2] = {1, 1}, gradient[2] = {1, 1}, optimizer[2] = {1, 1};
+    int copies = 1;  // of the model that the pipeline holds
+};
+[[nodiscard]] StateShards shards_of(const Plan& plan, const Degrees& degrees);
 
 // ---- activations ----------------------------------------------------------------------------------------
 

@@ -107,7 +107,8 @@ class Waterfall {
 
     void add(std::string label, std::string reason, bool new_group = true) {
         if (new_group && !steps_.empty()) ++degrees_.communicators;
-        compute_memory(now_, degrees_, degrees_.pp == goal_.pp ? in_flight_ : std::vector<double>{1},
+        lay_stages(now_, shape_of(now_, 1), stages_);
+        compute_memory(now_, degrees_, stages_, degrees_.pp == goal_.pp ? in_flight_ : std::vector<double>{1},
                        memory_);
         SavingStep step;
         step.label = std::move(label);
@@ -122,6 +123,7 @@ class Waterfall {
     Plan now_;
     Degrees degrees_, goal_;
     const std::vector<double>& in_flight_;
+    Stages stages_;
     Memory memory_;
     std::vector<SavingStep> steps_;
 };

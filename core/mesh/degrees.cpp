@@ -3,8 +3,8 @@
 namespace pentamesh {
 
 Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
-    const auto dense = [&](Axis a) { return mesh.dense[static_cast<std::size_t>(a)].size; };
-    const auto expert = [&](Axis a) { return mesh.expert[static_cast<std::size_t>(a)].size; };
+    const auto dense = [&](Axis a) { return mesh.dense[a].size; };
+    const auto expert = [&](Axis a) { return mesh.expert[a].size; };
     Degrees d;
     d.tp = dense(Axis::tp);
     d.cp = dense(Axis::cp);

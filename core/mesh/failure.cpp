@@ -31,7 +31,7 @@ bool copies_survive(const Plan& plan, const Mesh& mesh, std::int64_t begin, std:
 }  // namespace
 
 std::int64_t node_size(const Mesh& mesh, const Cluster& cluster) {
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers[0].domain;
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
     return std::clamp<std::int64_t>(domain, 1, std::max<std::int64_t>(mesh.world, 1));
 }
 
@@ -62,9 +62,7 @@ Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node) {
     scratch.clear();
     for (std::int64_t r = begin; r < end; ++r) {
         const Coordinates c = dense_coordinates(mesh, r);
-        const auto at = [&](Axis a) { return static_cast<std::size_t>(a); };
-        scratch.push_back(c[at(Axis::dp_replicate)] * mesh.dense[at(Axis::dp_shard)].size
-                          + c[at(Axis::dp_shard)]);
+        scratch.push_back(c[Axis::dp_replicate] * mesh.dense[Axis::dp_shard].size + c[Axis::dp_shard]);
     }
     std::sort(scratch.begin(), scratch.end());
     f.replicas_hit = std::unique(scratch.begin(), scratch.end()) - scratch.begin();

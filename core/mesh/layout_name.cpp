@@ -8,7 +8,7 @@ namespace pentamesh {
 namespace {
 
 std::int64_t size_of(const Mesh& mesh, Axis a) {
-    return mesh.dense[static_cast<std::size_t>(a)].size;
+    return mesh.dense[a].size;
 }
 
 // How data parallelism alone is called. `shard`, `replicate`: its two factors.
@@ -37,7 +37,7 @@ void append_axis(std::string& text, int& count, std::string_view name, std::int6
 }
 
 std::string folding_reason(const Mesh& mesh) {
-    const auto expert = [&](Axis a) { return mesh.expert[static_cast<std::size_t>(a)].size; };
+    const auto expert = [&](Axis a) { return mesh.expert[a].size; };
     return sentence(" The experts re-fold the same ", mesh.world, " GPUs as etp ", expert(Axis::tp), " × ep ",
                     expert(Axis::ep), " × edp ", expert(Axis::dp_shard) * expert(Axis::dp_replicate),
                     " × pp ", expert(Axis::pp), ": ep multiplies nothing.");
@@ -47,7 +47,7 @@ std::string folding_reason(const Mesh& mesh) {
 
 LayoutName layout_name(const Plan& plan, const Mesh& mesh) {
     const std::int64_t shard = size_of(mesh, Axis::dp_shard), replicate = size_of(mesh, Axis::dp_replicate);
-    const bool experts = mesh.has_experts && mesh.expert[static_cast<std::size_t>(Axis::ep)].size > 1;
+    const bool experts = mesh.has_experts && mesh.expert[Axis::ep].size > 1;
     std::string product;
     int axes = 0;
     append_axis(product, axes, "tp", size_of(mesh, Axis::tp));

@@ -1,6 +1,7 @@
 #include "core/mesh/mesh.h"
 
 #include "core/mesh/mesh_factors.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,10 +12,6 @@ namespace {
 constexpr unsigned bit(Axis a) {
     return 1U << static_cast<unsigned>(a);
 }
-constexpr std::size_t at(Axis a) {
-    return static_cast<std::size_t>(a);
-}
-
 // Which axes of which mesh make up a group kind.
 struct KindAxes {
     std::string_view name;
@@ -42,15 +39,15 @@ const KindAxes& axes_of(GroupKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
-const std::array<Factor, kAxisCount>& factors_of(const Mesh& mesh, GroupKind kind) {
+const EnumArray<Axis, Factor>& factors_of(const Mesh& mesh, GroupKind kind) {
     return axes_of(kind).expert ? mesh.expert : mesh.dense;
 }
 
 // Gives each factor the product of those inside it. Returns the product of all, 0 beyond kMaxWorld.
-std::int64_t lay_strides(const std::array<Axis, kAxisCount>& order, std::array<Factor, kAxisCount>& factors) {
+std::int64_t lay_strides(const std::array<Axis, kAxisCount>& order, EnumArray<Axis, Factor>& factors) {
     std::int64_t product = 1;
     for (const Axis a : order) {
-        Factor& f = factors[at(a)];
+        Factor& f = factors[a];
         f.stride = product;
         if (f.size > kMaxWorld / product) return 0;
         product *= f.size;
@@ -64,24 +61,24 @@ std::int64_t at_least_one(std::int64_t n) {
 
 // Re-folds the ranks for the experts. False where the world does not divide or the pipelines differ.
 bool fold_experts(const Layout& layout, Mesh& mesh) {
-    const std::int64_t tp = mesh.dense[at(Axis::tp)].size;
+    const std::int64_t tp = mesh.dense[Axis::tp].size;
     const std::int64_t etp = at_least_one(layout.etp.value_or(tp)), ep = at_least_one(layout.ep);
-    const Factor pp = mesh.dense[at(Axis::pp)];
+    const Factor pp = mesh.dense[Axis::pp];
     const std::int64_t per_stage = mesh.world / pp.size;
     if (etp > per_stage || ep > per_stage / etp || per_stage % (etp * ep) != 0) return false;
 
     const std::int64_t edp = per_stage / (etp * ep);
-    const std::int64_t replicate = std::gcd(mesh.dense[at(Axis::dp_replicate)].size, edp);
-    mesh.expert[at(Axis::tp)].size = etp;
-    mesh.expert[at(Axis::ep)].size = ep;
-    mesh.expert[at(Axis::dp_shard)].size = edp / replicate;
-    mesh.expert[at(Axis::dp_replicate)].size = replicate;
-    mesh.expert[at(Axis::pp)].size = pp.size;
+    const std::int64_t replicate = std::gcd(mesh.dense[Axis::dp_replicate].size, edp);
+    mesh.expert[Axis::tp].size = etp;
+    mesh.expert[Axis::ep].size = ep;
+    mesh.expert[Axis::dp_shard].size = edp / replicate;
+    mesh.expert[Axis::dp_replicate].size = replicate;
+    mesh.expert[Axis::pp].size = pp.size;
     lay_strides(mesh.order, mesh.expert);
-    return pp.size == 1 || mesh.expert[at(Axis::pp)].stride == pp.stride;
+    return pp.size == 1 || mesh.expert[Axis::pp].stride == pp.stride;
 }
 
-Coordinates coordinates(const std::array<Factor, kAxisCount>& factors, std::int64_t rank) {
+Coordinates coordinates(const EnumArray<Axis, Factor>& factors, std::int64_t rank) {
     Coordinates c{};
     for (std::size_t i = 0; i < factors.size(); ++i) c[i] = rank / factors[i].stride % factors[i].size;
     return c;
@@ -95,24 +92,30 @@ std::string_view name_of(GroupKind kind) {
 bool is_expert(GroupKind kind) {
     return axes_of(kind).expert;
 }
-
-std::int64_t resolved_dp_replicate(const Plan& plan) {
-    const Layout& l = plan.layout;
-    if (l.dp_replicate) return at_least_one(*l.dp_replicate);
-    std::int64_t left = at_least_one(plan.cluster.gpus);
-    for (const std::int64_t n : {l.tp, l.cp, l.dp_shard, l.pp}) left /= at_least_one(n);
-    return at_least_one(left);
+bool is_data_parallel(GroupKind kind) {
+    return (axes_of(kind).axes & kBothDp) != 0;
+}
+GroupKind group_of(Axis axis) {
+    switch (axis) {
+    case Axis::tp: break;
+    case Axis::cp: return GroupKind::cp;
+    case Axis::ep: return GroupKind::ep;
+    case Axis::dp_shard: return GroupKind::dp_shard;
+    case Axis::dp_replicate: return GroupKind::dp_replicate;
+    case Axis::pp: return GroupKind::pp;
+    }
+    return GroupKind::tp;
 }
 
 Mesh build_mesh(const Plan& plan) {
     const Layout& l = plan.layout;
     Mesh mesh;
     mesh.order = l.order;
-    mesh.dense[at(Axis::tp)].size = at_least_one(l.tp);
-    mesh.dense[at(Axis::cp)].size = at_least_one(l.cp);
-    mesh.dense[at(Axis::dp_shard)].size = at_least_one(l.dp_shard);
-    mesh.dense[at(Axis::dp_replicate)].size = resolved_dp_replicate(plan);
-    mesh.dense[at(Axis::pp)].size = at_least_one(l.pp);
+    mesh.dense[Axis::tp].size = at_least_one(l.tp);
+    mesh.dense[Axis::cp].size = at_least_one(l.cp);
+    mesh.dense[Axis::dp_shard].size = at_least_one(l.dp_shard);
+    mesh.dense[Axis::dp_replicate].size = at_least_one(replicas_in_force(plan));
+    mesh.dense[Axis::pp].size = at_least_one(l.pp);
     mesh.world = lay_strides(l.order, mesh.dense);
     if (mesh.world == 0) {
         mesh.dense.fill({});
@@ -128,7 +131,7 @@ Split split_factors(const Mesh& mesh, GroupKind kind) {
     const unsigned axes = axes_of(kind).axes;
     Split s;
     for (const Axis a : mesh.order) {
-        const Factor& f = factors[at(a)];
+        const Factor& f = factors[a];
         if (f.size <= 1) continue;
         if (axes & bit(a)) {
             s.group.push(f);
@@ -195,7 +198,7 @@ std::vector<std::int64_t> all_groups(const Mesh& mesh, GroupKind kind) {
 int tier_between(const Cluster& cluster, std::int64_t a, std::int64_t b) {
     const int last = std::clamp(static_cast<int>(cluster.tiers.size()), 1, kMaxTiers) - 1;
     for (int i = 0; i < last; ++i) {
-        const std::int64_t domain = at_least_one(cluster.tiers[static_cast<std::size_t>(i)].domain);
+        const std::int64_t domain = at_least_one(domain_of(cluster, static_cast<std::size_t>(i)));
         if (a / domain == b / domain) return i;
     }
     return last;

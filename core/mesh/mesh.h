@@ -37,8 +37,14 @@ enum class GroupKind : std::uint8_t {
     etp_ep
 };
 inline constexpr int kGroupKindCount = 14;
+template <>
+inline constexpr std::size_t kEnumCount<GroupKind> = kGroupKindCount;
 [[nodiscard]] std::string_view name_of(GroupKind kind);
 [[nodiscard]] bool is_expert(GroupKind kind);
+// Replicas of the data talk in these: gradients and parameters of a step move over them.
+[[nodiscard]] bool is_data_parallel(GroupKind kind);
+// The group of one axis alone: of the dense mesh, ep of the expert mesh.
+[[nodiscard]] GroupKind group_of(Axis axis);
 
 // Tiers beyond these count as the last.
 inline constexpr int kMaxTiers = 8;
@@ -51,20 +57,18 @@ inline constexpr std::int64_t kMaxWorld = std::int64_t{1} << 26;
 // the split makes no difference; torchtitan's efsdp = dp_shard * cp * tp / ep is edp_shard.
 // Source of the folding: Megatron-LM parallel_state.py RankGenerator.
 struct Mesh {
-    std::int64_t world = 0;                // product of the dense factors; 0 when it exceeds kMaxWorld
-    std::array<Factor, kAxisCount> dense;  // by Axis; ep has size 1
-    std::array<Factor, kAxisCount>
-        expert;                // by Axis: tp is etp, cp has size 1, dp_shard x dp_replicate is edp
+    std::int64_t world = 0;          // product of the dense factors; 0 when it exceeds kMaxWorld
+    EnumArray<Axis, Factor> dense;   // ep has size 1
+    EnumArray<Axis, Factor> expert;  // tp is etp, cp has size 1, dp_shard x dp_replicate is edp
     bool has_experts = false;  // a MoE model whose expert mesh exists and has the dense mesh's pipelines
     std::array<Axis, kAxisCount> order{};  // innermost first
+    bool operator==(const Mesh&) const = default;
 };
 
-// `cluster.gpus` decides dp_replicate where the layout leaves it out. A layout that cannot be folded gives
-// has_experts = false and a problem in advice.h. A factor below 1 counts as 1, likewise with a problem.
+// `cluster.gpus` decides dp_replicate where the layout leaves it out (replicas_in_force). A layout that
+// cannot be folded gives has_experts = false and a problem in advice.h. A factor below 1 counts as 1,
+// likewise with a problem.
 [[nodiscard]] Mesh build_mesh(const Plan& plan);
-
-// The dp_replicate in force: the layout's own, or what is left of the cluster (at least 1).
-[[nodiscard]] std::int64_t resolved_dp_replicate(const Plan& plan);
 
 // The factors of a group kind with size > 1, ascending stride. At most 4. Empty for the expert kinds of a
 // mesh without experts.
@@ -87,14 +91,15 @@ struct GroupSummary {
     int slowest_tier = 0;                           // index into cluster.tiers; 0 when degree is 1
     std::int64_t per_fast_domain = 1;               // most ranks that one group has in one fast domain
     std::int64_t sharing_node = 1;  // groups of this kind that have ranks in the first fast domain
+    bool operator==(const GroupSummary&) const = default;
 };
+using GroupSummaries = EnumArray<GroupKind, GroupSummary>;
 // Closed form: no list of ranks is built. Steps per tier: 1 where the groups fit its domains evenly, else at
 // most domain / gcd(domain, extent of a group); one per group where two tiers' domains do not nest.
 // An expert kind of a mesh without experts has 0 groups.
 [[nodiscard]] GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind);
 
-// Coordinates of a rank, by Axis.
-using Coordinates = std::array<std::int64_t, kAxisCount>;
+using Coordinates = EnumArray<Axis, std::int64_t>;
 [[nodiscard]] Coordinates dense_coordinates(const Mesh& mesh, std::int64_t rank);
 [[nodiscard]] Coordinates expert_coordinates(const Mesh& mesh, std::int64_t rank);
 

@@ -60,7 +60,7 @@ std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster&
     const std::int64_t extent = top.size * top.stride, outer = world / extent;
     std::int64_t repeat = extent;
     for (std::size_t i = 0; i < tiers; ++i)
-        repeat = common_multiple(repeat, std::max<std::int64_t>(cluster.tiers[i].domain, 1), world);
+        repeat = common_multiple(repeat, std::max<std::int64_t>(domain_of(cluster, i), 1), world);
     const std::int64_t period = repeat < world ? repeat / extent : outer;
     const std::int64_t rounds = outer / period, left = outer % period;
 
@@ -73,7 +73,7 @@ std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster&
         for_each_sum(low, [&](std::int64_t offset) {
             const std::int64_t first = k * extent + offset;
             for (std::size_t i = 0; i < tiers; ++i) {
-                const std::int64_t domain = std::max<std::int64_t>(cluster.tiers[i].domain, 1);
+                const std::int64_t domain = std::max<std::int64_t>(domain_of(cluster, i), 1);
                 if (first % domain + span >= domain) continue;
                 inside += times;
                 return;
@@ -85,9 +85,9 @@ std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster&
 
 // Whether every smaller tier's domains lie whole in those of `tier`.
 bool nests(const Cluster& cluster, std::size_t tier) {
-    const std::int64_t domain = cluster.tiers[tier].domain;
+    const std::int64_t domain = domain_of(cluster, tier);
     for (std::size_t i = 0; i < tier; ++i)
-        if (cluster.tiers[i].domain < 1 || domain % cluster.tiers[i].domain != 0) return false;
+        if (domain_of(cluster, i) < 1 || domain % domain_of(cluster, i) != 0) return false;
     return true;
 }
 
@@ -106,8 +106,7 @@ GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind)
     for (std::size_t i = 0; i < tiers && within < out.groups; ++i) {
         std::int64_t now = out.groups;
         if (i + 1 < tiers) {
-            now =
-                groups_inside(s, mesh.world, out.groups, std::max<std::int64_t>(cluster.tiers[i].domain, 1));
+            now = groups_inside(s, mesh.world, out.groups, std::max<std::int64_t>(domain_of(cluster, i), 1));
             if (within > 0 && now < out.groups && !nests(cluster, i))
                 now = enumerate_inside(s, mesh.world, cluster, i + 1);
         }
@@ -117,7 +116,7 @@ GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind)
     }
 
     const std::int64_t fast =
-        cluster.tiers.empty() ? mesh.world : std::clamp<std::int64_t>(cluster.tiers[0].domain, 1, mesh.world);
+        cluster.tiers.empty() ? mesh.world : std::clamp<std::int64_t>(domain_of(cluster, 0), 1, mesh.world);
     out.per_fast_domain = count_below(s.group.span(), fast);
     out.sharing_node = count_below(s.rest.span(), fast);
     return out;

@@ -31,6 +31,7 @@ struct Degrees {
 struct Numbers {
     double linear = 0, router = 0, other = 0;
     [[nodiscard]] double all() const { return linear + router + other; }
+    bool operator==(const Numbers&) const = default;
     Numbers& add(const Numbers& n, double times) {
         linear += n.linear * times;
         router += n.router * times;
@@ -39,35 +40,42 @@ struct Numbers {
     }
 };
 
-// What one rank holds of a tensor after tp, etp and ep, in numbers. Where a dimension does not divide, the
-// rank that holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
-[[nodiscard]] inline double numbers_held(const Tensor& t, const Degrees& d) {
+// What one rank holds of a tensor after tp, etp and ep. Where a dimension does not divide, the rank that
+// holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
+struct LocalShape {
+    std::int64_t copies = 1, rows = 1, cols = 1;
+};
+[[nodiscard]] inline LocalShape local_shape(const Tensor& t, const Degrees& d) {
     const std::int64_t n = t.per_expert ? d.etp : d.tp;
-    const std::int64_t copies = t.per_expert ? divide_up(t.copies, d.ep) : t.copies;
-    std::int64_t rows = t.rows, cols = t.cols;
-    if (n > 1) {
-        switch (t.cut) {
-        case TpCut::none: break;
-        case TpCut::column:
-        case TpCut::kv:
-        case TpCut::vocab: rows = divide_up(rows / t.unit, n) * t.unit; break;
-        case TpCut::row: cols = divide_up(cols / t.unit, n) * t.unit; break;
-        }
+    LocalShape s{t.per_expert ? divide_up(t.copies, d.ep) : t.copies, t.rows, t.cols};
+    if (n <= 1) return s;
+    const auto cut = [&](std::int64_t length) { return divide_up(length / t.unit, n) * t.unit; };
+    switch (t.cut) {
+    case TpCut::none: break;
+    case TpCut::column:
+    case TpCut::kv:
+    case TpCut::vocab: s.rows = cut(t.rows); break;
+    case TpCut::row: s.cols = cut(t.cols); break;
     }
-    return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(copies);
+    return s;
+}
+[[nodiscard]] inline double numbers_held(const Tensor& t, const Degrees& d) {
+    const LocalShape s = local_shape(t, d);
+    return static_cast<double>(s.rows) * static_cast<double>(s.cols) * static_cast<double>(s.copies);
 }
 
 struct HeldNumbers {
-    Numbers place[kPlaceCount];  // without experts
-    Numbers experts;             // of one MoE layer
-    double word_embedding = 0;   // the part of place[embedding] that a tied head or an MTP layer needs too
-    [[nodiscard]] const Numbers& at(Place p) const { return place[static_cast<std::size_t>(p)]; }
+    EnumArray<Place, Numbers> place;  // without experts
+    Numbers experts;                  // of one MoE layer
+    double word_embedding = 0;  // the part of place[embedding] that a tied head or an MTP layer needs too
+    [[nodiscard]] const Numbers& at(Place p) const { return place[p]; }
+    bool operator==(const HeldNumbers&) const = default;
 };
 [[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const Degrees& degrees) {
     HeldNumbers h;
     visit_tensors(model, [&](const Tensor& t) {
         const double n = numbers_held(t, degrees);
-        Numbers& sum = t.per_expert ? h.experts : h.place[static_cast<std::size_t>(t.place)];
+        Numbers& sum = t.per_expert ? h.experts : h.place[t.place];
         const bool matrix = t.is_matrix();
         if (matrix && t.kind == TensorKind::router)
             sum.router += n;

@@ -7,15 +7,15 @@
 namespace pentamesh {
 
 std::string_view name_of(TensorKind kind) {
-    constexpr std::array<std::string_view, kTensorKindCount> names{"embedding", "attention", "mlp", "experts",
-                                                                   "router",    "norm",      "head"};
-    return names[static_cast<std::size_t>(kind)];
+    constexpr EnumArray<TensorKind, std::string_view> names{"embedding", "attention", "mlp", "experts",
+                                                            "router",    "norm",      "head"};
+    return names[kind];
 }
 
 std::string_view name_of(Place place) {
-    constexpr std::array<std::string_view, kPlaceCount> names{"embedding", "every_layer", "dense_layer",
-                                                              "moe_layer", "mtp",         "head"};
-    return names[static_cast<std::size_t>(place)];
+    constexpr EnumArray<Place, std::string_view> names{"embedding", "every_layer", "dense_layer",
+                                                       "moe_layer", "mtp",         "head"};
+    return names[place];
 }
 
 std::int64_t moe_layers_before(const Model& model, std::int64_t layer) {
@@ -62,17 +62,17 @@ std::vector<Tensor> list_tensors(const Model& model) {
 
 ParameterCounts count_parameters(const Model& model) {
     const std::int64_t moe = moe_layers(model);
-    const std::array<std::int64_t, kPlaceCount> often{1, model.layers, model.layers - moe, moe, 0, 1};
-    const std::array<std::int64_t, kPlaceCount> in_mtp{0, 1, model.moe ? 0 : 1, model.moe ? 1 : 0, 1, 0};
+    const EnumArray<Place, std::int64_t> often{1, model.layers, model.layers - moe, moe, 0, 1};
+    const EnumArray<Place, std::int64_t> in_mtp{0, 1, model.moe ? 0 : 1, model.moe ? 1 : 0, 1, 0};
     ParameterCounts c;
     std::int64_t one_mtp = 0, unused = 0;
     visit_tensors(model, [&](const Tensor& t) {
-        const std::int64_t n = t.numel(), k = often[static_cast<std::size_t>(t.place)];
+        const std::int64_t n = t.numel(), k = often[t.place];
         const std::int64_t all = saturating_product(n, k);
-        std::int64_t& kind = c.by_kind[static_cast<std::size_t>(t.kind)];
+        std::int64_t& kind = c.by_kind[t.kind];
         kind = saturating_sum(kind, all);
         c.total = saturating_sum(c.total, all);
-        one_mtp = saturating_sum(one_mtp, saturating_product(n, in_mtp[static_cast<std::size_t>(t.place)]));
+        one_mtp = saturating_sum(one_mtp, saturating_product(n, in_mtp[t.place]));
         if (t.per_expert) {
             const std::int64_t idle = std::max<std::int64_t>(t.copies - model.moe->top_k, 0);
             unused = saturating_sum(

@@ -12,12 +12,16 @@ namespace pentamesh {
 
 enum class TensorKind : std::uint8_t { embedding, attention, mlp, experts, router, norm, head };
 inline constexpr int kTensorKindCount = 7;
+template <>
+inline constexpr std::size_t kEnumCount<TensorKind> = kTensorKindCount;
 [[nodiscard]] std::string_view name_of(TensorKind kind);
 
 // Where in the model a tensor stands. `mtp` lists what a multi-token-prediction layer has besides the
 // tensors of a whole layer (a MoE layer where the model has any).
 enum class Place : std::uint8_t { embedding, every_layer, dense_layer, moe_layer, mtp, head };
 inline constexpr int kPlaceCount = 6;
+template <>
+inline constexpr std::size_t kEnumCount<Place> = kPlaceCount;
 [[nodiscard]] std::string_view name_of(Place place);
 
 // How tensor parallelism cuts it (Shoeybi et al. 2019): column = first dimension (outputs), row = second
@@ -65,7 +69,8 @@ struct ParameterCounts {
     std::int64_t total = 0;   // released checkpoint's count, without mtp
     std::int64_t active = 0;  // used by one token
     std::int64_t mtp = 0;
-    std::array<std::int64_t, kTensorKindCount> by_kind{};
+    EnumArray<TensorKind, std::int64_t> by_kind{};
+    bool operator==(const ParameterCounts&) const = default;
 };
 // Closed form, no allocation.
 [[nodiscard]] ParameterCounts count_parameters(const Model& model);

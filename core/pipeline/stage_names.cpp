@@ -44,9 +44,9 @@ std::string ends_text(const Stages& stages, int device) {
 
 std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape,
                                      const Stages& stages) {
-    const Factor pp = mesh.dense[static_cast<std::size_t>(Axis::pp)];
+    const Factor pp = mesh.dense[Axis::pp];
     const std::int64_t domain =
-        plan.cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, plan.cluster.tiers.front().domain);
+        plan.cluster.tiers.empty() ? 1 : std::max<std::int64_t>(1, domain_of(plan.cluster, 0));
     const std::int64_t period = std::max<std::int64_t>(1, pp.stride * pp.size);  // ranks until stage 0 again
     std::vector<StagePlace> places(static_cast<std::size_t>(std::max(0, stages.devices)));
     for (int d = 0; d < stages.devices; ++d) {

@@ -1,4 +1,4 @@
-// Which layers does each device run, and how many numbers of the model does it hold for them?
+// Which layers does each pipeline device run?
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace pentamesh {
+
+// Chunks along the depth of a model beyond these are no pipeline: such a plan is refused.
+inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 
 // Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm, the
 // head and the multi-token-prediction layers behind the last.
@@ -22,19 +25,15 @@ struct Stages {
     int devices = 1, chunks = 1;
     std::vector<ChunkLayers> chunk;         // [device * chunks + c]
     std::vector<std::int64_t> first_layer;  // of each virtual stage in model order, and the end of the last
+    void clear();
+    bool operator==(const Stages&) const = default;
 };
 
-// The schedule's view of a plan with m micro-batches per step.
+// The schedule's view of a plan with m micro-batches per step. Numbers below 1 count as 1.
 [[nodiscard]] ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches);
 
-// Micro-batches that each chunk of a device runs: DualPipe's two copies of the model take half each.
-[[nodiscard]] inline double runs_of(Schedule schedule, double microbatches) {
-    return schedule == Schedule::dualpipe ? microbatches / 2 : microbatches;
-}
-
 // Layers of each of pp * virtual_stages chunks (dualpipe: pp) in model order: the layout's own, or as even as
-// possible with the first and last chunk taking the fewer. Empty where there would be absurdly many. Reuses
-// out's capacity.
+// possible with the first and last chunk taking the fewer. Empty beyond kMostChunks. Reuses out's capacity.
 void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 
 // Reuses out's capacity.
@@ -43,20 +42,13 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 // Whether a device runs the same as the one before it: most do, and cost the same.
 [[nodiscard]] bool repeats_previous(const Stages& stages, int device);
 
-// Numbers (not bytes) that one rank holds after tp, etp and ep; before pp and ZeRO.
-struct LocalWeights {
-    double every_layer = 0;  // attention and norms
-    double dense_layer = 0;  // besides: its MLP
-    double moe_layer = 0;    // besides: router and shared experts
-    double experts = 0;      // besides: the routed experts; gradients reduce over edp
-    double embedding = 0, head = 0, mtp = 0;
+// What one device holds, all of its chunks together. `layers` leaves the multi-token-prediction layers out;
+// `moe_layers` of them are MoE layers.
+struct StageContents {
+    std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
+    bool embedding = false, head = false;
+    bool operator==(const StageContents&) const = default;
 };
-[[nodiscard]] LocalWeights local_weights(const Plan& plan);
-
-// What one device holds: dense parameters (gradients reduce over dp and cp) and routed experts apart.
-struct HeldWeights {
-    double dense = 0, experts = 0;
-};
-[[nodiscard]] HeldWeights held_by(const Plan& plan, const LocalWeights& w, const Stages& stages, int device);
+[[nodiscard]] StageContents contents_of(const Model& model, const Stages& stages, int device);
 
 }  // namespace pentamesh

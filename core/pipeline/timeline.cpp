@@ -130,7 +130,7 @@ struct Replay {
 
 void link_chunks(const ScheduleShape& shape, std::vector<ChunkLink>& out) {
     const int chunks = chunks_of(shape), p = shape.devices;
-    const bool two_copies = shape.schedule == Schedule::dualpipe;
+    const bool two_copies = traits_of(shape.schedule).placement == StagePlacement::two_copies;
     const int stages = two_copies ? p : p * chunks;
     out.assign(at_index(std::int64_t{p} * chunks), {});
     // A copy's chunk never changes along the way; otherwise each stage is one chunk of one device.
@@ -153,7 +153,7 @@ void link_chunks(const ScheduleShape& shape, std::vector<ChunkLink>& out) {
 }
 
 // Depends on the order alone: a device runs one op at a time.
-int most_held(const Timeline& t, std::size_t d) {
+int peak_ops(const Timeline& t, std::size_t d) {
     int held = 0, most = 0;
     for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
         const OpKind kind = t.order.ops[i].kind;
@@ -174,7 +174,7 @@ void sum_up(Timeline& t) {
             time.first_start = t.start[t.order.begin[d]];
             time.last_end = t.end[t.scratch.next[d] - 1];
         }
-        time.peak_in_flight = most_held(t, d) / divisor;
+        time.peak_in_flight = peak_ops(t, d) / divisor;
         t.makespan = std::max(t.makespan, time.last_end);
     }
 }
@@ -215,6 +215,34 @@ TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, doub
     costs.send = send;
     costs.pair_factor = pair > 0 && whole > 0 ? pair / whole : 1;
     return costs;
+}
+
+void TimelineCosts::clear() {
+    chunk.clear();
+    send = 0;
+    pair_factor = 1;
+    slow.clear();
+}
+
+void Timeline::clear() {
+    shape = {};
+    iterations = 1;
+    order.ops.clear();
+    order.begin.clear();
+    start.clear();
+    end.clear();
+    device.clear();
+    makespan = 0;
+    complete = false;
+    forward_op.clear();
+    backward_op.clear();
+    link.clear();
+}
+
+bool Timeline::operator==(const Timeline& t) const {
+    return shape == t.shape && iterations == t.iterations && order == t.order && start == t.start
+           && end == t.end && device == t.device && makespan == t.makespan && complete == t.complete
+           && forward_op == t.forward_op && backward_op == t.backward_op && link == t.link;
 }
 
 double Timeline::bubble_fraction() const {

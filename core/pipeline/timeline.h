@@ -12,6 +12,7 @@ namespace pentamesh {
 // Costs of one micro-batch on a chunk, seconds (or any one unit).
 struct ChunkCost {
     double forward = 0, input_grad = 0, weight_grad = 0;  // F, I, W; B = I + W
+    bool operator==(const ChunkCost&) const = default;
 };
 
 struct TimelineCosts {
@@ -19,6 +20,8 @@ struct TimelineCosts {
     double send = 0;               // delay between two different devices, occupies nobody
     double pair_factor = 1;    // FB takes this x (F + I + W) of its two chunks; 1: no gain from overlapping
     std::vector<double> slow;  // factor per device; empty: all 1
+    void clear();
+    bool operator==(const TimelineCosts&) const = default;
 };
 // Uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair`: cost of an FB, 0: F + I + W.
 [[nodiscard]] TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, double w,
@@ -28,12 +31,14 @@ struct DeviceTime {
     double busy = 0, first_start = 0, last_end = 0;
     double peak_in_flight = 0;  // micro-batches of a whole stage
     [[nodiscard]] double idle_within_span() const { return last_end - first_start - busy; }
+    bool operator==(const DeviceTime&) const = default;
 };
 
 // Where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1: nowhere.
 struct ChunkLink {
     std::int32_t before = -1, after = -1;
     std::int32_t before_device = -1, after_device = -1;
+    bool operator==(const ChunkLink&) const = default;
 };
 
 struct Timeline {
@@ -56,6 +61,8 @@ struct Timeline {
     } scratch;
 
     [[nodiscard]] bool empty() const { return device.empty(); }
+    void clear();                              // keeps capacity
+    bool operator==(const Timeline& t) const;  // of all but scratch
     // Mean over devices of (makespan - busy) / makespan.
     [[nodiscard]] double bubble_fraction() const;
 };

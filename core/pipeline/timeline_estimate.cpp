@@ -10,8 +10,9 @@ namespace {
 // pair takes `factor` of its parts: each pair's share, and that of the idle time, (p/2 - 1)(FB + B - 3W).
 // Costs are those of one micro-batch on the pacing device and on the mean of those that it waits for.
 double overlap_gain(const ScheduleShape& s, double pacing, double others, double factor) {
-    const bool v = s.schedule == Schedule::dualpipev;
-    if (!v && s.schedule != Schedule::dualpipe) return 0;
+    const ScheduleTraits& t = traits_of(s.schedule);
+    if (!t.overlaps_pairs) return 0;
+    const bool v = t.placement == StagePlacement::v;
     const int half = v ? s.devices : s.devices / 2, each = v ? s.microbatches : s.microbatches / 2;
     const int pairs = 2 * (each - half) - 1;
     return (pairs * pacing + (half - 1) * others) * (1 - factor) / (v ? 2 : 1);
@@ -30,17 +31,6 @@ ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
 }
 double total(const ChunkCost& k) {
     return k.forward + k.input_grad + k.weight_grad;
-}
-
-// Micro-batches beyond which sends cost more only because no device has time to spare to hide them.
-int settling_microbatches(const ScheduleShape& s) {
-    switch (s.schedule) {
-    case Schedule::one_f_one_b: return 1;
-    case Schedule::zb_h1: return s.devices;
-    case Schedule::dualpipe:
-    case Schedule::dualpipev: return 2 * s.devices;
-    default: return s.microbatches;
-    }
 }
 
 }  // namespace
@@ -67,7 +57,7 @@ double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs)
                  w = rest * (sum.weight_grad - slowest.weight_grad);
     const double mean = share * total(sum) / p, others = f + i + w;
     ScheduleShape settling = shape;
-    settling.microbatches = std::min(m, settling_microbatches(shape));
+    settling.microbatches = settling_microbatches(shape);
     return std::max(
         m * pace + bubble_estimate(settling, f, i, w, costs.send) - overlap_gain(shape, pace, others, factor),
         m * mean + bubble_estimate(shape, f, i, w, costs.send) - overlap_gain(shape, mean, others, factor));

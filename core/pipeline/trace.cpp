@@ -95,8 +95,7 @@ class Events {
 
 // Perfetto colours a slice by its name without the digits and the space before them, so the kind comes first.
 std::string slice_name(const Op& op) {
-    static constexpr std::array<std::string_view, 5> kinds{"F", "B", "I", "W", "FB"};
-    std::string name(kinds[static_cast<std::size_t>(op.kind)]);
+    std::string name(letters_of(op.kind));
     name += ' ';
     name += std::to_string(op.microbatch);
     if (op.kind == OpKind::FB) {

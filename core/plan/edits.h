@@ -9,8 +9,8 @@
 
 namespace pentamesh {
 
-// The edits that turn `from` into `to`, in the order of the plan file: the layout, the training and the
-// cluster's GPUs. An optional field that only `from` states cannot be taken away by an edit and is left out.
+// The edits that turn `from` into `to`, in the order of the plan file: the cluster's GPUs, the layout and the
+// training. An optional field that only `from` states cannot be taken away by an edit and is left out.
 [[nodiscard]] std::vector<Edit> edits_between(const Plan& from, const Plan& to);
 // False where a path is none of those fields or the value is of another type; the plan is then partly edited.
 [[nodiscard]] bool apply_in_core(Plan& plan, const std::vector<Edit>& edits);

@@ -6,11 +6,16 @@ namespace pentamesh {
 
 namespace {
 
+// The product of two positive numbers; kManyRanks where it is larger.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+    return b > 0 && a > kManyRanks / b ? kManyRanks : std::min(a * b, kManyRanks);
+}
+
 // tp * cp * pp, 0 on overflow or nonsense.
 std::int64_t model_parallel(const Layout& l) {
-    const __int128 n = static_cast<__int128>(std::max<std::int64_t>(l.tp, 0))
-                       * std::max<std::int64_t>(l.cp, 0) * std::max<std::int64_t>(l.pp, 0);
-    return n > (__int128{1} << 40) ? 0 : static_cast<std::int64_t>(n);
+    std::int64_t n = 1;
+    for (const std::int64_t f : {l.tp, l.cp, l.pp}) n = product(n, std::max<std::int64_t>(f, 0));
+    return n >= kManyRanks ? 0 : n;
 }
 
 std::vector<std::int64_t> divisors(std::int64_t n) {
@@ -66,13 +71,31 @@ void share_out(Layout& l, std::int64_t dp, std::int64_t replicate_before) {
 
 }  // namespace
 
-std::int64_t data_parallel(const Plan& plan) {
+std::int64_t replicas_in_force(const Plan& plan) {
     const Layout& l = plan.layout;
-    if (l.dp_replicate) return l.dp_shard * *l.dp_replicate;
-    const std::int64_t mp = model_parallel(l);
-    if (mp <= 0 || l.dp_shard <= 0 || plan.cluster.gpus % mp != 0) return 0;
-    const std::int64_t dp = plan.cluster.gpus / mp;
-    return dp % l.dp_shard == 0 ? dp : 0;
+    if (l.dp_replicate) return *l.dp_replicate;
+    std::int64_t left = std::max<std::int64_t>(plan.cluster.gpus, 0);
+    for (const std::int64_t factor : {l.tp, l.cp, l.pp, l.dp_shard}) {
+        if (factor < 1 || left % factor != 0) return 0;
+        left /= factor;
+    }
+    return left;
+}
+
+std::int64_t factor_in_force(const Plan& plan, Axis axis) {
+    return axis == Axis::dp_replicate ? replicas_in_force(plan) : factor_of(plan.layout, axis);
+}
+
+std::int64_t data_parallel(const Plan& plan) {
+    return product(std::max<std::int64_t>(plan.layout.dp_shard, 0),
+                   std::max<std::int64_t>(replicas_in_force(plan), 0));
+}
+
+std::int64_t ranks_laid_out(const Plan& plan) {
+    std::int64_t n = data_parallel(plan);
+    for (const std::int64_t f : {plan.layout.tp, plan.layout.cp, plan.layout.pp})
+        n = product(n, std::max<std::int64_t>(f, 0));
+    return n;
 }
 
 std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis) {
@@ -120,7 +143,7 @@ std::int64_t factor_when_on(const Plan& plan, Axis axis) {
     if (legal.size() < 2) return 1;
     if (axis == Axis::dp_shard) return legal.back();
     if (axis != Axis::tp) return legal[1];
-    const std::int64_t domain = plan.cluster.tiers.empty() ? 8 : plan.cluster.tiers.front().domain;
+    const std::int64_t domain = plan.cluster.tiers.empty() ? 8 : domain_of(plan.cluster, 0);
     std::int64_t best = legal[1];
     for (const std::int64_t f : legal)
         if (f <= domain) best = std::max(best, f);

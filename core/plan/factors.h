@@ -8,9 +8,20 @@
 
 namespace pentamesh {
 
+// The dp_replicate in force: the layout's own, or what the other factors leave of the cluster. 0 where that
+// is no whole number: such a plan has none.
+[[nodiscard]] std::int64_t replicas_in_force(const Plan& plan);
+// The same of any axis.
+[[nodiscard]] std::int64_t factor_in_force(const Plan& plan, Axis axis);
+
 // Degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from the
 // cluster. 0 where the other factors leave no whole number.
 [[nodiscard]] std::int64_t data_parallel(const Plan& plan);
+
+// tp * cp * pp * data_parallel: the ranks that the layout asks for, 0 where there is no whole number of
+// replicas. A product of factors beyond kManyRanks counts as that many.
+inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
+[[nodiscard]] std::int64_t ranks_laid_out(const Plan& plan);
 
 // Ascending factors of `axis` that divide what the other axes leave and that the model allows (heads for tp,
 // layers for pp, experts for ep, sequence for cp). Always holds 1; the current factor may be missing when it

@@ -2,6 +2,9 @@
 // JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
 #pragma once
 
+#include "core/base/enum_array.h"
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -139,7 +142,7 @@ struct Gpu {
 struct Tier {
     std::string name;  // "NVLink", "InfiniBand", "spine"
     LinkKind kind = LinkKind::nvlink;
-    std::int64_t domain = 0;            // GPUs it spans; the last tier's is the whole cluster
+    std::int64_t domain = 0;            // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
     double bytes_per_s = 0;             // per GPU, one direction
     double latency_s = 0;               // per message
     double oversubscription = 1;        // what crosses this tier gets bytes_per_s divided by this
@@ -155,10 +158,18 @@ struct Cluster {
     bool operator==(const Cluster&) const = default;
 };
 
+// GPUs that a domain of this tier spans.
+[[nodiscard]] inline std::int64_t domain_of(const Cluster& cluster, std::size_t tier) {
+    const std::int64_t own = cluster.tiers[tier].domain;
+    return own > 0 ? own : cluster.gpus;
+}
+
 // ---- layout -------------------------------------------------------------------------------------------
 
 enum class Axis : std::uint8_t { tp, cp, ep, dp_shard, dp_replicate, pp };
 inline constexpr int kAxisCount = 6;
+template <>
+inline constexpr std::size_t kEnumCount<Axis> = kAxisCount;
 
 enum class Schedule : std::uint8_t {
     gpipe,
@@ -172,6 +183,8 @@ enum class Schedule : std::uint8_t {
     looped_bfs
 };
 inline constexpr int kScheduleCount = 9;
+template <>
+inline constexpr std::size_t kEnumCount<Schedule> = kScheduleCount;
 enum class CpComm : std::uint8_t { ring, allgather, ulysses };
 
 struct Layout {
@@ -233,8 +246,12 @@ struct Training {
 // JSON pointers (relative, "/gpus") of what the plan itself states over it. Empty preset: all inline.
 struct Source {
     std::string preset;
-    std::vector<std::string> overrides;
-    bool operator==(const Source&) const = default;
+    std::vector<std::string> overrides;  // in any order
+    bool operator==(const Source& other) const {
+        return preset == other.preset
+               && std::is_permutation(overrides.begin(), overrides.end(), other.overrides.begin(),
+                                      other.overrides.end());
+    }
 };
 
 struct Plan {

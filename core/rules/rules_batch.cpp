@@ -2,7 +2,8 @@
 // accept it, can the GPU compute in that type?
 #include "core/rules/rules.h"
 
-#include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -53,10 +54,6 @@ void check_ulysses(Rules& r) {
     p.fix = {{"/layout/cp_comm", std::string(name_of(CpComm::ring))}};
 }
 
-int as_int(std::int64_t n) {
-    return static_cast<int>(std::clamp<std::int64_t>(n, 0, kMaxWorld));
-}
-
 // Sets what the schedule asks for, or takes the plain one where the model has too few layers for it.
 void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
     Layout& l = q.layout;
@@ -75,9 +72,7 @@ void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
 }
 
 void check_schedule(Rules& r, std::int64_t microbatches, std::int64_t sequences) {
-    const Layout& l = r.plan.layout;
-    const ScheduleShape shape{l.schedule, as_int(l.pp), as_int(microbatches), as_int(l.virtual_stages),
-                              as_int(l.microbatch_group.value_or(0))};
+    const ScheduleShape shape = shape_of(r.plan, microbatches);
     if (accepts(shape)) return;
     Problem& p = r.error(Rule::schedule, "schedule-refuses", "/layout/schedule");
     if (!r.messages) return;
@@ -122,7 +117,7 @@ void check_sequence(Rules& r) {
 
 void check_batch(Rules& r) {
     const Training& t = r.plan.training;
-    const std::int64_t dp = r.plan.layout.dp_shard * resolved_dp_replicate(r.plan);
+    const std::int64_t dp = data_parallel(r.plan);
     // Sequences of one micro-batch on every replica. Both are bounded where they matter: dp by the world.
     const std::int64_t sequences = t.micro_batch > kMaxWorld ? 0 : t.micro_batch * dp;
     if (sequences == 0 || t.global_batch % sequences != 0) {

@@ -1,5 +1,6 @@
 // Rules that one framework alone enforces: warnings that name it. Sources: Megatron-LM arguments.py and
 // parallel_state.py; torchtitan distributed/parallel_dims.py and models/*/infra/parallelize.py.
+#include "core/plan/factors.h"
 #include "core/rules/rules.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void torchtitan_expert_degree(Rules& r) {
                && build_mesh(q).has_experts;
     };
     p.fix = fix_by(r.plan, [&](Plan& q) {
-        q.layout.dp_shard *= resolved_dp_replicate(q);
+        q.layout.dp_shard *= replicas_in_force(q);
         q.layout.dp_replicate = 1;
         if (folds(q)) return;
         q.layout = l;
@@ -88,7 +89,7 @@ void torchtitan_expert_tensor_parallel(Rules& r) {
 
 void leftover_replicas(Rules& r) {
     const Layout& l = r.plan.layout;
-    const std::int64_t replicas = resolved_dp_replicate(r.plan);
+    const std::int64_t replicas = replicas_in_force(r.plan);
     if (l.dp_replicate || replicas == 1) return;
     Problem& p = r.add(Severity::info, Rule::arithmetic, "leftover-replicas", "/layout/dp_replicate");
     if (!r.messages) return;

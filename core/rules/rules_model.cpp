@@ -1,6 +1,8 @@
 // Can the model be cut that way? Heads and widths by tp and etp, experts by ep, layers by pp.
 #include "core/rules/rules.h"
 
+#include "core/pipeline/stages.h"
+
 #include <algorithm>
 
 namespace pentamesh {
@@ -112,12 +114,28 @@ void check_stage_layers(Rules& r, std::int64_t chunks) {
     p.fix = fix_by(r.plan, [](Plan& q) { q.layout.stage_layers.clear(); });
 }
 
+void too_many_chunks(Rules& r, std::int64_t chunks) {
+    if (chunks <= kMostChunks) return;
+    Problem& p = r.error(Rule::arithmetic, "too-many-chunks", "/layout/pp");
+    if (r.messages) {
+        p.message = sentence("pp × virtual_stages = ", chunks, " chunks are more than the ", kMostChunks,
+                             " that can be laid out.");
+        p.fix = fix_by(r.plan, [](Plan& q) {
+            q.layout.virtual_stages = 1;
+            q.layout.pp = std::min(q.layout.pp, std::max<std::int64_t>(q.model.layers, 1));
+        });
+    }
+}
+
 void check_depth(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t chunks = pipeline_chunks(l), layers = r.plan.model.layers;
     check_stage_layers(r, chunks);
     // A list of stages may leave a stage without layers (one for the embedding or the loss alone).
-    if (!l.stage_layers.empty() || chunks <= layers) return;
+    if (!l.stage_layers.empty() || chunks <= layers) {
+        too_many_chunks(r, chunks);
+        return;
+    }
     Problem& p = r.error(Rule::arithmetic, "pp-exceeds-layers", "/layout/pp");
     if (!r.messages) return;
     const bool virtual_too_many = l.pp <= layers;

@@ -1,4 +1,5 @@
 // Do the factors fill the cluster, and do the same ranks fold into the expert mesh?
+#include "core/plan/factors.h"
 #include "core/rules/rules.h"
 
 #include <algorithm>
@@ -59,8 +60,9 @@ void fill_cluster(Plan& q) {
 
 std::string product_text(const Plan& plan) {
     const Layout& l = plan.layout;
-    return sentence("tp ", l.tp, " × cp ", l.cp, " × dp_shard ", l.dp_shard, " × dp_replicate ",
-                    resolved_dp_replicate(plan), " × pp ", l.pp);
+    const std::int64_t replicas = replicas_in_force(plan);
+    return sentence("tp ", l.tp, " × cp ", l.cp, " × dp_shard ", l.dp_shard,
+                    replicas > 0 ? sentence(" × dp_replicate ", replicas) : "", " × pp ", l.pp);
 }
 
 }  // namespace
@@ -103,8 +105,7 @@ void check_expert_mesh(Rules& r) {
         if (!r.messages) return;
         p.message =
             sentence("With this order the pipeline groups of the dense mesh (stride ",
-                     r.mesh.dense[static_cast<std::size_t>(Axis::pp)].stride,
-                     ") and of the expert mesh (etp ", etp, " × ep ", l.ep,
+                     r.mesh.dense[Axis::pp].stride, ") and of the expert mesh (etp ", etp, " × ep ", l.ep,
                      ") differ: a layer's attention and experts would lie in different stages. With pp "
                      "outermost they always agree.");
         p.fix = fix_by(r.plan, [](Plan& q) {

@@ -20,7 +20,7 @@ NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
     const Fold fold = nest.fold;
     if (fold == Fold::experts && axis == Axis::dp_shard) return NestKind::edp;
     if (fold == Fold::experts && axis == Axis::dp_replicate) {  // alone, it is all of edp
-        const bool shards = nest.mesh.expert[static_cast<std::size_t>(Axis::dp_shard)].size > 1;
+        const bool shards = nest.mesh.expert[Axis::dp_shard].size > 1;
         return shards ? NestKind::edp_replica : NestKind::edp;
     }
     switch (axis) {
@@ -37,15 +37,8 @@ NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
 GroupKind group_of(Axis axis, Fold fold) {
     if (fold == Fold::experts && (axis == Axis::dp_replicate || axis == Axis::dp_shard))
         return GroupKind::edp;
-    switch (axis) {
-    case Axis::dp_replicate: return GroupKind::dp_replicate;
-    case Axis::dp_shard: return GroupKind::dp_shard;
-    case Axis::pp: return GroupKind::pp;
-    case Axis::cp: return GroupKind::cp;
-    case Axis::ep: return GroupKind::ep;
-    case Axis::tp: break;
-    }
-    return fold == Fold::experts ? GroupKind::etp : GroupKind::tp;
+    if (fold == Fold::experts && axis == Axis::tp) return GroupKind::etp;
+    return group_of(axis);
 }
 
 void lay_levels(Nest& nest) {
@@ -54,7 +47,7 @@ void lay_levels(Nest& nest) {
     bool inner = false;
     const auto& factors = nest.fold == Fold::experts ? nest.mesh.expert : nest.mesh.dense;
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::ep, Axis::cp, Axis::tp}) {
-        const Factor f = factors[static_cast<std::size_t>(axis)];
+        const Factor f = factors[axis];
         if (f.size <= 1) continue;
         gpus /= f.size;
         nest.levels.push_back(

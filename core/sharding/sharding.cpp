@@ -43,25 +43,24 @@ class Placer {
         p.expert = t.per_expert;
         p.layers = times(plan_.model, t.place);
         p.dims = {t.per_expert ? Dim::experts : Dim::none, Dim::rows, t.cols > 1 ? Dim::columns : Dim::none};
-        p.shape = p.local = {t.copies, t.rows, t.cols};
+        const LocalShape local = local_shape(t, degrees_);
+        p.shape = {t.copies, t.rows, t.cols};
+        p.local = {local.copies, local.rows, local.cols};
         p.unit = t.unit;
         for (int a = 0; a < kAxisCount; ++a) {
             const auto& factors = t.per_expert ? mesh_.expert : mesh_.dense;
-            p.axis[static_cast<std::size_t>(a)].size = factors[static_cast<std::size_t>(a)].size;
+            p.axis[a].size = factors[a].size;
         }
         cut(p, Axis::pp, Dim::layers);
         place_tp(p, t);
-        if (t.per_expert && degrees_.ep > 1) {
-            cut(p, Axis::ep, Dim::experts);
-            p.local[0] = divide_up(t.copies, degrees_.ep);
-        }
+        if (t.per_expert && degrees_.ep > 1) cut(p, Axis::ep, Dim::experts);
         const std::int64_t shards = place_data(p, t);
         weigh(p, t, shards);
         return p;
     }
 
   private:
-    static AxisPlacement& on(Placement& p, Axis a) { return p.axis[static_cast<std::size_t>(a)]; }
+    static AxisPlacement& on(Placement& p, Axis a) { return p.axis[a]; }
     static void cut(Placement& p, Axis a, Dim dim) {
         AxisPlacement& x = on(p, a);
         if (x.size > 1) x = {Spread::cut, dim, x.size, x.size};
@@ -73,20 +72,13 @@ class Placer {
         switch (t.cut) {
         case TpCut::none: break;
         case TpCut::column:
-        case TpCut::vocab:
-            cut(p, Axis::tp, Dim::rows);
-            p.local[1] = divide_up(divide_up(t.rows, t.unit), n) * t.unit;
-            break;
-        case TpCut::row:
-            cut(p, Axis::tp, Dim::columns);
-            p.local[2] = divide_up(divide_up(t.cols, t.unit), n) * t.unit;
-            break;
+        case TpCut::vocab: cut(p, Axis::tp, Dim::rows); break;
+        case TpCut::row: cut(p, Axis::tp, Dim::columns); break;
         case TpCut::kv:
             p.kv_heads = t.rows / t.unit;
             cut(p, Axis::tp, Dim::rows);
             on(p, Axis::tp).parts = std::min(n, p.kv_heads);
             if (p.kv_heads == 1) on(p, Axis::tp) = {Spread::copied, Dim::none, n, 1};
-            p.local[1] = divide_up(p.kv_heads, n) * t.unit;
             break;
         }
         // What is copied sees different tokens on each rank under sequence parallelism, and copied heads see

@@ -57,8 +57,8 @@ struct Placement {
     double bytes_per_number = 0;           // optimizer: the states and the master copy together
     double bytes_whole = 0;                // shape times bytes_per_number
     double bytes_per_rank = 0;             // of one layer, on the rank that holds most
-    std::array<AxisPlacement, kAxisCount> axis{};  // by Axis
-    [[nodiscard]] const AxisPlacement& on(Axis a) const { return axis[static_cast<std::size_t>(a)]; }
+    EnumArray<Axis, AxisPlacement> axis{};
+    [[nodiscard]] const AxisPlacement& on(Axis a) const { return axis[a]; }
 };
 
 // All tensors in one state at one moment, in the order of list_tensors. Activations: what is kept at rest in

@@ -73,7 +73,7 @@ class ActivationPlacer {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
         Placement p = place(Activation{name, tokens, width, local, wide, false, false, "h"}, where);
-        p.axis[static_cast<std::size_t>(Axis::tp)] = {Spread::partial, Dim::none, on_tp(tokens), 1};
+        p.axis[Axis::tp] = {Spread::partial, Dim::none, on_tp(tokens), 1};
         out_.push_back(p);
     }
     [[nodiscard]] std::int64_t on_tp(Tokens t) const {
@@ -101,7 +101,7 @@ class ActivationPlacer {
     }
 
     static void cut(Placement& p, Axis a, Dim dim) {
-        AxisPlacement& x = p.axis[static_cast<std::size_t>(a)];
+        AxisPlacement& x = p.axis[a];
         if (x.size > 1) x = {Spread::cut, dim, x.size, x.size};
     }
 
@@ -139,7 +139,7 @@ class ActivationPlacer {
 
     void width_over_tp(Placement& p, const Activation& a) const {
         if (a.local_width >= a.width) return;
-        AxisPlacement& tp = p.axis[static_cast<std::size_t>(Axis::tp)];
+        AxisPlacement& tp = p.axis[Axis::tp];
         const bool kv = a.symbol == "k d";
         if (kv) p.kv_heads = plan_.model.kv_heads;
         tp = {Spread::cut, Dim::width, tp.size, kv ? std::min(tp.size, p.kv_heads) : tp.size};
@@ -153,7 +153,7 @@ class ActivationPlacer {
         const bool kv = a.name == "attention.k" || a.name == "attention.v";
         const bool heads = kv || a.name == "attention.q" || a.name == "attention.output";
         if (degrees_.cp <= 1 || !heads || plan_.layout.cp_comm == CpComm::ring) return 1;
-        AxisPlacement& cp = p.axis[static_cast<std::size_t>(Axis::cp)];
+        AxisPlacement& cp = p.axis[Axis::cp];
         p.local[1] = plan_.training.sequence_length;
         if (plan_.layout.cp_comm == CpComm::ulysses) {
             cp.dim = Dim::width;

@@ -1,21 +1,16 @@
 // Which part of a tensor, which layers, experts and tokens does one rank hold?
 #include "core/pipeline/schedules/schedule.h"
-#include "core/pipeline/stages.h"
+#include "core/pipeline/stage_numbers.h"
 #include "core/sharding/sharding.h"
 #include "core/sharding/sharding_rules.h"
 
 namespace pentamesh {
 namespace {
 
-constexpr std::size_t at(Axis a) {
-    return static_cast<std::size_t>(a);
-}
-
 // The index of a rank among the ranks of two axes together, in rank order.
-std::int64_t joint_index(const std::array<Factor, kAxisCount>& factors, const Coordinates& c, Axis a,
-                         Axis b) {
-    const Factor &x = factors[at(a)], &y = factors[at(b)];
-    return x.stride <= y.stride ? c[at(b)] * x.size + c[at(a)] : c[at(a)] * y.size + c[at(b)];
+std::int64_t joint_index(const EnumArray<Axis, Factor>& factors, const Coordinates& c, Axis a, Axis b) {
+    const Factor &x = factors[a], &y = factors[b];
+    return x.stride <= y.stride ? c[b] * x.size + c[a] : c[a] * y.size + c[b];
 }
 
 // Tokens [begin, end) of pieces laid one behind the other.
@@ -47,43 +42,30 @@ struct Where {
 
 // ---- what a stage holds ---------------------------------------------------------------------------------
 
-void find_layers(const Where& w, RankContents& out) {
+StageContents find_layers(const Where& w, RankContents& out) {
     const Plan& plan = w.plan;
-    std::vector<std::int64_t> layers;
-    layers_of_chunks(plan, layers);
-    std::vector<std::int64_t> begin(layers.size() + 1, 0);
-    for (std::size_t i = 0; i < layers.size(); ++i) begin[i + 1] = saturating_sum(begin[i], layers[i]);
-
-    ScheduleShape shape;
-    shape.schedule = plan.layout.schedule;
-    shape.devices = static_cast<int>(w.size(Axis::pp));
-    shape.chunks = static_cast<int>(std::clamp<std::int64_t>(plan.layout.virtual_stages, 1, 1 << 20));
-    out.stage = w.dense[at(Axis::pp)];
-    const auto count = static_cast<int>(layers.size());
-    for (int c = 0; c < chunks_of(shape); ++c) {
-        const int v = stage_of(shape, static_cast<int>(out.stage), c);
-        if (v < 0 || v >= count) continue;
-        out.chunks.push_back(
-            {v, {begin[static_cast<std::size_t>(v)], begin[static_cast<std::size_t>(v) + 1]}});
-        out.embedding = out.embedding || v == 0;
-        if (v != count - 1) continue;
-        out.head = true;
-        out.mtp_layers = plan.model.mtp_layers;
+    const ScheduleShape shape = shape_of(plan, 1);
+    Stages stages;
+    lay_stages(plan, shape, stages);
+    out.stage = w.dense[Axis::pp];
+    const auto device = static_cast<int>(out.stage);
+    if (device >= stages.devices || stages.chunk.empty()) return {};
+    for (int c = 0; c < stages.chunks; ++c) {
+        const int v = stage_of(shape, device, c);
+        const std::int64_t* const first = &stages.first_layer[static_cast<std::size_t>(v)];
+        out.chunks.push_back({v, {first[0], first[1]}});
     }
+    const StageContents own = contents_of(plan.model, stages, device);
+    out.embedding = own.embedding;
+    out.head = own.head;
+    out.mtp_layers = own.mtp_layers;
+    return own;
 }
 
-bool holds(const Plan& plan, const RankContents& c, const Placement& p) {
-    std::int64_t layers = 0, moe = 0;
-    for (const RankChunk& k : c.chunks) {
-        layers += k.layers.size();
-        moe += moe_layers_before(plan.model, k.layers.end) - moe_layers_before(plan.model, k.layers.begin);
-    }
-    (plan.model.moe ? moe : layers) += c.mtp_layers;
-    if (plan.model.moe) layers += c.mtp_layers;
+bool holds(const Model& model, const StageContents& c, const Placement& p) {
+    const std::int64_t layers = c.layers + c.mtp_layers, moe = c.moe_layers + (model.moe ? c.mtp_layers : 0);
     switch (p.place) {
-    case Place::embedding:
-        return c.embedding
-               || (p.name == "embedding" && c.head && (plan.model.tied_embeddings || c.mtp_layers > 0));
+    case Place::embedding: return c.embedding || (p.name == "embedding" && copies_embedding(model, c));
     case Place::every_layer: return layers > 0;
     case Place::dense_layer: return layers > moe;
     case Place::moe_layer: return moe > 0;
@@ -107,10 +89,10 @@ void weights_box(const Where& w, const Placement& p, Part& part) {
     const auto& factors = p.expert ? w.mesh.expert : w.mesh.dense;
     const AxisPlacement& tp = p.on(Axis::tp);
     if (p.on(Axis::ep).spread == Spread::cut)
-        part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[at(Axis::ep)]);
+        part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[Axis::ep]);
     if (tp.spread == Spread::cut) {
         const std::size_t d = tp.dim == Dim::columns ? 2 : 1;
-        part.box[d] = tp_range(p, p.shape[d], tp.size, c[at(Axis::tp)]);
+        part.box[d] = tp_range(p, p.shape[d], tp.size, c[Axis::tp]);
     }
     const AxisPlacement &shard = p.on(Axis::dp_shard), &cp = p.on(Axis::cp);
     const Dim dim = shard.spread == Spread::cut ? shard.dim : cp.spread == Spread::cut ? cp.dim : Dim::none;
@@ -133,15 +115,15 @@ void dense_activation_box(const Where& w, const Placement& p, Part& part) {
     const AxisPlacement &cp = p.on(Axis::cp), &tp = p.on(Axis::tp);
     std::vector<Range> tokens{{0, p.shape[1]}};
     if (cp.spread == Spread::cut && cp.dim == Dim::sequence)
-        tokens = sequence_of(p.shape[1], cp.size, w.dense[at(Axis::cp)], w.plan.layout.cp_comm);
+        tokens = sequence_of(p.shape[1], cp.size, w.dense[Axis::cp], w.plan.layout.cp_comm);
     if (tp.spread == Spread::cut && tp.dim == Dim::sequence) {
-        const Range r = chunk_of(length_of(tokens), tp.size, w.dense[at(Axis::tp)]);
+        const Range r = chunk_of(length_of(tokens), tp.size, w.dense[Axis::tp]);
         tokens = slice(tokens, r.begin, r.end);
     }
     if (tp.spread == Spread::cut && tp.dim == Dim::width)
-        part.box[2] = tp_range(p, p.shape[2], tp.size, w.dense[at(Axis::tp)]);
+        part.box[2] = tp_range(p, p.shape[2], tp.size, w.dense[Axis::tp]);
     if (cp.spread == Spread::cut && cp.dim == Dim::width) {
-        const Range r = chunk_of(part.box[2].size(), cp.size, w.dense[at(Axis::cp)]);
+        const Range r = chunk_of(part.box[2].size(), cp.size, w.dense[Axis::cp]);
         part.box[2] = {part.box[2].begin + r.begin, part.box[2].begin + r.end};
     }
     part.box[1] = tokens.empty() ? Range{} : tokens[0];
@@ -153,11 +135,11 @@ void dense_activation_box(const Where& w, const Placement& p, Part& part) {
 void dispatched_box(const Where& w, const Placement& p, Part& part) {
     const Coordinates& c = w.expert;
     const AxisPlacement& tp = p.on(Axis::tp);
-    part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[at(Axis::ep)]);
+    part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[Axis::ep]);
     const std::int64_t edp = p.on(Axis::dp_shard).size * p.on(Axis::dp_replicate).size;
     part.box[1] =
         chunk_of(p.shape[1], edp, joint_index(w.mesh.expert, c, Axis::dp_shard, Axis::dp_replicate));
-    if (tp.spread == Spread::cut) part.box[2] = tp_range(p, p.shape[2], tp.size, c[at(Axis::tp)]);
+    if (tp.spread == Spread::cut) part.box[2] = tp_range(p, p.shape[2], tp.size, c[Axis::tp]);
     part.numbers =
         saturating_product(saturating_product(part.box[0].size(), part.box[1].size()), part.box[2].size());
     part.flat = {0, part.numbers};
@@ -183,10 +165,10 @@ std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int
 
 Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank) {
     const Where w(plan, mesh, rank);
-    RankContents contents;
-    find_layers(w, contents);
+    RankContents rank_contents;
+    const StageContents contents = find_layers(w, rank_contents);
     Part part;
-    if (!holds(plan, contents, placement)) return part;
+    if (!holds(plan.model, contents, placement)) return part;
     part.held = true;
     for (std::size_t i = 0; i < 3; ++i) part.box[i] = {0, placement.shape[i]};
     if (placement.state != TensorState::activations)
@@ -204,21 +186,21 @@ RankContents contents_of(const Plan& plan, const Mesh& mesh, std::int64_t rank) 
     const Model& m = plan.model;
     RankContents c;
     c.rank = rank;
-    find_layers(w, c);
-    const std::int64_t tp = w.size(Axis::tp), i = w.dense[at(Axis::tp)];
+    static_cast<void>(find_layers(w, c));
+    const std::int64_t tp = w.size(Axis::tp), i = w.dense[Axis::tp];
     c.heads = chunk_of(m.heads, tp, i);
     c.kv_heads = m.attention == AttentionKind::mla ? c.heads : kv_heads_of(m.kv_heads, tp, i);
     if (times(m, Place::dense_layer) > 0) c.ffn = chunk_of(m.ffn, tp, i);
     if (c.embedding || c.head) c.vocabulary = chunk_of(m.vocab, tp, i);
     if (m.moe && mesh.has_experts) {
-        c.experts = experts_of(m.moe->experts, size_of(mesh.expert, Axis::ep), w.expert[at(Axis::ep)]);
-        c.expert_ffn = chunk_of(m.moe->expert_ffn, size_of(mesh.expert, Axis::tp), w.expert[at(Axis::tp)]);
+        c.experts = experts_of(m.moe->experts, size_of(mesh.expert, Axis::ep), w.expert[Axis::ep]);
+        c.expert_ffn = chunk_of(m.moe->expert_ffn, size_of(mesh.expert, Axis::tp), w.expert[Axis::tp]);
     } else if (m.moe) {
         c.experts = {0, m.moe->experts};
         c.expert_ffn = {0, m.moe->expert_ffn};
     }
-    c.sequence = sequence_of(plan.training.sequence_length, w.size(Axis::cp), w.dense[at(Axis::cp)],
-                             plan.layout.cp_comm);
+    c.sequence =
+        sequence_of(plan.training.sequence_length, w.size(Axis::cp), w.dense[Axis::cp], plan.layout.cp_comm);
     c.sequence_between = c.sequence;
     if (plan.layout.sequence_parallel && tp > 1) {
         const Range r = chunk_of(length_of(c.sequence), tp, i);

@@ -6,8 +6,8 @@
 
 namespace pentamesh {
 
-[[nodiscard]] inline std::int64_t size_of(const std::array<Factor, kAxisCount>& factors, Axis a) {
-    return factors[static_cast<std::size_t>(a)].size;
+[[nodiscard]] inline std::int64_t size_of(const EnumArray<Axis, Factor>& factors, Axis a) {
+    return factors[a].size;
 }
 
 // Part i of n of a length: equal chunks rounded up, so that the last parts may be shorter or empty (as

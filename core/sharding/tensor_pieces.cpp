@@ -8,15 +8,11 @@
 namespace pentamesh {
 namespace {
 
-constexpr std::size_t at(Axis a) {
-    return static_cast<std::size_t>(a);
-}
-
-const std::array<Factor, kAxisCount>& factors_of(const Mesh& mesh, const Placement& p) {
+const EnumArray<Axis, Factor>& factors_of(const Mesh& mesh, const Placement& p) {
     return p.expert ? mesh.expert : mesh.dense;
 }
 
-std::int64_t rank_of(const std::array<Factor, kAxisCount>& factors, const Coordinates& c) {
+std::int64_t rank_of(const EnumArray<Axis, Factor>& factors, const Coordinates& c) {
     std::int64_t rank = 0;
     for (std::size_t i = 0; i < kAxisCount; ++i) rank += c[i] * factors[i].stride;
     return rank;
@@ -92,8 +88,8 @@ class EdgeFinder {
 
     [[nodiscard]] Axis axis_between(std::size_t a, std::size_t b) const {
         for (int i = 0; i < order_.count; ++i) {
-            const Axis x = order_.axis[static_cast<std::size_t>(i)];
-            if (out_.piece[a].at[at(x)] != out_.piece[b].at[at(x)]) return x;
+            const Axis x = order_.axis[i];
+            if (out_.piece[a].at[x] != out_.piece[b].at[x]) return x;
         }
         return order_.axis[0];
     }
@@ -132,7 +128,7 @@ void coarsen(Placement& p, CutOrder& order) {
     int kept = std::min(order.count, 1);
     if (order.count > 1 && cut_jointly(p, order.axis[0], order.axis[1])) kept = 2;
     for (int i = kept; i < order.count; ++i) {
-        AxisPlacement& x = p.axis[at(order.axis[static_cast<std::size_t>(i)])];
+        AxisPlacement& x = p.axis[order.axis[i]];
         x = {Spread::copied, Dim::none, x.size, 1};
     }
     order.count = kept;
@@ -174,14 +170,13 @@ CutOrder cuts_within_layer(const Mesh& mesh, const Placement& p) {
     const auto& factors = factors_of(mesh, p);
     const auto add = [&](Axis a) {
         const AxisPlacement& x = p.on(a);
-        if (x.spread == Spread::cut && x.parts > 1 && inside_layer(x.dim))
-            out.axis[static_cast<std::size_t>(out.count++)] = a;
+        if (x.spread == Spread::cut && x.parts > 1 && inside_layer(x.dim)) out.axis[out.count++] = a;
     };
     if (p.state == TensorState::activations) {
         // The sequence by cp, then tp within each rank's tokens; Ulysses' heads are cut after tp's.
         const bool tokens_first = p.on(Axis::cp).dim != Dim::width;
         if (p.expert) {
-            const bool outside = factors[at(Axis::dp_shard)].stride >= factors[at(Axis::dp_replicate)].stride;
+            const bool outside = factors[Axis::dp_shard].stride >= factors[Axis::dp_replicate].stride;
             add(outside ? Axis::dp_shard : Axis::dp_replicate);
             add(outside ? Axis::dp_replicate : Axis::dp_shard);
         }
@@ -191,7 +186,7 @@ CutOrder cuts_within_layer(const Mesh& mesh, const Placement& p) {
         return out;
     }
     add(Axis::tp);
-    const bool shard_outside = factors[at(Axis::dp_shard)].stride >= factors[at(Axis::cp)].stride;
+    const bool shard_outside = factors[Axis::dp_shard].stride >= factors[Axis::cp].stride;
     add(shard_outside ? Axis::dp_shard : Axis::cp);
     add(shard_outside ? Axis::cp : Axis::dp_shard);
     return out;
@@ -202,7 +197,7 @@ std::int64_t part_index(const AxisPlacement& p, std::int64_t coordinate) {
 }
 
 std::int64_t holder_like(const Plan& plan, const Mesh& mesh, const Placement& p, std::int64_t rank) {
-    const Factor& pp = mesh.dense[at(Axis::pp)];
+    const Factor& pp = mesh.dense[Axis::pp];
     const std::int64_t first = rank - rank / pp.stride % pp.size * pp.stride;
     if (part_of(plan, mesh, p, rank).held) return rank;
     for (std::int64_t s = 0; s < pp.size; ++s)
@@ -217,39 +212,38 @@ void pieces_of(const Plan& plan, const Mesh& mesh, const Placement& placement, s
     Placement p = placement;
     if (coarse) coarsen(p, order);
     std::int64_t count = 1;
-    for (int i = 0; i < order.count; ++i)
-        count = saturating_product(count, p.on(order.axis[static_cast<std::size_t>(i)]).parts);
+    for (int i = 0; i < order.count; ++i) count = saturating_product(count, p.on(order.axis[i]).parts);
     const std::int64_t like = holder_like(plan, mesh, p, rank);
     if (count > most || like < 0) return;
     const auto& factors = factors_of(mesh, p);
     Coordinates base = p.expert ? expert_coordinates(mesh, like) : dense_coordinates(mesh, like);
     const AxisPlacement& ep = p.on(Axis::ep);
     if (ep.spread == Spread::cut)
-        base[at(Axis::ep)] = std::min(owner_of_expert(p.shape[0], ep.size, expert), ep.size - 1);
+        base[Axis::ep] = std::min(owner_of_expert(p.shape[0], ep.size, expert), ep.size - 1);
     for (std::int64_t i = 0; i < count; ++i) {
         Piece piece;
         Coordinates c = base;
         std::int64_t rest = i;
         for (int k = order.count; k-- > 0;) {
-            const Axis a = order.axis[static_cast<std::size_t>(k)];
+            const Axis a = order.axis[k];
             const AxisPlacement& x = p.on(a);
             const std::int64_t index = rest % x.parts;
             rest /= x.parts;
-            piece.at[at(a)] = index;
-            c[at(a)] = divide_up(index * x.size, x.parts);
+            piece.at[a] = index;
+            c[a] = divide_up(index * x.size, x.parts);
         }
         piece.first = static_cast<int>(out.box.size());
         boxes_of(p, part_of(plan, mesh, p, rank_of(factors, c)), expert, out.box);
         piece.end = static_cast<int>(out.box.size());
         out.piece.push_back(piece);
     }
-    for (int i = 0; i < order.count; ++i) out.by[at(order.axis[static_cast<std::size_t>(i)])] = true;
+    for (int i = 0; i < order.count; ++i) out.by[order.axis[i]] = true;
     EdgeFinder(order, out).run();
 }
 
 std::vector<std::array<int, 2>> stages_of_layers(const Plan& plan, const Mesh& mesh) {
     constexpr std::int64_t kMost = 4096;
-    const Factor& pp = mesh.dense[at(Axis::pp)];
+    const Factor& pp = mesh.dense[Axis::pp];
     std::vector<std::array<int, 2>> out;
     if (plan.model.layers < 1 || plan.model.layers > kMost || pp.size > kMost || mesh.world < 1) return out;
     out.assign(static_cast<std::size_t>(plan.model.layers), {-1, -1});

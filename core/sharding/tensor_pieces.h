@@ -41,7 +41,7 @@ struct TensorPieces {
     std::vector<IndexBox> box;
     std::vector<Piece> piece;
     std::vector<CutLine> line;
-    std::array<bool, kAxisCount> by{};  // the axes that tell the pieces apart
+    EnumArray<Axis, bool> by{};  // the axes that tell the pieces apart
     void clear();
 };
 

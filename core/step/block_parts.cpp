@@ -27,7 +27,7 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
         add(out[i].comm, work.moe, k.moe);
         if (k.first) add(out[i].comm, work.embedding, 1);
         if (k.last) add(out[i].comm, work.head, 1);
-        out[i].recompute = work.dense_again.input_grad * k.dense + work.moe_again.input_grad * k.moe;
+        out[i].recompute = work.dense_recompute.input_grad * k.dense + work.moe_recompute.input_grad * k.moe;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }
@@ -36,12 +36,10 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
 StepTail step_tail(const Step& step, const Comm& comm) {
     StepTail tail;
     for (int k = 0; k < kGroupKindCount; ++k)
-        if (!inside_blocks(static_cast<GroupKind>(k)))
-            tail.exposed_s[static_cast<std::size_t>(k)] = step.exposed_comm_s[static_cast<std::size_t>(k)];
+        if (!inside_blocks(static_cast<GroupKind>(k))) tail.exposed_s[k] = step.exposed_comm_s[k];
     // Of pp's only what moves once a step, as the gradients of a tied embedding do.
     for (const Operation& o : comm.operations)
-        if (o.axis == GroupKind::pp && o.unit == Unit::step)
-            tail.exposed_s[static_cast<std::size_t>(GroupKind::pp)] += o.time_s;
+        if (o.group == GroupKind::pp && o.unit == Unit::step) tail.exposed_s[GroupKind::pp] += o.time_s;
     tail.optimizer_s = step.optimizer_s;
     tail.straggler_s = step.straggler_s;
     return tail;

@@ -22,7 +22,7 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
 
 // What of a step's time is not the pipeline's: time_s less the makespan.
 struct StepTail {
-    std::array<double, kGroupKindCount> exposed_s{};  // gradients and parameters, by axis
+    EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters, by axis
     double optimizer_s = 0, straggler_s = 0;
     [[nodiscard]] double total() const {
         double sum = optimizer_s + straggler_s;

@@ -305,13 +305,21 @@ ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     return f;
 }
 
-double optimizer_time(const Plan& plan, double numbers) {
-    const Training& t = plan.training;
-    const double states = t.optimizer == Optimizer::adamw || t.optimizer == Optimizer::adamw_8bit ? 2 : 1;
-    const double state = t.optimizer == Optimizer::adamw_8bit ? 1 : bytes_of(t.optimizer_state);
-    const double per_number = 2 * bytes_of(t.gradients) + 2 * states * state + 2 * bytes_of(t.master_weights)
-                              + bytes_of(t.parameters);
-    return numbers * per_number / (plan.cluster.gpu.hbm_bytes_per_s * plan.cluster.gpu.efficiency.hbm);
+StateBytes optimizer_traffic(const Training& t) {
+    const StateBytes states = optimizer_bytes(t), master = master_bytes(t), parameter = parameter_bytes(t);
+    const auto moved = [&](double state, double copy, double own) {
+        return 2 * bytes_of(t.gradients) + 2 * state + (copy > 0 ? 1 : 2) * own;
+    };
+    return {moved(states.linear, master.linear, parameter.linear),
+            moved(states.router, master.router, parameter.router),
+            moved(states.other, master.other, parameter.other)};
+}
+
+double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards) {
+    const StateBytes bytes = optimizer_traffic(plan.training);
+    const double moved = bytes.of(numbers.dense) / static_cast<double>(shards.optimizer[0])
+                         + bytes.of(numbers.experts) / static_cast<double>(shards.optimizer[1]);
+    return moved / (plan.cluster.gpu.hbm_bytes_per_s * plan.cluster.gpu.efficiency.hbm);
 }
 
 }  // namespace pentamesh

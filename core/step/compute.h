@@ -2,7 +2,8 @@
 // The model, its constants and where it is blind: docs/step.md.
 #pragma once
 
-#include "core/pipeline/stages.h"
+#include "core/memory/memory_parts.h"
+#include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
 namespace pentamesh {
@@ -38,6 +39,7 @@ struct PassTime {
         return *this;
     }
     [[nodiscard]] double total() const { return forward + input_grad + weight_grad; }
+    bool operator==(const PassTime&) const = default;
 };
 [[nodiscard]] inline PassTime operator*(PassTime p, double k) {
     return {p.forward * k, p.input_grad * k, p.weight_grad * k};
@@ -49,6 +51,7 @@ struct LayerTimes {
     PassTime attention;                            // of which the attention core
     PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
     double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
+    bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan);
@@ -65,8 +68,11 @@ struct ForwardFlops {
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
-// Optimizer step over the numbers that one rank updates, by HBM bytes: gradient, states, master copy,
-// parameter, and one pass over the gradient for its norm.
-[[nodiscard]] double optimizer_time(const Plan& plan, double numbers);
+// HBM bytes of an optimizer step, by one number of each class: the gradient is read twice (once for its
+// norm), states and master copy are read and written, the parameter is written, and read where no master copy
+// is kept.
+[[nodiscard]] StateBytes optimizer_traffic(const Training& t);
+// Seconds to update what one rank keeps of these numbers, cut into the optimizer's shards.
+[[nodiscard]] double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards);
 
 }  // namespace pentamesh

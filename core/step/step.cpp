@@ -6,14 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace pentamesh {
 namespace {
-
-std::size_t at(GroupKind k) {
-    return static_cast<std::size_t>(k);
-}
 
 int unit_axis(GroupKind k) {
     switch (k) {
@@ -27,23 +22,14 @@ int unit_axis(GroupKind k) {
 constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                            GroupKind::etp};
 
-bool is_gradient_axis(GroupKind k) {
-    return k == GroupKind::dp || k == GroupKind::dp_cp || k == GroupKind::dp_shard || k == GroupKind::fsdp
-           || k == GroupKind::dp_replicate || k == GroupKind::edp;
-}
-
-bool pairs_hide_experts(Schedule s) {
-    return s == Schedule::dualpipe || s == Schedule::dualpipev;
-}
-
 // The route of the axis asked for last: operations come axis by axis.
 class Routes {
   public:
-    Routes(const Plan& plan, const Mesh& mesh, const std::array<GroupSummary, kGroupKindCount>& summary)
+    Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
         : plan_(plan), mesh_(mesh), summary_(summary) {}
 
     const Route& of(GroupKind k) {
-        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[at(k)]);
+        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[k]);
         known_ = true;
         kind_ = k;
         return route_;
@@ -52,7 +38,7 @@ class Routes {
   private:
     const Plan& plan_;
     const Mesh& mesh_;
-    const std::array<GroupSummary, kGroupKindCount>& summary_;
+    const GroupSummaries& summary_;
     Route route_;
     GroupKind kind_ = GroupKind::tp;
     bool known_ = false;
@@ -60,9 +46,9 @@ class Routes {
 
 double call_time(const Plan& plan, Routes& routes, const Operation& o) {
     const Efficiency& e = plan.cluster.gpu.efficiency;
-    const Route& whole = routes.of(o.axis);
+    const Route& whole = routes.of(o.group);
     const double n = static_cast<double>(o.group_size);
-    if (n >= whole.degree || o.axis == GroupKind::pp)
+    if (n >= whole.degree || o.group == GroupKind::pp)
         return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share);
     // A part of expert data parallelism: its shards lie inside, its replicas outside.
     const bool replicas = o.collective == Collective::all_reduce;
@@ -71,7 +57,7 @@ double call_time(const Plan& plan, Routes& routes, const Operation& o) {
 }
 
 void add_exposed(StepWork& work, const Operation& o, double per_call) {
-    const int axis = unit_axis(o.axis);
+    const int axis = unit_axis(o.group);
     if (axis < 0) return;
     const auto add = [&](UnitComm& u) {
         (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
@@ -91,20 +77,20 @@ void add_exposed(StepWork& work, const Operation& o, double per_call) {
 struct Shared {
     double need = 0, hidden = 0;
     std::string_view behind;
-    [[nodiscard]] double exposed() const { return need > 0 ? (need - hidden) / need : 0; }  // share
+    [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };
 
 constexpr std::size_t kUnits = 7;
 class SharedTable {
   public:
     // Axes that no layer speaks on share a place that nothing hides.
-    Shared& of(GroupKind axis, Unit unit, bool forward) {
-        const int a = unit_axis(axis);
+    Shared& of(GroupKind group, Unit unit, bool forward) {
+        const int a = unit_axis(group);
         if (a < 0) return rest_;
         return table_[(static_cast<std::size_t>(a) * kUnits + static_cast<std::size_t>(unit)) * 2
                       + (forward ? 0 : 1)];
     }
-    Shared& of(const Operation& o) { return of(o.axis, o.unit, o.phase == Phase::forward); }
+    Shared& of(const Operation& o) { return of(o.group, o.unit, o.phase == Phase::forward); }
 
   private:
     std::array<Shared, UnitComm::kAxes * kUnits * 2> table_{};
@@ -120,7 +106,7 @@ double pass(const PassTime& t, bool forward) {
 // what is left of the layer: another micro-batch's, which DualPipe pairs by design.
 void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
     const Overlap& flags = plan.training.overlap;
-    const double reach = plan.cluster.gpu.efficiency.overlap;
+    const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
     const LayerTimes& t = work.times;
     const auto take = [&](Shared& s, bool allowed, double room, std::string_view behind) {
         if (!allowed || s.need <= 0) return 0.0;
@@ -128,7 +114,7 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
         s.behind = behind;
         return s.hidden;
     };
-    const auto room = [&](const PassTime& p) { return reach * pass(p, forward); };
+    const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
     const double core =
         take(shared.of(GroupKind::cp, Unit::every_layer, forward),
              flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention), "attention core");
@@ -142,26 +128,25 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
     double moe =
         block + take(shared.of(GroupKind::tp, Unit::moe_layer, forward), flags.tp, room(t.moe_mlp), beside);
     moe += take(shared.of(GroupKind::ep, Unit::moe_layer, forward),
-                flags.ep || pairs_hide_experts(plan.layout.schedule), room(t.moe) - moe,
+                flags.ep || traits_of(plan.layout.schedule).overlaps_pairs, room(t.moe) - moe,
                 "another micro-batch's compute");
     (forward ? work.dense_busy.forward : work.dense_busy.input_grad) = dense;
     (forward ? work.moe_busy.forward : work.moe_busy.input_grad) = moe;
 }
 
-void time_operations(const Plan& plan, const Mesh& mesh,
-                     const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
-                     SharedTable& shared) {
+void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+                     StepWork& work, SharedTable& shared) {
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
         shared.of(o).need += o.call_s * o.calls;
-        if (o.axis == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
         o.hidden_behind = shared.of(o).behind;
-        if (unit_axis(o.axis) >= 0) add_exposed(work, o, o.call_s * shared.of(o).exposed());
+        if (unit_axis(o.group) >= 0) add_exposed(work, o, o.call_s * shared.of(o).exposed_share());
     }
 }
 
@@ -191,17 +176,17 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& sh
     if (device != comm.busiest_device) count_calls(plan, device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
-        o.exposed_s = o.time_s * shared.of(o).exposed();
+        o.exposed_s = o.time_s * shared.of(o).exposed_share();
     }
 }
 
 void find_recompute(const Plan& plan, StepWork& work) {
-    work.dense_again = work.moe_again = {};
+    work.dense_recompute = work.moe_recompute = {};
     if (plan.training.recompute == Recompute::full) {
-        work.dense_again.input_grad = work.times.dense.forward;
-        work.moe_again.input_grad = work.times.moe.forward;
+        work.dense_recompute.input_grad = work.times.dense.forward;
+        work.moe_recompute.input_grad = work.times.moe.forward;
     } else if (plan.training.recompute == Recompute::selective) {
-        work.dense_again.input_grad = work.moe_again.input_grad = work.times.attention.forward;
+        work.dense_recompute.input_grad = work.moe_recompute.input_grad = work.times.attention.forward;
     }
 }
 
@@ -209,23 +194,23 @@ void find_recompute(const Plan& plan, StepWork& work) {
 // missing counts as compute.
 void wait_for_host(const Plan& plan, StepWork& work) {
     const double launch = plan.cluster.gpu.efficiency.launch_s;
-    const double again = plan.training.recompute == Recompute::full ? 1 : 0;
+    const double repeats = plan.training.recompute == Recompute::full ? 1 : 0;
     const auto wait = [&](PassTime& t, const PassTime& repeated, const UnitComm& comm, double launches) {
         const double forward = t.forward + comm.sum(Phase::forward);
         const double backward =
             t.input_grad + t.weight_grad + repeated.input_grad + comm.sum(Phase::backward);
         t.forward += std::max(launches * launch - forward, 0.0);
-        t.input_grad += std::max((kBackwardLaunches + again) * launches * launch - backward, 0.0);
+        t.input_grad += std::max((kBackwardLaunches + repeats) * launches * launch - backward, 0.0);
     };
-    wait(work.times.dense, work.dense_again, work.dense, work.times.dense_launches);
-    wait(work.times.moe, work.moe_again, work.moe, work.times.moe_launches);
+    wait(work.times.dense, work.dense_recompute, work.dense, work.times.dense_launches);
+    wait(work.times.moe, work.moe_recompute, work.moe, work.times.moe_launches);
 }
 
 // Everything of one micro-batch on a chunk, by part.
 struct ChunkWork {
     PassTime compute;
     PassTime busy;  // of the compute: what already hides a transfer
-    double again = 0;
+    double recompute = 0;
     UnitComm comm;
 };
 
@@ -242,7 +227,7 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     c.compute += w.times.moe * k.moe;
     c.busy = w.dense_busy * k.dense;
     c.busy += w.moe_busy * k.moe;
-    c.again = w.dense_again.input_grad * k.dense + w.moe_again.input_grad * k.moe;
+    c.recompute = w.dense_recompute.input_grad * k.dense + w.moe_recompute.input_grad * k.moe;
     add(c.comm, w.dense, k.dense);
     add(c.comm, w.moe, k.moe);
     if (k.first) {
@@ -260,9 +245,8 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
 
 }  // namespace
 
-void compute_costs(const Plan& plan, const Mesh& mesh,
-                   const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
-                   TimelineCosts& out) {
+void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+                   StepWork& work, TimelineCosts& out) {
     work = {};
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
@@ -270,13 +254,6 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
     time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);
     wait_for_host(plan, work);
-    work.most_held = comm.most_held;
-    const bool sharded = plan.layout.zero > 0;
-    const std::int64_t edp = std::max<std::int64_t>(summary[at(GroupKind::edp)].degree, 1);
-    const std::int64_t lots = std::gcd(summary[at(GroupKind::dp_replicate)].degree, edp);
-    const std::int64_t expert_shards = edp / lots;
-    work.shards = sharded ? static_cast<double>(summary[at(GroupKind::fsdp)].degree) : 1;
-    work.expert_shards = sharded ? static_cast<double>(expert_shards) : 1;
 
     const bool hidden = plan.training.overlap.pp;
     out.send = hidden ? work.send_s : 0;
@@ -293,7 +270,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh,
         const double send = hidden ? 0 : work.send_s;
         out.chunk[i].forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
         out.chunk[i].input_grad =
-            c.compute.input_grad + c.again + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
+            c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
         out.chunk[i].weight_grad = c.compute.weight_grad;
     }
     count_longest(plan, out, shared, comm);
@@ -318,11 +295,31 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
         const ChunkWork w = work_of(plan, work, k);
         p.work.compute += w.compute * runs;
         p.work.busy += w.busy * runs;
-        p.work.again += w.again * runs;
+        p.work.recompute += w.recompute * runs;
         add(p.work.comm, w.comm, runs);
         if (!plan.training.overlap.pp) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
     }
     return p;
+}
+
+struct LayerWork {
+    double compute = 0, recompute = 0;
+    [[nodiscard]] double all() const { return compute + recompute; }
+};
+
+// What a device computes on average, all micro-batches.
+LayerWork mean_work(const Plan& plan, const StepWork& work, const Stages& stages, double runs) {
+    LayerWork sum, chunk;
+    for (std::size_t i = 0; i < stages.chunk.size(); ++i) {
+        if (i == 0 || !(stages.chunk[i] == stages.chunk[i - 1])) {
+            const ChunkWork w = work_of(plan, work, stages.chunk[i]);
+            chunk = {w.compute.total(), w.recompute};
+        }
+        sum.compute += chunk.compute;
+        sum.recompute += chunk.recompute;
+    }
+    const double share = runs / stages.devices;
+    return {sum.compute * share, sum.recompute * share};
 }
 
 // Idle time of the busiest device: from the replay, or from the makespan as estimated without one.
@@ -341,10 +338,11 @@ void expose_gradients(const Plan& plan, const Parts& parts, double microbatches,
     const PassTime &c = parts.work.compute, &busy = parts.work.busy;
     double forward = std::max(share * c.forward - busy.forward, 0.0) * windows;
     double backward =
-        std::max(share * (c.input_grad + c.weight_grad + parts.work.again) - busy.input_grad, 0.0) * windows;
+        std::max(share * (c.input_grad + c.weight_grad + parts.work.recompute) - busy.input_grad, 0.0)
+        * windows;
     for (Operation& o : comm.operations) {
-        if (!is_gradient_axis(o.axis)) {
-            if (o.axis == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[at(o.axis)] += o.time_s;
+        if (!is_data_parallel(o.group)) {
+            if (o.group == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[o.group] += o.time_s;
             continue;
         }
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
@@ -353,7 +351,7 @@ void expose_gradients(const Plan& plan, const Parts& parts, double microbatches,
         room -= hidden;
         o.exposed_s = o.time_s - hidden;
         o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
-        out.exposed_comm_s[at(o.axis)] += o.exposed_s;
+        out.exposed_comm_s[o.group] += o.exposed_s;
     }
 }
 
@@ -367,19 +365,19 @@ void rate(const Plan& plan, const Mesh& mesh, Step& s) {
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
     const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
-    const double again = t.recompute == Recompute::full        ? f.layers
-                         : t.recompute == Recompute::selective ? f.attention
-                                                               : 0;
+    const double repeated = t.recompute == Recompute::full        ? f.layers
+                            : t.recompute == Recompute::selective ? f.attention
+                                                                  : 0;
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
     // Of the attention's FLOPs a causal mask leaves those of the keys that a query meets.
     const double context = static_cast<double>(t.sequence_length);
-    const double met = keys_met(plan.model, context, true) / keys_met(plan.model, context, false);
-    const double needed = 3 * (f.layers - f.attention * (1 - met) + f.head) * batch / gpus;
+    const double causal_share = keys_met(plan.model, context, true) / keys_met(plan.model, context, false);
+    const double ideal_flops = 3 * (f.layers - f.attention * (1 - causal_share) + f.head) * batch / gpus;
     s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
     const double peak = find_rates(plan).peak;
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
-    s.ideal_s = std::min(needed / peak, s.compute_s);
-    s.hfu = s.mfu * (1 + again / (3 * (f.layers + f.head)));
+    s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
+    s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
     s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
     s.error = plan.cluster.gpu.efficiency.error;
@@ -391,28 +389,31 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
                   const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out) {
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
-    s.busiest_device = comm.busiest_device;
-    const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, s.busiest_device);
-    s.compute_s = parts.work.compute.total();
-    s.recompute_s = parts.work.again;
+    const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
+    const LayerWork longest{parts.work.compute.total(), parts.work.recompute};
+    const LayerWork mean = mean_work(plan, work, comm.stages, runs_of(shape.schedule, work.microbatches));
+    // Where the longest stage is so by its communication, it may compute less than the mean.
+    const bool uneven = longest.all() > mean.all() * (1 + 1e-9);
+    s.compute_s = uneven ? mean.compute : longest.compute;
+    s.recompute_s = uneven ? mean.recompute : longest.recompute;
+    s.uneven_s = uneven ? longest.all() - mean.all() : 0;
     for (std::size_t i = 0; i < UnitComm::kAxes; ++i)
-        s.exposed_comm_s[at(kUnitAxes[i])] = parts.work.comm.forward[i] + parts.work.comm.backward[i];
+        s.exposed_comm_s[kUnitAxes[i]] = parts.work.comm.forward[i] + parts.work.comm.backward[i];
 
     const double idle = idle_time(shape, costs, timeline, parts.busy);
     const double ramp = plan.training.overlap.pp
                             ? std::min(idle, 2 * static_cast<double>(shape.devices - 1) * work.send_s)
                             : 0;
-    s.exposed_comm_s[at(GroupKind::pp)] = parts.sends + ramp;
+    s.exposed_comm_s[GroupKind::pp] = parts.sends + ramp;
     for (Operation& o : comm.operations)
-        if (o.axis == GroupKind::pp && o.unit == Unit::boundary) {
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
             o.hidden_behind = plan.training.overlap.pp ? "other micro-batches' compute" : "";
             o.exposed_s = plan.training.overlap.pp ? std::min(o.time_s, ramp / 2) : o.time_s;
         }
-    s.bubble_s = idle - ramp;
+    s.bubble_s = idle - ramp + s.uneven_s;
     expose_gradients(plan, parts, work.microbatches, comm, s);
     sum_axes(comm);
-    s.optimizer_s = optimizer_time(plan, work.most_held.dense / work.shards)
-                    + optimizer_time(plan, work.most_held.experts / work.expert_shards)
+    s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh)))
                     + plan.cluster.gpu.efficiency.step_s;
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {

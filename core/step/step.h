@@ -11,11 +11,14 @@
 
 namespace pentamesh {
 
-// Every part in seconds; the parts sum to time_s (tested).
+// Every part in seconds; they sum to time_s. Exposed communication is that of the device that works longest
+// (Comm::busiest_device).
 struct Step {
     double time_s = 0;
+    // Compute and recompute of the average stage; the bubble is what that stage waits in the pipeline.
     double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
-    std::array<double, kGroupKindCount> exposed_comm_s{};
+    double uneven_s = 0;  // of bubble_s: the wait for the longest stage, which has more to compute
+    EnumArray<GroupKind, double> exposed_comm_s{};
     double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
     double model_flops_per_gpu = 0;  // per step
     double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
@@ -23,7 +26,7 @@ struct Step {
     double tokens_per_s = 0, tokens_per_step = 0;
     double error = 0;            // relative half-width of the range, from the fit
     double straggler_bound = 0;  // cv sqrt(2 ln N), the share that the bound would add
-    int busiest_device = 0;      // the one whose work the parts are
+    bool operator==(const Step&) const = default;
 };
 
 // Exposed communication of a micro-batch on one unit of the model, by the axes that a layer speaks on.
@@ -35,30 +38,34 @@ struct UnitComm {
         for (const double t : phase == Phase::forward ? forward : backward) s += t;
         return s;
     }
+    bool operator==(const UnitComm&) const = default;
 };
 
 // What a step is made of before a schedule orders it. Units as in comm.h.
 struct StepWork {
     LayerTimes times;
-    PassTime dense_again, moe_again;  // what recomputation adds to a layer's input gradient
+    PassTime dense_recompute, moe_recompute;  // what recomputation adds to a layer's input gradient
     UnitComm dense, moe, embedding, head;
     PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
     double send_s = 0;              // one message to a neighbouring stage
     double microbatches = 0;        // per step and replica
-    HeldWeights most_held;          // largest over devices
-    double shards = 1, expert_shards = 1;  // ranks that share one optimizer state
+    bool operator==(const StepWork&) const = default;
 };
 
 // Times every operation of `comm` and fills the costs of each chunk: what run_timeline replays. Exposure of
 // gradients and parameters is left to compute_step, which knows how long a step has room for them.
-void compute_costs(const Plan& plan, const Mesh& mesh,
-                   const std::array<GroupSummary, kGroupKindCount>& summary, Comm& comm, StepWork& work,
-                   TimelineCosts& out);
+void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+                   StepWork& work, TimelineCosts& out);
 
 // `timeline`: the replay of those costs, or null for the schedule's closed form. Fills what compute_costs
 // left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
                   const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out);
+
+// What the schedule leaves idle on the longest stage: the bubble without the wait for uneven stages.
+[[nodiscard]] inline double schedule_bubble_s(const Step& s) {
+    return s.bubble_s - s.uneven_s;
+}
 
 // `ideal` and `kernels` are the two halves of `compute`.
 enum class StepPart : std::uint8_t {
@@ -69,14 +76,15 @@ enum class StepPart : std::uint8_t {
     optimizer,
     straggler,
     ideal,
-    kernels
+    kernels,
+    uneven  // of the bubble; the rest of it is StepPart::bubble
 };
 
 // The step as a waterfall of lost time: from what a perfect GPU would need to what it takes. Parts of no time
 // are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
 struct StepSlice {
     StepPart part = StepPart::compute;
-    GroupKind axis = GroupKind::tp;  // of `exposed`
+    GroupKind group = GroupKind::tp;  // of `exposed`
     double from_s = 0, time_s = 0;
 };
 [[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
@@ -93,8 +101,5 @@ struct Band {
 
 // Days of 86,400 s to train on so many tokens; 0 where nothing moves.
 [[nodiscard]] double days_for(const Step& step, double tokens);
-
-[[nodiscard]] Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part,
-                                       GroupKind axis = GroupKind::tp);
 
 }  // namespace pentamesh

@@ -13,6 +13,7 @@ std::string_view name_of(StepPart part) {
     case StepPart::straggler: return "stragglers";
     case StepPart::ideal: return "ideal compute";
     case StepPart::kernels: return "below the peak";
+    case StepPart::uneven: return "uneven stages";
     }
     return "";
 }
@@ -20,17 +21,18 @@ std::string_view name_of(StepPart part) {
 std::vector<StepSlice> waterfall(const Step& s) {
     std::vector<StepSlice> out;
     double at = 0;
-    const auto add = [&](StepPart part, double time_s, GroupKind axis = GroupKind::tp) {
+    const auto add = [&](StepPart part, double time_s, GroupKind group = GroupKind::tp) {
         if (time_s <= 0) return;
-        out.push_back({part, axis, at, time_s});
+        out.push_back({part, group, at, time_s});
         at += time_s;
     };
     add(StepPart::ideal, s.ideal_s);
     add(StepPart::kernels, s.compute_s - s.ideal_s);
     add(StepPart::recompute, s.recompute_s);
-    add(StepPart::bubble, s.bubble_s);
+    add(StepPart::bubble, schedule_bubble_s(s));
+    add(StepPart::uneven, s.uneven_s);
     for (int k = 0; k < kGroupKindCount; ++k)
-        add(StepPart::exposed, s.exposed_comm_s[static_cast<std::size_t>(k)], static_cast<GroupKind>(k));
+        add(StepPart::exposed, s.exposed_comm_s[k], static_cast<GroupKind>(k));
     add(StepPart::optimizer, s.optimizer_s);
     add(StepPart::straggler, s.straggler_s);
     return out;

@@ -2,17 +2,13 @@
 
 #include "core/base/text.h"
 #include "core/mesh/failure.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
 
 namespace pentamesh {
 namespace {
-
-std::string_view tier_name(const Cluster& cluster, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return i < cluster.tiers.size() ? std::string_view(cluster.tiers[i].name) : "the network";
-}
 
 std::string where_text(const Plan& plan, const GroupSummary& s) {
     if (s.by_tier[0] == s.groups) return sentence("all inside ", tier_name(plan.cluster, 0));
@@ -22,29 +18,23 @@ std::string where_text(const Plan& plan, const GroupSummary& s) {
                     " across ", slow);
 }
 
-std::string spoken(Collective c) {
-    std::string name(name_of(c));
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name;
-}
-
 // What an axis says in every layer; where it says nothing there, what it says at all. What is not counted by
 // the layer (messages between stages, the shards of a layer that a step gathers) is not of it here.
-void collect_calls(const Evaluation& e, GroupKind spoken, AxisCaption& out) {
+void collect_calls(const Evaluation& e, GroupKind group, AxisCaption& out) {
     const auto of_layer = [](const Operation& o) {
         return o.unit == Unit::every_layer || o.unit == Unit::dense_layer || o.unit == Unit::moe_layer;
     };
-    const auto in_layer = [&](const Operation& o) { return o.axis == spoken && of_layer(o); };
+    const auto in_layer = [&](const Operation& o) { return o.group == group && of_layer(o); };
     const auto& all = e.comm.operations;
     const bool layers = std::any_of(all.begin(), all.end(), in_layer);
     double every = 0, dense = 0, moe = 0;
     for (const Operation& o : all) {
-        if (o.axis != spoken || (layers && !of_layer(o))) continue;
+        if (o.group != group || (layers && !of_layer(o))) continue;
         if (std::find(out.collectives.begin(), out.collectives.end(), o.collective) == out.collectives.end())
             out.collectives.push_back(o.collective);
         if (o.unit == Unit::boundary) out.calls_per_boundary = 2;  // of two stages each has one of them
         (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
-        if (!o.elsewhere) out.calls_per_step += o.count_per_step;
+        if (!o.on_other_stage) out.calls_per_step += o.count_per_step;
     }
     if (layers) out.calls_per_layer = every + std::max(dense, moe);
 }
@@ -72,12 +62,12 @@ GroupKind speaking(const Evaluation& e, GroupKind kind) {
     if (kind != GroupKind::dp_shard && kind != GroupKind::dp_replicate && kind != GroupKind::dp) return kind;
     for (const GroupKind k : {kind, GroupKind::dp, GroupKind::fsdp, GroupKind::dp_cp, GroupKind::dp_shard,
                               GroupKind::dp_replicate})
-        if (e.comm.by_axis[static_cast<std::size_t>(k)].count > 0) return k;
+        if (e.comm.by_axis[k].count > 0) return k;
     return kind;
 }
 
 AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
-    const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
+    const GroupSummary& s = e.groups[kind];
     AxisCaption out;
     out.kind = kind;
     out.groups = s.groups;
@@ -92,16 +82,16 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
     collect_calls(e, under, out);
     out.text = sentence(count_text(s.groups, "group"), " of ", s.degree, ", ", where_text(plan, s));
     for (std::size_t i = 0; i < out.collectives.size(); ++i)
-        out.text += (i == 0 ? ": " : " + ") + spoken(out.collectives[i]);
-    if (!out.collectives.empty() && e.groups[static_cast<std::size_t>(under)].degree != s.degree)
-        out.text += sentence(" over ", name_of(under));
+        out.text += (i == 0 ? ": " : " + ") + std::string(words_of(out.collectives[i]));
+    if (!out.collectives.empty() && e.groups[under].degree != s.degree)
+        out.text += sentence(" over ", name_of(under), " (", where_text(plan, e.groups[under]), ")");
     if (out.calls_per_layer > 0)
-        out.text += sentence(", ", three_digits(out.calls_per_layer), " per layer");
+        out.text += sentence(", ", whole_text(out.calls_per_layer), " per layer");
     else if (out.calls_per_boundary > 0)
         out.text += sentence(", ", out.calls_per_boundary, " per micro-batch over every stage boundary, ",
-                             three_digits(out.calls_per_step), " per step and GPU");
+                             whole_text(out.calls_per_step), " per step and GPU");
     else if (out.calls_per_step > 0)
-        out.text += sentence(", ", three_digits(out.calls_per_step), " per step");
+        out.text += sentence(", ", whole_text(out.calls_per_step), " per step");
     return out;
 }
 
@@ -111,7 +101,7 @@ RankExplanation explain_rank(const Plan& plan, const Mesh& mesh, std::int64_t ra
     out.node = rank / node_size(mesh, plan.cluster);
     out.dense = dense_coordinates(mesh, rank);
     out.expert = expert_coordinates(mesh, rank);
-    out.stage = out.dense[static_cast<std::size_t>(Axis::pp)];
+    out.stage = out.dense[Axis::pp];
     out.text = sentence("Rank ", rank, ": node ", out.node, ", stage ", out.stage);
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);

@@ -1,5 +1,7 @@
 // What a term of the glossary is in a plan: a table from its id to a function of the plan and its evaluation.
 #include "core/base/text.h"
+#include "core/memory/memory_parts.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/teach/captions.h"
 #include "core/teach/glossary.h"
@@ -14,22 +16,17 @@ struct Here {
     const Plan& p;
     const Evaluation& e;
 
-    [[nodiscard]] std::int64_t degree(GroupKind k) const {
-        return e.groups[static_cast<std::size_t>(k)].degree;
-    }
+    [[nodiscard]] std::int64_t degree(GroupKind k) const { return e.groups[k].degree; }
     [[nodiscard]] bool on(GroupKind k) const { return degree(k) > 1; }
     [[nodiscard]] bool gathers() const { return p.layout.zero == 3 && on(GroupKind::fsdp); }
     [[nodiscard]] const StageMemory* fullest() const {
         return e.memory.stage.empty() ? nullptr
                                       : &e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
     }
-    [[nodiscard]] std::string tier(std::size_t i) const {
-        return i < p.cluster.tiers.size() ? p.cluster.tiers[i].name : "the network";
-    }
 };
 
 std::string axis(const Here& h, GroupKind k) {
-    const GroupSummary& g = h.e.groups[static_cast<std::size_t>(k)];
+    const GroupSummary& g = h.e.groups[k];
     if (g.degree <= 1) return "1 here: it cuts nothing";
     return caption_of(h.p, h.e, k).text;
 }
@@ -44,9 +41,10 @@ template <Collective c>
 std::string collective_of(const Here& h) {
     double calls = 0, bytes = 0;
     for (const Operation& o : h.e.comm.operations)
-        if (o.collective == c && !o.elsewhere) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
+        if (o.collective == c && !o.on_other_stage) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
     if (calls <= 0) return "none here";
-    return three_digits(calls) + " a step on the busiest GPU, which sends " + bytes_text(bytes);
+    return whole_text(calls) + " a step on " + rows_device_text(h.e.comm) + ", which sends "
+           + bytes_text(bytes);
 }
 
 std::string of_step(const Here& h, double seconds) {
@@ -67,18 +65,21 @@ std::string of_fullest(const Here& h, double StageMemory::*part) {
     return s ? memory_text(s->*part) + " on the fullest GPU" : "";
 }
 
+// Of a matrix, as nearly all parameters are.
 std::string bytes_per_parameter(const Here& h) {
     const Training& t = h.p.training;
-    const double state = t.optimizer == Optimizer::adamw ? 2 * bytes_of(t.optimizer_state) : 0;
-    if (state == 0) return {};
-    const double weights = bytes_of(t.parameters), gradients = bytes_of(t.gradients),
-                 master = bytes_of(t.master_weights);
-    return sentence(
-        three_digits(weights), " + ", three_digits(gradients), " + ", three_digits(master), " + ",
-        three_digits(state), " = ", three_digits(weights + gradients + master + state),
-        " here (weights, gradients, master copy, Adam): ",
-        memory_text((weights + gradients + master + state) * static_cast<double>(h.e.parameters.total)),
-        " in all");
+    const double weights = parameter_bytes(t).linear, gradients = gradient_bytes(t).linear,
+                 master = master_bytes(t).linear, states = optimizer_bytes(t).linear - master;
+    const double all = weights + gradients + master + states;
+    return sentence(three_digits(weights), " + ", three_digits(gradients), " + ", three_digits(master), " + ",
+                    three_digits(states), " = ", three_digits(all),
+                    " here (weights, gradients, master copy, optimizer): ",
+                    memory_text(all * static_cast<double>(h.e.parameters.total)), " in all");
+}
+
+std::string peers_text(const Plan& p) {
+    const bool tensor = p.layout.tp > 1, expert = p.layout.ep > 1;
+    return tensor && expert ? "tensor and expert peers" : expert ? "expert peers" : "tensor peers";
 }
 
 std::string replicas(const Here& h) {
@@ -89,8 +90,7 @@ std::string replicas(const Here& h) {
 std::string order(const Here& h) {
     std::string t;
     for (const Axis a : h.p.layout.order) {
-        const std::int64_t size =
-            a == Axis::ep ? h.degree(GroupKind::ep) : h.e.mesh.dense[static_cast<std::size_t>(a)].size;
+        const std::int64_t size = a == Axis::ep ? h.degree(GroupKind::ep) : h.e.mesh.dense[a].size;
         if (size > 1) t += sentence(t.empty() ? "" : ", ", name_of(a), " ", size);
     }
     return t.empty() ? "one rank" : t + ", innermost first";
@@ -155,13 +155,15 @@ constexpr std::array kRows{
     Row{"exposed", exposed},
     Row{"sync-point",
         [](const Here& h) {
-            return sentence("the layers have ", three_digits(h.e.comm.sync_points_per_microbatch),
-                            " in each micro-batch here");
+            return sentence("the layers wait for ", peers_text(h.p), " ",
+                            whole_text(h.e.comm.sync_points_per_microbatch),
+                            " times in each micro-batch here");
         }},
     Row{"fast-domain",
         [](const Here& h) -> std::string {
             if (h.p.cluster.tiers.empty()) return {};
-            return sentence(count_text(h.p.cluster.tiers[0].domain, "GPU"), " on ", h.tier(0));
+            return sentence(count_text(domain_of(h.p.cluster, 0), "GPU"), " on ",
+                            std::string(tier_name(h.p.cluster, 0)));
         }},
     Row{"nvlink", [](const Here& h) { return tiers_from(h, 0); }},
     Row{"infiniband", [](const Here& h) { return tiers_from(h, 1); }},
@@ -258,9 +260,12 @@ struct Name {
     bool (*used)(const Here&);
 };
 
-bool runs(const Here& h, std::initializer_list<Schedule> schedules) {
-    return h.on(GroupKind::pp)
-           && std::find(schedules.begin(), schedules.end(), h.p.layout.schedule) != schedules.end();
+// Whether the plan's pipeline runs a schedule of this term; nullopt: no schedule has it.
+std::optional<bool> runs(const Here& h, std::string_view term) {
+    for (int i = 0; i < kScheduleCount; ++i)
+        if (traits_of(static_cast<Schedule>(i)).term == term)
+            return h.on(GroupKind::pp) && traits_of(h.p.layout.schedule).term == term;
+    return std::nullopt;
 }
 template <int stage>
 bool zero_is(const Here& h) {
@@ -277,18 +282,6 @@ constexpr std::array kNamesUsed{
     Name{"megatron-tp", [](const Here& h) { return h.on(GroupKind::tp); }},
     Name{"megatron-sp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.layout.sequence_parallel; }},
     Name{"async-tp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.training.overlap.tp; }},
-    Name{"gpipe", [](const Here& h) { return runs(h, {Schedule::gpipe}); }},
-    Name{"1f1b", [](const Here& h) { return runs(h, {Schedule::one_f_one_b}); }},
-    Name{"interleaved", [](const Here& h) { return runs(h, {Schedule::interleaved}); }},
-    Name{"zero-bubble",
-         [](const Here& h) {
-             return runs(h, {Schedule::zb_h1, Schedule::zb_h2, Schedule::zb_v});
-         }},
-    Name{"dualpipe",
-         [](const Here& h) {
-             return runs(h, {Schedule::dualpipe, Schedule::dualpipev});
-         }},
-    Name{"bfs", [](const Here& h) { return runs(h, {Schedule::looped_bfs}); }},
     Name{"ring-attention",
          [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::ring; }},
     Name{"head-tail",
@@ -307,7 +300,7 @@ constexpr std::array kNamesUsed{
 std::optional<bool> used_in(std::string_view id, const Plan& plan, const Evaluation& evaluation) {
     for (const Name& n : kNamesUsed)
         if (n.id == id) return n.used({plan, evaluation});
-    return std::nullopt;
+    return runs({plan, evaluation}, id);
 }
 
 std::string in_this_plan(std::string_view id, const Plan& plan, const Evaluation& evaluation) {
@@ -321,6 +314,10 @@ std::vector<std::string_view> computed_terms() {
     std::vector<std::string_view> out;
     for (const Row& r : kRows) out.push_back(r.id);
     for (const Name& n : kNamesUsed) out.push_back(n.id);
+    for (int i = 0; i < kScheduleCount; ++i) {
+        const std::string_view term = traits_of(static_cast<Schedule>(i)).term;
+        if (std::find(out.begin(), out.end(), term) == out.end()) out.push_back(term);
+    }
     return out;
 }
 

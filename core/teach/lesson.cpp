@@ -1,21 +1,17 @@
 #include "core/teach/lesson.h"
 
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_answers.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 
 namespace pentamesh {
 namespace {
 
 constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
-constexpr std::array<std::string_view, 12> kViews{"dashboard", "mesh",   "zoom",     "shards",
-                                                  "map",       "memory", "timeline", "comm",
-                                                  "tensors",   "step",   "compare",  "search"};
 
 std::string_view trim(std::string_view s) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -35,9 +31,9 @@ bool parse_tolerance(std::string_view text, double& out) {
     text = trim(text);
     const bool percent = !text.empty() && text.back() == '%';
     if (percent) text = trim(text.substr(0, text.size() - 1));
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out)) return false;
-    if (percent) out /= 100;
+    const std::optional<double> read = parse_double(text);
+    if (!read) return false;
+    out = percent ? *read / 100 : *read;
     return out >= 0 && out <= 1;
 }
 
@@ -70,7 +66,7 @@ std::optional<KeyValue> key_value(std::string_view line) {
 
 class Reader {
   public:
-    explicit Reader(std::string_view text) : text_(text) {}
+    Reader(std::string_view text, std::span<const std::string_view> views) : text_(text), views_(views) {}
 
     ParsedLesson read() {
         if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
@@ -90,6 +86,7 @@ class Reader {
 
   private:
     std::string_view text_, line_;
+    std::span<const std::string_view> views_;
     int number_ = 0;
     bool in_head_ = false;  // the "key: value" lines right below a heading
     ParsedLesson out_;
@@ -206,8 +203,8 @@ class Reader {
             set_line(kv.value, scene);
         } else if (kv.key == "view") {
             scene.view = kv.value;
-            if (std::find(kViews.begin(), kViews.end(), kv.value) == kViews.end())
-                unknown("view", kv.value, {kViews.begin(), kViews.end()});
+            if (std::find(views_.begin(), views_.end(), kv.value) == views_.end())
+                unknown("view", kv.value, {views_.begin(), views_.end()});
         } else if (kv.key == "axis") {
             scene.axis = kv.value;
             check_axis(kv.value);
@@ -357,8 +354,8 @@ class Reader {
 
 }  // namespace
 
-ParsedLesson parse_lesson(std::string_view text) {
-    return Reader(text).read();
+ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views) {
+    return Reader(text, views).read();
 }
 
 LessonPlan plan_of_step(const Lesson& lesson, std::size_t i) {

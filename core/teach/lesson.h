@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,8 +69,9 @@ struct ParsedLesson {
     Lesson lesson;                    // what could be read
     std::vector<LessonError> errors;  // empty: everything could
 };
-// Never throws; reads what it can. Queries are checked by name and arguments (lesson_answers.h).
-[[nodiscard]] ParsedLesson parse_lesson(std::string_view text);
+// Never throws; reads what it can. Queries are checked by name and arguments (lesson_answers.h); `views` are
+// the names that "view" may have.
+[[nodiscard]] ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views);
 
 // The scene that step `i` shows: the last `open` at or before it, with every `set` since.
 struct LessonPlan {

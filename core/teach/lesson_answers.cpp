@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/io/plan_json.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -43,7 +44,7 @@ bool take_argument(std::string_view pattern, std::string_view word, QueryArgumen
     if (pattern == "AXIS") {
         for (int k = 0; k < kGroupKindCount; ++k)
             if (name_of(static_cast<GroupKind>(k)) == word) {
-                arg.axis = static_cast<GroupKind>(k);
+                arg.group = static_cast<GroupKind>(k);
                 return true;
             }
         return false;
@@ -329,17 +330,14 @@ std::optional<double> parse_guess(std::string_view text, std::string_view unit) 
     std::string clean;
     for (const char c : trim(text))
         if (c != ',' && c != ' ' && c != '_') clean += c;
-    const char* const end = clean.data() + clean.size();
-    double value = 0;
-    auto [at, error] = std::from_chars(clean.data(), end, value);
-    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-    if (at != end && *at == '/') {
-        double below = 0;
-        const auto [after, bad] = std::from_chars(at + 1, end, below);
-        if (bad != std::errc() || after != end || below == 0) return std::nullopt;
-        return value / below * (unit == "%" ? 100 : 1);
+    const auto [value, length] = leading_number(clean);
+    if (length == 0) return std::nullopt;
+    const std::string_view typed = std::string_view(clean).substr(length);
+    if (typed.starts_with('/')) {
+        const std::optional<double> below = parse_double(typed.substr(1));
+        if (!below || *below == 0) return std::nullopt;
+        return value / *below * (unit == "%" ? 100 : 1);
     }
-    const std::string_view typed(at, static_cast<std::size_t>(end - at));
     if (typed.empty() || typed == unit) return value;
     const auto of_typed = size_of_unit(typed), of_unit = size_of_unit(unit);
     if (unit.empty() || !of_unit) return value * (of_typed ? of_typed->size : 1);

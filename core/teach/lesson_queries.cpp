@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/mesh/layout_name.h"
+#include "core/mesh/places.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/teach/captions.h"
@@ -15,16 +16,11 @@ namespace {
 
 using namespace query;
 
-std::string tier_name(const Plan& plan, int tier) {
-    const auto i = static_cast<std::size_t>(tier);
-    return tier >= 0 && i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : std::string();
-}
-
 Answer world(const QueryInput& in) {
     std::string product;
     for (const Axis a : in.plan.layout.order) {
         if (a == Axis::ep) continue;
-        const std::int64_t f = in.e.mesh.dense[static_cast<std::size_t>(a)].size;
+        const std::int64_t f = in.e.mesh.dense[a].size;
         if (f > 1) product += (product.empty() ? "" : " · ") + sentence(name_of(a), " ", f);
     }
     return count(in.e.mesh.world,
@@ -47,7 +43,8 @@ Answer groups(const QueryInput& in) {
 Answer tier_of(const QueryInput& in) {
     const GroupSummary& s = summary(in);
     if (s.degree <= 1) return none(sentence(name_of(s.kind), " is 1: it talks over nothing"));
-    return words(tier_name(in.plan, s.slowest_tier), caption_of(in.plan, in.e, s.kind).text);
+    return words(std::string(tier_name(in.plan.cluster, s.slowest_tier)),
+                 caption_of(in.plan, in.e, s.kind).text);
 }
 Answer inside(const QueryInput& in) {
     const GroupSummary& s = summary(in);
@@ -65,17 +62,17 @@ Answer members(const QueryInput& in, bool with_self) {
     if (summary(in).degree > 4096) return none("more ranks than anybody would list");
     Answer a;
     a.kind = Answer::Kind::ranks;
-    for (const std::int64_t r : group_members(in.e.mesh, in.arg.axis, in.arg.n))
+    for (const std::int64_t r : group_members(in.e.mesh, in.arg.group, in.arg.n))
         if (with_self || r != in.arg.n) a.ranks.push_back(r);
     for (std::size_t i = 0; i < a.ranks.size() && i < 16; ++i)
         a.text += (i == 0 ? "" : ", ") + with_commas(a.ranks[i]);
     if (a.ranks.size() > 16) a.text += sentence(" ... ", a.ranks.back());
     if (a.ranks.empty()) a.text = "nobody";
     std::string factors;
-    const GroupFactors own = group_factors(in.e.mesh, in.arg.axis);
+    const GroupFactors own = group_factors(in.e.mesh, in.arg.group);
     for (const Factor& f : own.span())
         factors += (factors.empty() ? "" : ", and ") + sentence(f.size, " ranks, ", f.stride, " apart");
-    a.working = sentence("a group of ", name_of(in.arg.axis), " is ", factors.empty() ? "one rank" : factors,
+    a.working = sentence("a group of ", name_of(in.arg.group), " is ", factors.empty() ? "one rank" : factors,
                          ": every axis further out in the order stands further apart");
     return a;
 }
@@ -96,25 +93,25 @@ Answer node_of(const QueryInput& in) {
     return count(r.node, r.text);
 }
 Answer collective(const QueryInput& in) {
-    const AxisCaption c = caption_of(in.plan, in.e, in.arg.axis);
+    const AxisCaption c = caption_of(in.plan, in.e, in.arg.group);
     std::string text;
-    for (const Collective x : c.collectives) text += (text.empty() ? "" : " + ") + spoken(x);
+    for (const Collective x : c.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(x));
     return text.empty() ? none(c.text) : words(text, c.text);
 }
 Answer caption(const QueryInput& in) {
-    const AxisCaption c = caption_of(in.plan, in.e, in.arg.axis);
+    const AxisCaption c = caption_of(in.plan, in.e, in.arg.group);
     return words(c.text, c.text);
 }
 Answer tier_at(const QueryInput& in) {
-    const std::string name = tier_name(in.plan, static_cast<int>(std::min<std::int64_t>(in.arg.n, 99)));
-    return name.empty() ? none(sentence("the cluster has no tier ", in.arg.n))
-                        : words(name, "the cluster's tiers, fastest first");
+    const auto i = static_cast<std::size_t>(in.arg.n);
+    if (i >= in.plan.cluster.tiers.size()) return none(sentence("the cluster has no tier ", in.arg.n));
+    return words(in.plan.cluster.tiers[i].name, "the cluster's tiers, fastest first");
 }
 Answer domain(const QueryInput& in) {
     const auto i = static_cast<std::size_t>(in.arg.n);
     if (i >= in.plan.cluster.tiers.size()) return none(sentence("the cluster has no tier ", in.arg.n));
-    const Tier& t = in.plan.cluster.tiers[i];
-    return count(t.domain, sentence(t.name, " joins ", t.domain, " GPUs"));
+    const std::int64_t gpus = domain_of(in.plan.cluster, i);
+    return count(gpus, sentence(in.plan.cluster.tiers[i].name, " joins ", gpus, " GPUs"));
 }
 Answer bandwidth(const QueryInput& in) {
     const auto i = static_cast<std::size_t>(in.arg.n);

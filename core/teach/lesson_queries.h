@@ -8,7 +8,7 @@ namespace pentamesh {
 
 // The arguments of one query, in the types of its pattern.
 struct QueryArguments {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     std::int64_t n = 0;
     MapRowId row = MapRowId::tp;
     std::string word;

@@ -1,5 +1,6 @@
 // Queries about bytes and seconds: what a GPU holds, what it sends, how long a step takes; and about the
 // model, the batch and what is wrong with the plan.
+#include "core/memory/memory_parts.h"
 #include "core/plan/names.h"
 #include "core/step/straggler.h"
 #include "core/teach/lesson_query_parts.h"
@@ -102,9 +103,10 @@ double state_bytes(const QueryInput& in) {
 Answer state_per_parameter(const QueryInput& in) {
     const Training& t = in.plan.training;
     return measure(state_bytes(in), "bytes",
-                   sentence("weights ", three_digits(bytes_of(t.parameters)), " + gradients ",
-                            three_digits(bytes_of(t.gradients)), " + master weights ",
-                            three_digits(bytes_of(t.master_weights)), " + the optimizer's states"));
+                   sentence("weights ", three_digits(parameter_bytes(t).linear), " + gradients ",
+                            three_digits(gradient_bytes(t).linear), " + master weights ",
+                            three_digits(master_bytes(t).linear), " + the optimizer's states ",
+                            three_digits(optimizer_bytes(t).linear - master_bytes(t).linear)));
 }
 Answer model_state(const QueryInput& in) {
     const double bytes = state_bytes(in) * static_cast<double>(in.e.parameters.total);
@@ -116,28 +118,28 @@ Answer model_state(const QueryInput& in) {
 }
 
 const AxisTraffic& traffic(const QueryInput& in) {
-    return in.e.comm.by_axis[static_cast<std::size_t>(in.arg.axis)];
+    return in.e.comm.by_axis[in.arg.group];
 }
 std::string operations_of(const QueryInput& in) {
     std::string text;
     for (const Operation& o : in.e.comm.operations)
-        if (o.axis == in.arg.axis && !o.elsewhere)
-            text += sentence(text.empty() ? "" : "; ", spoken(o.collective), " of ",
-                             bytes_text(o.message_bytes), ", ", three_digits(o.count_per_step), " a step");
-    return text.empty() ? sentence(name_of(in.arg.axis), " says nothing of its own") : text;
+        if (o.group == in.arg.group && !o.on_other_stage)
+            text += sentence(text.empty() ? "" : "; ", words_of(o.collective), " of ",
+                             bytes_text(o.message_bytes), ", ", whole_text(o.count_per_step), " a step");
+    return text.empty() ? sentence(name_of(in.arg.group), " says nothing of its own") : text;
 }
 Answer calls_per_layer(const QueryInput& in) {
     double every = 0, dense = 0, moe = 0;
     std::string what;
     for (const Operation& o : in.e.comm.operations) {
-        if (o.axis != in.arg.axis || o.scope != Scope::layer || o.unit == Unit::boundary
+        if (o.group != in.arg.group || o.scope != Scope::layer || o.unit == Unit::boundary
             || o.unit == Unit::step)
             continue;
         (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
-        what += sentence(what.empty() ? "" : "; ", three_digits(o.calls), " ", spoken(o.collective), " ",
+        what += sentence(what.empty() ? "" : "; ", whole_text(o.calls), " ", words_of(o.collective), " ",
                          name_of(o.phase), " (", o.what, ")");
     }
-    if (what.empty()) return none(sentence(name_of(in.arg.axis), " says nothing in a layer"));
+    if (what.empty()) return none(sentence(name_of(in.arg.group), " says nothing in a layer"));
     return measure(every + std::max(dense, moe), "", what);
 }
 Answer calls_per_step(const QueryInput& in) {
@@ -150,10 +152,10 @@ Answer bytes_per_step(const QueryInput& in) {
 }
 Answer exposed(const QueryInput& in) {
     if (!in.e.step || in.e.step->time_s <= 0) return none("no step time");
-    const double s = in.e.step->exposed_comm_s[static_cast<std::size_t>(in.arg.axis)];
+    const double s = in.e.step->exposed_comm_s[in.arg.group];
     return percent(s / in.e.step->time_s,
                    sentence(time_text(s), " of a step of ", time_text(in.e.step->time_s),
-                            " is spent waiting for ", name_of(in.arg.axis)));
+                            " is spent waiting for ", name_of(in.arg.group)));
 }
 Answer sync_microbatch(const QueryInput& in) {
     const auto points = static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch);
@@ -167,7 +169,7 @@ Answer sync_microbatch(const QueryInput& in) {
 }
 Answer sync_step(const QueryInput& in) {
     return count(static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch) * in.e.microbatches,
-                 sentence(three_digits(in.e.comm.sync_points_per_microbatch), " per micro-batch · ",
+                 sentence(whole_text(in.e.comm.sync_points_per_microbatch), " per micro-batch · ",
                           in.e.microbatches, " micro-batches"));
 }
 
@@ -222,7 +224,7 @@ Answer tokens_per_second(const QueryInput& in) {
 Answer bubble_share(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
     return percent(in.e.step->bubble_s / in.e.step->time_s,
-                   "idle time of the busiest stage, as a part of the whole step");
+                   "what the average stage waits in the pipeline, as a part of the whole step");
 }
 Answer straggler_loss(const QueryInput& in) {
     const double cv = in.plan.training.straggler_cv;
@@ -281,14 +283,14 @@ Answer batch(const QueryInput& in) {
     return count(in.plan.training.global_batch, "sequences of a step");
 }
 Answer samples_here(const QueryInput& in) {
-    const std::int64_t dp = in.e.groups[static_cast<std::size_t>(GroupKind::dp)].degree;
+    const std::int64_t dp = in.e.groups[GroupKind::dp].degree;
     return measure(static_cast<double>(in.plan.training.global_batch)
                        / static_cast<double>(std::max<std::int64_t>(1, dp)),
                    "", sentence(in.plan.training.global_batch, " sequences / ", dp, " replicas"));
 }
 Answer microbatches(const QueryInput& in) {
     if (in.e.microbatches == 0) return none("the batch does not divide");
-    const std::int64_t dp = in.e.groups[static_cast<std::size_t>(GroupKind::dp)].degree;
+    const std::int64_t dp = in.e.groups[GroupKind::dp].degree;
     return count(in.e.microbatches, sentence(in.plan.training.global_batch, " sequences / (", dp,
                                              " replicas · micro-batch ", in.plan.training.micro_batch, ")"));
 }

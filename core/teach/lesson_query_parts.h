@@ -43,14 +43,8 @@ namespace pentamesh::query {
     return a;
 }
 [[nodiscard]] inline const GroupSummary& summary(const QueryInput& in) {
-    return in.e.groups[static_cast<std::size_t>(in.arg.axis)];
+    return in.e.groups[in.arg.group];
 }
-[[nodiscard]] inline std::string spoken(Collective c) {
-    std::string name(name_of(c));
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name;
-}
-
 }  // namespace pentamesh::query
 
 namespace pentamesh {

@@ -1,9 +1,12 @@
 #include "core/teach/map.h"
 
 #include "core/base/text.h"
+#include "core/mesh/places.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pentamesh {
 namespace {
@@ -13,41 +16,30 @@ struct Builder {
     const Evaluation& e;
     MapStyle style;
 
-    [[nodiscard]] std::int64_t degree(GroupKind k) const {
-        return e.groups[static_cast<std::size_t>(k)].degree;
-    }
+    [[nodiscard]] std::int64_t degree(GroupKind k) const { return e.groups[k].degree; }
     [[nodiscard]] bool shards() const { return plan.layout.zero > 0 && degree(GroupKind::fsdp) > 1; }
-    [[nodiscard]] std::string tier_name(int tier) const {
-        const auto i = static_cast<std::size_t>(tier);
-        return tier >= 0 && i < plan.cluster.tiers.size() ? plan.cluster.tiers[i].name : "the network";
-    }
     // Of the step, what an operation makes it wait: its share of its axis' part.
     [[nodiscard]] double waits(const Operation& o) const {
-        const double all = e.comm.by_axis[static_cast<std::size_t>(o.axis)].exposed_s;
+        const double all = e.comm.by_axis[o.group].exposed_s;
         if (!e.step || all <= 0) return 0;
-        return e.step->exposed_comm_s[static_cast<std::size_t>(o.axis)] * o.exposed_s / all;
+        return e.step->exposed_comm_s[o.group] * o.exposed_s / all;
     }
 };
-
-bool is_data_parallel(GroupKind k) {
-    return k == GroupKind::dp || k == GroupKind::dp_cp || k == GroupKind::dp_shard || k == GroupKind::fsdp
-           || k == GroupKind::dp_replicate || k == GroupKind::edp;
-}
 
 // Whether an operation is counted in a row. What gathers and scatters is sharding's, what reduces everywhere
 // is replication's.
 bool belongs(const Operation& o, MapRowId id, MapStyle style) {
     switch (id) {
     case MapRowId::dp:
-        return is_data_parallel(o.axis)
+        return is_data_parallel(o.group)
                && (style == MapStyle::modifiers || o.collective == Collective::all_reduce);
-    case MapRowId::zero: return is_data_parallel(o.axis) && o.collective != Collective::all_reduce;
-    case MapRowId::tp: return o.axis == GroupKind::tp;
+    case MapRowId::zero: return is_data_parallel(o.group) && o.collective != Collective::all_reduce;
+    case MapRowId::tp: return o.group == GroupKind::tp;
     case MapRowId::sp: return false;  // says what tp says, in halves
-    case MapRowId::etp: return o.axis == GroupKind::etp;
-    case MapRowId::pp: return o.axis == GroupKind::pp;
-    case MapRowId::cp: return o.axis == GroupKind::cp;
-    case MapRowId::ep: return o.axis == GroupKind::ep;
+    case MapRowId::etp: return o.group == GroupKind::etp;
+    case MapRowId::pp: return o.group == GroupKind::pp;
+    case MapRowId::cp: return o.group == GroupKind::cp;
+    case MapRowId::ep: return o.group == GroupKind::ep;
     }
     return false;
 }
@@ -56,7 +48,7 @@ void add_traffic(const Builder& b, MapRow& row) {
     double every = 0, dense = 0, moe = 0, sharded = 0;
     std::array<double, 5> bytes{};  // by Collective
     for (const Operation& o : b.e.comm.operations) {
-        if (o.elsewhere || !belongs(o, row.id, b.style)) continue;
+        if (o.on_other_stage || !belongs(o, row.id, b.style)) continue;
         bytes[static_cast<std::size_t>(o.collective)] += o.sent_bytes_per_rank;
         row.calls += o.count_per_step;
         row.sent_bytes += o.sent_bytes_per_rank;
@@ -64,10 +56,12 @@ void add_traffic(const Builder& b, MapRow& row) {
         row.exposed_s += o.exposed_s;
         row.waits_s += b.waits(o);
         row.tier = std::max(row.tier, o.tier);
+        row.sent_by_tier[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))] +=
+            o.sent_bytes_per_rank;
         if (o.unit == Unit::every_layer) every += o.calls;
         if (o.unit == Unit::dense_layer) dense += o.calls;
         if (o.unit == Unit::moe_layer) moe += o.calls;
-        if (o.unit == Unit::step && o.scope == Scope::layer && o.axis != GroupKind::edp) sharded += 1;
+        if (o.unit == Unit::step && o.scope == Scope::layer && o.group != GroupKind::edp) sharded += 1;
     }
     for (std::size_t i = 0; i < bytes.size(); ++i)
         if (bytes[i] > row.sent_bytes * 0.01) row.collectives.push_back(static_cast<Collective>(i));
@@ -81,10 +75,9 @@ void add_traffic(const Builder& b, MapRow& row) {
 std::string often_text(const Builder& b, const MapRow& row) {
     if (row.calls <= 0) return std::string(words_of(row.id).often);
     if (row.id == MapRowId::pp) return "per micro-batch, both ways";
-    if (row.calls_per_layer <= 0) return three_digits(row.calls) + " per step";
+    if (row.calls_per_layer <= 0) return whole_text(row.calls) + " per step";
     const bool of_step = is_data_parallel(row.kind) && b.plan.layout.pp > 1;  // weights stay gathered
-    return sentence(three_digits(row.calls_per_layer),
-                    row.id == MapRowId::ep ? " per MoE layer" : " per layer",
+    return sentence(whole_text(row.calls_per_layer), row.id == MapRowId::ep ? " per MoE layer" : " per layer",
                     of_step ? " and step" : " and micro-batch");
 }
 
@@ -130,10 +123,11 @@ void judge(const Builder& b, MapRow& row) {
         return;
     }
     if (leaves_fast_domain(row)) row.verdict = Verdict::costly;
-    const std::string where = leaves_fast_domain(row) ? ", across " + b.tier_name(row.tier) : "";
+    const std::string where =
+        leaves_fast_domain(row) ? ", across " + std::string(tier_name(b.plan.cluster, row.tier)) : "";
     if (!b.e.step || b.e.step->time_s <= 0) {
-        row.reason =
-            row.tier < 0 ? "no step time here: see the problems" : "crosses " + b.tier_name(row.tier);
+        row.reason = row.tier < 0 ? "no step time here: see the problems"
+                                  : "crosses " + std::string(tier_name(b.plan.cluster, row.tier));
         return;
     }
     const double step = b.e.step->time_s, share = (row.waits_s + row.bubble_s) / step;
@@ -192,7 +186,7 @@ void place_data_parallel(const Builder& b, MapRow& row) {
 // The plan with one row alone off: its GPUs are not given to anybody.
 Plan without(const Builder& b, MapRowId id) {
     Plan p = b.plan;
-    p.layout.dp_replicate = resolved_dp_replicate(p);
+    p.layout.dp_replicate = replicas_in_force(p);
     switch (id) {
     case MapRowId::zero: p.layout.zero = 0; break;
     case MapRowId::sp: p.layout.sequence_parallel = false; break;
@@ -218,9 +212,7 @@ double bytes_without(const Builder& b, MapRowId id) {
     if (id == MapRowId::pp) {
         compute_memory(p, mesh, {1.0}, memory);
     } else {
-        std::vector<double> in_flight;
-        for (const StageMemory& s : b.e.memory.stage) in_flight.push_back(s.in_flight);
-        compute_memory(p, mesh, in_flight, memory);
+        compute_memory(p, mesh, b.e.in_flight, memory);
     }
     return memory.peak();
 }
@@ -291,13 +283,16 @@ std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows)
     for (std::size_t i = 0; i < c.tiers.size(); ++i) {
         const Tier& t = c.tiers[i];
         const double over = std::max(1.0, t.oversubscription);
-        MapLevel level{t.name, t.bytes_per_s / over, i + 1 == c.tiers.size() ? c.gpus : t.domain, "", {}};
+        MapLevel level{t.name, t.bytes_per_s / over, domain_of(c, i), "", {}};
         if (over > 1)
             level.note =
                 "oversubscribed 1:" + three_digits(over) + ", of " + bytes_text(t.bytes_per_s) + "/s";
-        for (std::size_t k = 0; k < rows.size(); ++k)
-            if (!rows[k].modifier && rows[k].calls > 0 && rows[k].tier == static_cast<int>(i))
-                level.rows.push_back(static_cast<int>(k));
+        for (std::size_t k = 0; i < kMaxTiers && k < rows.size(); ++k) {
+            const bool own_talk =
+                !rows[k].modifier || rows[k].id == MapRowId::etp;  // zero's is dp's, sp's tp's
+            if (own_talk && rows[k].sent_by_tier[i] > 0)
+                level.sitters.push_back({static_cast<int>(k), rows[k].sent_by_tier[i]});
+        }
         levels.push_back(std::move(level));
     }
     levels.push_back({"storage", 0, c.gpus, "no figure: a cluster's file has none", {}});

@@ -52,7 +52,8 @@ struct MapRow {
     double time_s = 0, exposed_s = 0;     // as in comm.h
     double waits_s = 0;                   // of the step: its part of Step::exposed_comm_s
     double bubble_s = 0;                  // pp: what the schedule leaves idle
-    int tier = -1;                        // the slowest that its talk crosses; -1: it does not talk
+    std::array<double, kMaxTiers> sent_by_tier{};  // of sent_bytes, by the slowest tier that a call crosses
+    int tier = -1;                                 // the slowest that its talk crosses; -1: it does not talk
     double without = 0;  // bytes of the fullest GPU with this row alone off, all else as it is; 0: not asked
     std::string often;   // "10 per layer and micro-batch"
     std::string bound;   // what caps the degree: "128 heads, 8 of keys and values"
@@ -75,7 +76,11 @@ struct MapLevel {
     double bytes_per_s = 0;  // per GPU, one direction, oversubscription counted in; 0: no figure
     std::int64_t reach = 1;  // GPUs that share it
     std::string note;        // "1:7 oversubscribed", "the cluster's file gives no figure"
-    std::vector<int> rows;   // indices into the rows whose slowest talk crosses it
+    struct Sitter {
+        int row = 0;            // index into the rows
+        double sent_bytes = 0;  // of its calls that cross this level and no slower one
+    };
+    std::vector<Sitter> sitters;
 };
 [[nodiscard]] std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows);
 

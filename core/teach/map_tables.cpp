@@ -9,7 +9,7 @@ namespace pentamesh {
 namespace {
 
 std::int64_t degree(const Evaluation& e, GroupKind k) {
-    return e.groups[static_cast<std::size_t>(k)].degree;
+    return e.groups[k].degree;
 }
 
 bool gathers_weights(const Plan& plan, const Evaluation& e) {
@@ -19,16 +19,21 @@ bool gathers_weights(const Plan& plan, const Evaluation& e) {
 double sent(const Evaluation& e, bool (*mine)(const Operation&)) {
     double bytes = 0;
     for (const Operation& o : e.comm.operations)
-        if (!o.elsewhere && mine(o)) bytes += o.sent_bytes_per_rank;
+        if (!o.on_other_stage && mine(o)) bytes += o.sent_bytes_per_rank;
     return bytes;
 }
 
-std::string traffic_text(double bytes) {
-    return ": " + bytes_text(bytes) + " from each GPU a step";
+std::string traffic_text(const Evaluation& e, double bytes) {
+    return ": " + bytes_text(bytes) + " from " + rows_device_text(e.comm) + " a step";
 }
 
 bool inside_fast(const Evaluation& e, GroupKind k) {
-    return e.groups[static_cast<std::size_t>(k)].slowest_tier == 0;
+    return e.groups[k].slowest_tier == 0;
+}
+
+// Tokens that a gathered layer serves: those of one data-parallel rank.
+double tokens_per_replica(const Evaluation& e) {
+    return e.step->tokens_per_step / static_cast<double>(degree(e, GroupKind::dp));
 }
 
 std::string_view fast_name(const Plan& p) {
@@ -113,9 +118,9 @@ RecipeStep expert_step(const Plan& p, const Evaluation& e) {
 std::vector<Comparison> pipeline_or_sharding(const Plan& p, const Evaluation& e) {
     const std::int64_t pp = degree(e, GroupKind::pp), shards = degree(e, GroupKind::fsdp);
     const bool piped = pp > 1, gathers = gathers_weights(p, e);
-    const double wire_pp = sent(e, [](const Operation& o) { return o.axis == GroupKind::pp; });
+    const double wire_pp = sent(e, [](const Operation& o) { return o.group == GroupKind::pp; });
     const double wire_z = sent(e, [](const Operation& o) {
-        return o.axis == GroupKind::dp_shard || o.axis == GroupKind::fsdp || o.axis == GroupKind::edp;
+        return o.group == GroupKind::dp_shard || o.group == GroupKind::fsdp || o.group == GroupKind::edp;
     });
     std::vector<Comparison> out;
     out.push_back({"a GPU stores",
@@ -125,18 +130,17 @@ std::vector<Comparison> pipeline_or_sharding(const Plan& p, const Evaluation& e)
                                   " of ", p.model.layers, " layers")
                        : "all of a few layers",
                    gathers ? sentence("1/", shards, " of every layer") : "a part of every layer"});
-    out.push_back({"what travels", "activations" + (piped ? traffic_text(wire_pp) : ""),
-                   "weights and their gradients" + (gathers ? traffic_text(wire_z) : "")});
+    out.push_back({"what travels", "activations" + (piped ? traffic_text(e, wire_pp) : ""),
+                   "weights and their gradients" + (gathers ? traffic_text(e, wire_z) : "")});
     out.push_back({"the model's code", "need not know of it", "need not know of it"});
-    std::string many = "many micro-batches", large = "many tokens on each GPU";
+    std::string many = "many micro-batches", large = "many tokens on each data-parallel rank";
     if (piped && e.microbatches > 0) {
         many += sentence(": here ", e.microbatches, " for ", pp, " stages");
         if (e.step && e.step->time_s > 0)
             many += ", " + percent_text(e.step->bubble_s / e.step->time_s) + " bubble";
     }
     if (gathers && e.step && e.mesh.world > 0)
-        large +=
-            ": here " + three_digits(e.step->tokens_per_step / static_cast<double>(e.mesh.world)) + " a step";
+        large += sentence(": here ", whole_text(tokens_per_replica(e)), " a step");
     out.push_back({"it wants", std::move(many), std::move(large)});
     out.push_back({"the hard part", "stages that balance, and the schedule",
                    "cutting tensors, and gathering ahead of use"});

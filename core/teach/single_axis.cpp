@@ -34,10 +34,10 @@ constexpr std::array<StrategyFacts, kStrategyCount> kFacts{{
 void keep_gpus(Cluster& cluster, std::int64_t gpus) {
     cluster.gpus = gpus;
     std::size_t last = 0;
-    while (last + 1 < cluster.tiers.size() && cluster.tiers[last].domain < gpus) ++last;
+    while (last + 1 < cluster.tiers.size() && domain_of(cluster, last) < gpus) ++last;
     if (last < cluster.tiers.size()) {
         cluster.tiers.resize(last + 1);
-        cluster.tiers[last].domain = gpus;
+        cluster.tiers[last].domain = 0;  // the whole cluster
     }
 }
 
@@ -45,10 +45,10 @@ void collect_traffic(const Evaluation& e, StrategyPrice& out) {
     for (const Operation& o : e.comm.operations) {
         if (o.count_per_step <= 0) continue;
         auto same = std::find_if(out.traffic.begin(), out.traffic.end(), [&](const StrategyTraffic& t) {
-            return t.collective == o.collective && t.axis == o.axis;
+            return t.collective == o.collective && t.group == o.group;
         });
         if (same == out.traffic.end())
-            same = out.traffic.insert(out.traffic.end(), StrategyTraffic{o.collective, o.axis, 0, 0});
+            same = out.traffic.insert(out.traffic.end(), StrategyTraffic{o.collective, o.group, 0, 0});
         same->count += o.count_per_step;
         same->sent_bytes += o.sent_bytes_per_rank;
         out.count += o.count_per_step;
@@ -57,10 +57,7 @@ void collect_traffic(const Evaluation& e, StrategyPrice& out) {
 }
 
 std::string plural_of(Collective c, double count) {
-    std::string name(name_of(c));
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (c == Collective::send_recv) name = "message";
-    if (c == Collective::all_to_all) name = "all-to-all";
+    const std::string name(c == Collective::send_recv ? "message" : words_of(c));
     return count == 1 ? name : name + "s";
 }
 
@@ -157,14 +154,15 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
 std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price) {
     if (!price.possible) return price.why_not;
     const double now = price.fullest.total(), before = prices.single_gpu.total();
-    std::string out = sentence("The fullest GPU holds ", memory_text(now), " where one GPU alone would hold ",
-                               memory_text(before));
+    const double state = price.fullest.parameters + price.fullest.gradients + price.fullest.optimizer;
+    std::string out = sentence("The fullest GPU holds ", memory_text(now), " (", memory_text(state),
+                               " of it model state) where one GPU alone would hold ", memory_text(before));
     if (price.count <= 0) return out + "; nothing is sent.";
     out += sentence("; per step it sends ", bytes_text(price.sent_bytes), ":");
     for (std::size_t i = 0; i < price.traffic.size(); ++i) {
         const StrategyTraffic& t = price.traffic[i];
-        out += sentence(i == 0 ? " " : ", ", three_digits(t.count), " ", plural_of(t.collective, t.count));
-        if (t.collective != Collective::send_recv) out += sentence(" over ", name_of(t.axis));
+        out += sentence(i == 0 ? " " : ", ", whole_text(t.count), " ", plural_of(t.collective, t.count));
+        if (t.collective != Collective::send_recv) out += sentence(" over ", name_of(t.group));
     }
     return out + ".";
 }

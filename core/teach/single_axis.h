@@ -30,7 +30,7 @@ struct StrategyFacts {
 
 struct StrategyTraffic {
     Collective collective = Collective::all_reduce;
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     double count = 0;       // calls per step on a rank
     double sent_bytes = 0;  // that leave a rank per step
 };

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -163,6 +164,26 @@ class Results(unittest.TestCase):
         self.assertEqual([a["axis"] for a in out["axes"]], ["tp", "dp"])
         for axis in out["axes"]:
             self.assertEqual(sorted(r for g in axis["ranks"] for r in g), list(range(8)))
+
+    def test_several_axes_follow_one_option_and_text_lists_every_group_with_its_ranks(self):
+        out = run_json("groups", "mesh-8", "--axis", "tp", "dp", "--json")[1]
+        self.assertEqual([a["axis"] for a in out["axes"]], ["tp", "dp"])
+        text = run("groups", "mesh-8", "--axis", "tp")[1]
+        for group in out["axes"][0]["ranks"]:
+            self.assertIn("  " + ", ".join(str(r) for r in group) + "\n", text)
+        self.assertNotIn("0, 1\n", run("groups", "mesh-8", "--axis", "tp", "--summary")[1])
+        folded = run("groups", "llama-3.1-405b-16k", "--axis", "dp")[1]
+        self.assertIn(" \u2026 ", folded)
+
+    def test_an_impossible_plan_has_no_figures_in_any_section(self):
+        for command in ("report", "groups", "memory", "comm", "timeline"):
+            status, out, _ = run(command, "llama-3-70b-3d", "--set", "layout.tp=7")
+            self.assertEqual(status, 1, command)
+            self.assertIn("\u2014: ", out, command)
+            figures = out.replace("GB/s", "").split("Problems and advice")[-1]
+            self.assertIsNone(re.search(r"\d (s|ms|GiB|MiB|GB|%|TFLOP)", figures), command)
+        groups = run_json("groups", "llama-3-70b-3d", "--set", "layout.tp=7", "--json")[1]
+        self.assertEqual(groups["axes"], [])
 
     def test_a_rank_is_in_the_groups_that_the_groups_command_lists(self):
         rank = run_json("rank", "deepseek-v3-2048", "77", "--json")[1]

@@ -13,6 +13,9 @@ using namespace pentamesh;
 
 namespace {
 
+constexpr std::string_view kViews[] = {"dashboard", "mesh",     "zoom", "shards",  "map",
+                                       "memory",    "timeline", "comm", "tensors", "step"};
+
 constexpr const char* kGood = R"(---
 title: A lesson
 minutes: 4
@@ -61,7 +64,7 @@ std::vector<std::filesystem::path> shipped() {
 }  // namespace
 
 TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
-    const ParsedLesson read = parse_lesson(kGood);
+    const ParsedLesson read = parse_lesson(kGood, kViews);
     for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
     const Lesson& l = read.lesson;
     CHECK(l.title == "A lesson");
@@ -84,7 +87,7 @@ TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
 }
 
 TEST_CASE("a step's plan is the last one opened with every field set since") {
-    const Lesson l = parse_lesson(kGood).lesson;
+    const Lesson l = parse_lesson(kGood, kViews).lesson;
     const LessonPlan p = plan_of_step(l, 1);
     CHECK(p.open == "mesh-8");
     CHECK(p.sets == std::vector<std::string>{"layout.tp=4", "layout.dp_shard=1", "layout.zero=1"});
@@ -114,16 +117,16 @@ TEST_CASE("what is wrong is said with its line and with what is allowed") {
         CAPTURE(c.to);
         std::string text = kGood;
         text.replace(text.find(c.from), std::string(c.from).size(), c.to);
-        const ParsedLesson read = parse_lesson(text);
+        const ParsedLesson read = parse_lesson(text, kViews);
         REQUIRE_FALSE(read.errors.empty());
         const bool said = std::any_of(read.errors.begin(), read.errors.end(), [&](const LessonError& e) {
             return e.line == c.line && e.message.find(c.says) != std::string::npos;
         });
         CHECK_MESSAGE(said, read.errors[0].line << ": " << read.errors[0].message);
     }
-    CHECK_FALSE(parse_lesson("").errors.empty());
-    CHECK_FALSE(parse_lesson("---\ntitle: x\n").errors.empty());
-    CHECK_FALSE(parse_lesson("---\ntitle: x\n---\nwords\n").errors.empty());
+    CHECK_FALSE(parse_lesson("", kViews).errors.empty());
+    CHECK_FALSE(parse_lesson("---\ntitle: x\n", kViews).errors.empty());
+    CHECK_FALSE(parse_lesson("---\ntitle: x\n---\nwords\n", kViews).errors.empty());
 }
 
 TEST_CASE("broken and random files never stop the reader") {
@@ -141,7 +144,7 @@ TEST_CASE("broken and random files never stop the reader") {
             }
             if (text.empty()) text = " ";
         }
-        const ParsedLesson read = parse_lesson(text);
+        const ParsedLesson read = parse_lesson(text, kViews);
         for (const auto& e : read.errors) CHECK_FALSE(e.message.empty());
         if (read.errors.empty()) CHECK_FALSE(read.lesson.steps.empty());
     }
@@ -152,7 +155,7 @@ TEST_CASE("every lesson that ships is read without a mistake") {
     CHECK(files.size() == 15);
     for (const auto& file : files) {
         CAPTURE(file.filename().string());
-        const ParsedLesson read = parse_lesson(test::read_text(file.string()));
+        const ParsedLesson read = parse_lesson(test::read_text(file.string()), kViews);
         for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
         CHECK(read.lesson.minutes > 0);
         CHECK(read.lesson.steps.size() >= 4);
@@ -166,7 +169,7 @@ TEST_CASE("together the lessons teach every line of the list, and name none that
     for (std::string id; list >> id;) wanted.insert(id);
     REQUIRE(wanted.size() == 52);
     for (const auto& file : shipped())
-        for (const auto& s : parse_lesson(test::read_text(file.string())).lesson.steps)
+        for (const auto& s : parse_lesson(test::read_text(file.string()), kViews).lesson.steps)
             for (const auto& id : s.covers) {
                 CAPTURE(id);
                 CHECK(wanted.count(id) == 1);

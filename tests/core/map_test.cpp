@@ -110,19 +110,35 @@ TEST_CASE("without an axis that cuts the weights the fullest GPU holds more, by 
     CHECK(c.row(MapRowId::dp).without == 0);
 }
 
-TEST_CASE("each axis that talks sits on one level of the hierarchy, and storage has no invented figure") {
+TEST_CASE("an axis sits on each level that its calls cross, and storage has no invented figure") {
     const Case c("llama-3.1-405b-16k");
     const auto levels = map_levels(c.plan, c.rows);
     CHECK(levels.front().name == "HBM");
     CHECK(levels.back().name == "storage");
     CHECK(levels.back().bytes_per_s == 0);
-    std::size_t placed = 0, talking = 0;
-    for (const MapLevel& l : levels) placed += l.rows.size();
-    for (const MapRow& r : c.rows) talking += !r.modifier && r.calls > 0 ? 1 : 0;
-    CHECK(placed == talking);
+    std::vector<double> placed(c.rows.size(), 0);
+    for (const MapLevel& l : levels)
+        for (const MapLevel::Sitter& s : l.sitters) placed[static_cast<std::size_t>(s.row)] += s.sent_bytes;
+    for (std::size_t i = 0; i < c.rows.size(); ++i)
+        CHECK(placed[i] == doctest::Approx(c.rows[i].modifier ? 0 : c.rows[i].sent_bytes));
     for (std::size_t i = 1; i + 1 < levels.size(); ++i)
         CHECK(levels[i].bytes_per_s < levels[i - 1].bytes_per_s);
     CHECK(levels[3].bytes_per_s == doctest::Approx(50e9 / 7));  // the spine, 1:7
+}
+
+TEST_CASE("HSDP keeps its shards on the fast wire: only the replicas' bytes lie on the slow one") {
+    const Case c("hsdp-64");
+    const auto levels = map_levels(c.plan, c.rows);
+    const auto on = [&](std::size_t level) {
+        double bytes = 0;
+        for (const MapLevel::Sitter& s : levels[level].sitters)
+            if (c.rows[static_cast<std::size_t>(s.row)].id == MapRowId::dp) bytes += s.sent_bytes;
+        return bytes;
+    };
+    const auto sent = [&](GroupKind k) { return c.e.comm.by_axis[k].sent_bytes_per_rank; };
+    CHECK(on(1) == doctest::Approx(sent(GroupKind::dp_shard)));
+    CHECK(on(2) == doctest::Approx(sent(GroupKind::dp_replicate)));
+    CHECK(on(1) > 5 * on(2));
 }
 
 TEST_CASE("DeepSeek-V3 is pp + ep + dp without tp; Llama 3 405B is tp + pp + dp") {

@@ -1,4 +1,5 @@
 #include "core/mesh/mesh.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "sha256.h"
 
@@ -298,7 +299,7 @@ TEST_CASE("leftover GPUs become replicas") {
     Plan p;
     p.cluster.gpus = 64;
     p.layout.tp = 8, p.layout.dp_shard = 2;
-    CHECK(resolved_dp_replicate(p) == 4);
+    CHECK(replicas_in_force(p) == 4);
     CHECK(build_mesh(p).world == 64);
     p.layout.dp_replicate = 2;
     CHECK(build_mesh(p).world == 32);

@@ -62,7 +62,7 @@ TEST_CASE("every GPU, cluster and model preset parses and names its source") {
         CAPTURE(e.id);
         const Cluster c = presets().cluster(e.id);
         CHECK(!c.gpu.id.empty());
-        CHECK(c.tiers.back().domain == c.gpus);
+        CHECK(domain_of(c, c.tiers.size() - 1) == c.gpus);
     }
     for (const Presets::Entry& e : presets().list(PresetKind::model)) {
         CAPTURE(e.id);

@@ -1,6 +1,8 @@
 #include "tests/core/memory_plans.h"
 
 #include <doctest/doctest.h>
+#include <string>
+#include <utility>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -22,12 +24,7 @@ TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, ea
         CHECK(steps.front().label == "single GPU");
         const Memory m = memory_of(p);
         CHECK(steps.back().fullest.total() == m.peak());
-        double left = steps.front().fullest.total();
-        for (const SavingStep& s : steps) {
-            CHECK_FALSE(s.reason.empty());
-            left -= s.saved;
-            CHECK(left == s.fullest.total());
-        }
+        for (const SavingStep& s : steps) CHECK_FALSE(s.reason.empty());
         Plan alone = p;
         alone.layout = Layout{};
         alone.layout.dp_replicate = 1;
@@ -35,5 +32,48 @@ TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, ea
         alone.layout.sequence_parallel = false;
         alone.training.recompute = Recompute::none;
         CHECK(steps.front().fullest.total() == memory_of(alone).peak());
+    }
+}
+
+TEST_CASE("each step of the waterfall is the memory of a plan that goes so far, and saves what it says") {
+    Plan goal = plan_of(16, 1024, 8);
+    goal.layout.tp = 2;
+    goal.layout.cp = 2;
+    goal.layout.pp = 4;
+    goal.layout.dp_shard = 4;
+    goal.layout.zero = 3;
+    goal.training.global_batch = 64;
+    goal.training.recompute = Recompute::full;
+    const std::vector<SavingStep> steps = savings(goal, flights(goal));
+
+    Plan p = goal;
+    p.layout = Layout{};
+    p.layout.dp_replicate = 1;
+    p.layout.zero = 0;
+    p.layout.sequence_parallel = false;
+    p.training.recompute = Recompute::none;
+    // Without the buffers: a communicator counts in the step that names its axis.
+    const auto states = [](const StageMemory& m) { return m.total() - m.buffers; };
+    std::vector<std::pair<std::string, double>> plans;
+    const auto add = [&](const char* label) {
+        const Memory m = memory_of(p);
+        plans.emplace_back(label, states(m.stage[static_cast<std::size_t>(m.peak_stage)]));
+    };
+    add("single GPU");
+    p.layout.tp = 2, add("tp 2");
+    p.layout.sequence_parallel = true, add("sequence parallel");
+    p.layout.cp = 2, add("cp 2");
+    p.layout.zero = 3, p.layout.dp_shard = 4, add("ZeRO-3 over 8");
+    p.layout.pp = 4, add("pp 4");
+    p.training.recompute = Recompute::full, add("full recompute");
+
+    REQUIRE(steps.size() == plans.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        CAPTURE(steps[i].label);
+        CHECK(steps[i].label == plans[i].first);
+        CHECK(states(steps[i].fullest) == plans[i].second);
+        if (i == 0) continue;
+        const double buffers = steps[i - 1].fullest.buffers - steps[i].fullest.buffers;
+        CHECK(steps[i].saved == doctest::Approx(plans[i - 1].second - plans[i].second + buffers));
     }
 }

@@ -119,7 +119,7 @@ TEST_CASE("one device runs every schedule that does not need a neighbour") {
 
 TEST_CASE("stage_of and device_of undo each other and each stage has one home a copy") {
     for_each_shape(5, 10, [](const ScheduleShape& shape) {
-        const int chunks = chunks_of(shape), copies = parameter_copies(shape);
+        const int chunks = chunks_of(shape), copies = parameter_copies(shape.schedule);
         std::vector<int> homes(static_cast<std::size_t>(shape.devices * chunks / copies), 0);
         for (int d = 0; d < shape.devices; ++d)
             for (int c = 0; c < chunks; ++c) {

@@ -87,7 +87,7 @@ TEST_CASE("sequence parallelism costs the bytes of tensor parallelism, ZeRO-1 an
     const auto layers = [](const StrategyPrice& x, GroupKind axis) {
         double sent = 0;
         for (const StrategyTraffic& t : x.traffic)
-            if (t.axis == axis) sent += t.sent_bytes;
+            if (t.group == axis) sent += t.sent_bytes;
         return sent;
     };
     CHECK(layers(of(all, Strategy::tp_sp), GroupKind::tp)

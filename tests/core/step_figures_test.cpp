@@ -1,8 +1,10 @@
 // What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
+#include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
 #include "plans.h"
+#include "tools/fit/check.h"
 
 #include <algorithm>
 #include <random>
@@ -38,7 +40,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             CHECK(s.from_s == doctest::Approx(at));
             CHECK(s.time_s > 0);
             at = s.from_s + s.time_s;
-            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.axis).empty());
+            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.group).empty());
         }
         CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);
@@ -102,6 +104,13 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("constants changed in any order are the same plan once they are written and read") {
+    Plan p = presets().plan("llama-3.1-405b-16k");
+    for (const char* id : {"tier.1.bytes_per_s", "efficiency.fast_link", "efficiency.attention"})
+        p = with_constant(p, presets(), id, constant(list_constants(p, presets()), id).value * 0.9);
+    CHECK(parse_plan(write_plan(p), "test", presets()) == p);
+}
+
 TEST_CASE("switches that add up make an all-reduce no slower") {
     Plan p = presets().plan("gpt-175b-a100");
     p.layout.sequence_parallel = false;
@@ -117,12 +126,15 @@ TEST_CASE("a constant keeps to its range, and an unknown one changes nothing") {
     CHECK(with_constant(p, presets(), "efficiency.nothing", 7) == p);
 }
 
-TEST_CASE("a published run is nearest to itself, and its estimate is the engine's own") {
+TEST_CASE("a published run is nearest to itself, and its error is the one that fit --check keeps") {
     const std::vector<PublishedRun> runs = load_published_runs(presets());
     REQUIRE(runs.size() > 40);
+    const std::vector<RunError> kept =
+        read_errors(read_text(GOLDEN_DIR "/step_errors.txt"), "step_errors.txt");
+    REQUIRE(kept.size() == runs.size());
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         const Plan& p = runs[i].plans.front();
-        CHECK(run_distance(p, p) == 0);
+        CAPTURE(runs[i].label);
         const std::vector<NearRun> near = nearest_runs(p, runs, 3);
         REQUIRE(near.size() == 3);
         CHECK(near[0].distance == 0);
@@ -130,9 +142,15 @@ TEST_CASE("a published run is nearest to itself, and its estimate is the engine'
         CHECK(near[1].distance <= near[2].distance);
         for (const NearRun& n : near) {
             CHECK_FALSE(runs[n.run].source.empty());
-            CHECK(n.estimated_s > 0);
-            CHECK(n.measured_s > 0);
+            CHECK(n.error() == doctest::Approx(kept[n.run].error).epsilon(0.005));
         }
+        const auto self =
+            std::find_if(near.begin(), near.end(), [&](const NearRun& n) { return n.run == i; });
+        REQUIRE(self != near.end());
+        CHECK(self->distance == 0);
+        const double tokens = static_cast<double>(p.training.global_batch * p.training.sequence_length);
+        CHECK(self->tokens_per_gpu_s * self->measured_s * static_cast<double>(p.cluster.gpus)
+              == doctest::Approx(tokens));
     }
 }
 

@@ -55,6 +55,30 @@ TEST_CASE("A click is told once, at its place in logical pixels, with its releas
     CHECK(doubles == 1);
 }
 
+TEST_CASE("Ctrl and + is Ctrl and =, with Shift or without") {
+    Offscreen surface({100, 100}, 1, fonts());
+    int larger = 0;
+    double time_s = 0;
+    const auto frame = [&](const SyntheticInput& input) {
+        surface.frame(input, time_s += 0.01, [&](const FrameInfo&) {
+            larger += pressed({Key::equal, true}) ? 1 : 0;
+        });
+    };
+    SyntheticInput plus;
+    plus.keys_down = {Key::equal};
+    plus.ctrl = true;
+    for (const bool shift : {false, true}) {
+        plus.shift = shift;
+        frame({});
+        frame(plus);
+    }
+    CHECK(larger == 2);
+    plus.ctrl = false;  // a plus that is typed
+    frame({});
+    frame(plus);
+    CHECK(larger == 2);
+}
+
 TEST_CASE("Every chord has a text") {
     CHECK(chord_text({Key::z, true, true, false}) == "Ctrl+Shift+Z");
     CHECK(chord_text({Key::f5}) == "F5");

@@ -4,6 +4,7 @@
 #include "app/ui/shell/shell.h"
 #include "core/io/presets.h"
 #include "render/surface.h"
+#include "tests/ui/pressed.h"
 
 #include <doctest/doctest.h>
 
@@ -14,10 +15,11 @@ namespace pentamesh::ui {
 
 struct Driver {
     explicit Driver(std::string_view plan_preset, Vec2 size = {1600, 900}, float scale = 1,
-                    std::filesystem::path config_folder = {})
+                    std::filesystem::path config_folder = {}, std::filesystem::path home = {})
         : presets(std::filesystem::path(SOURCE_DIR) / "presets"),
           surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
-          shell(presets, presets.plan(plan_preset), host(std::move(config_folder))) {
+          shell(presets, presets.plan(plan_preset), host(std::move(config_folder), std::move(home))) {
+        watch_presses(shell);
         settle();
         surface.draw_when_read(true);
         shell.ui_state().check_parts = true;
@@ -30,15 +32,20 @@ struct Driver {
     Presets presets;
     Offscreen surface;
     std::string clipboard;
+    std::vector<std::filesystem::path> pictures;  // that were asked for; none is drawn
     Shell shell;
     SyntheticInput input;
     double time_s = 0;
 
-    Host host(std::filesystem::path config_folder) {
+    Host host(std::filesystem::path config_folder, std::filesystem::path home) {
         Host h;
         h.clipboard = [this] { return clipboard; };
         h.set_clipboard = [this](const std::string& text) { clipboard = text; };
+        h.save_picture = [this](const std::string&, const std::filesystem::path& file) {
+            pictures.push_back(file);
+        };
         h.config_folder = std::move(config_folder);
+        h.home = std::move(home);
         return h;
     }
 

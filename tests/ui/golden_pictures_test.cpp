@@ -1,11 +1,14 @@
-// Pictures against pictures: what the views looked like when somebody last looked at them.
-// PENTAMESH_REFRESH_PICTURES=1 writes them anew; look at each before committing it.
+// Pictures against pictures: what the views looked like, and said, when somebody last looked at them. Beside
+// each picture lies its text, one run a line. PENTAMESH_REFRESH_PICTURES=1 writes anew the ones that differ;
+// look at each before committing it (tests/README.md).
 #include "app/ui/shell/picture.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "render/page.h"
 #include "render/png.h"
+#include "tests/ui/driver.h"
+#include "tests/ui/golden_compare.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -35,6 +38,9 @@ constexpr Golden kGolden[] = {
     {"zoom-405b-rank-light", "llama-3.1-405b-16k", "zoom", ThemeId::light, 4099},
     {"map-deepseek-light", "deepseek-v3-2048", "map", ThemeId::light, -1},
     {"comm-70b-high-contrast", "llama-3-70b-3d", "comm", ThemeId::high_contrast, -1},
+    {"step-405b-light", "llama-3.1-405b-16k", "step", ThemeId::light, -1},
+    {"tensors-deepseek-dark", "deepseek-v3-2048", "tensors", ThemeId::dark, -1},
+    {"review-70b-light", "llama-3-70b-3d", "review", ThemeId::light, -1},
 };
 
 PictureRequest request_of(const Golden& g) {
@@ -46,36 +52,92 @@ PictureRequest request_of(const Golden& g) {
     return r;
 }
 
-// Share of pixels that differ by more than anti-aliasing or another font rasteriser explains.
-double different(const Image& a, const Image& b) {
-    if (a.width != b.width || a.height != b.height) return 1;
-    std::size_t bad = 0;
-    for (std::size_t i = 0; i < a.pixels.size(); i += 4) {
-        int worst = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            worst = std::max(worst, std::abs(a.pixels[i + k] - b.pixels[i + k]));
-        bad += worst > 48 ? 1 : 0;
+const std::filesystem::path kSource(SOURCE_DIR);
+
+struct Drawn {
+    Image image;
+    std::string text;
+};
+
+// Against the files of that name; in a refresh those are written where they differ. What differs lies in the
+// build folder too.
+void compare(const std::string& name, const Drawn& now) {
+    const std::string file = (kSource / "tests/golden/pictures" / name).string();
+    const bool refresh = std::getenv("PENTAMESH_REFRESH_PICTURES") != nullptr;
+    if (refresh && !std::filesystem::exists(file + ".png"))
+        write_file(file + ".png", encode_png(now.image, {}));
+    if (refresh && !std::filesystem::exists(file + ".txt")) write_file(file + ".txt", now.text);
+    const TileReport tiles = compare_tiles(now.image, decode_png(read_file(file + ".png")));
+    const std::string words = text_difference(read_file(file + ".txt"), now.text);
+    if (tiles.bad == 0 && words.empty()) return;
+    if (refresh) {
+        write_file(file + ".png", encode_png(now.image, {}));
+        write_file(file + ".txt", now.text);
+        MESSAGE("written anew: ", file, ".png");
+        return;
     }
-    return static_cast<double>(bad) / (static_cast<double>(a.pixels.size()) / 4);
+    const std::filesystem::path out(PICTURES_OUT);
+    std::filesystem::create_directories(out);
+    write_file((out / (name + ".png")).string(), encode_png(now.image, {}));
+    write_file((out / (name + ".txt")).string(), now.text);
+    INFO("what is drawn now: ", (out / (name + ".png")).string());
+    INFO("worst tile at ", tiles.worst_x, ", ", tiles.worst_y, ": ", 100 * tiles.worst, " % of its pixels");
+    CHECK(tiles.bad == 0);
+    INFO("text, - as it was, + as it is:\n", words);
+    CHECK(words.empty());
 }
 
 }  // namespace
 
-TEST_CASE("views look as they did when they were last looked at") {
-    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
-    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
-    const bool refresh = std::getenv("PENTAMESH_REFRESH_PICTURES") != nullptr;
+TEST_CASE("views look as they did and say what they said when they were last looked at") {
+    const Presets presets(kSource / "presets");
+    const FontFiles fonts = find_fonts(kSource / "assets");
     for (const Golden& g : kGolden) {
         CAPTURE(g.name);
-        const std::string file = std::string(SOURCE_DIR) + "/tests/golden/pictures/" + g.name + ".png";
-        const Image now =
-            decode_png(make_picture(presets, presets.plan(g.plan), request_of(g), "png", fonts));
-        if (refresh) {
-            write_file(file, encode_png(now, {}));
-            continue;
-        }
-        CHECK(different(now, decode_png(read_file(file))) < 0.02);
+        std::vector<TextRun> runs;
+        PictureRequest request = request_of(g);
+        request.text_runs = &runs;
+        const Image image = decode_png(make_picture(presets, presets.plan(g.plan), request, "png", fonts));
+        compare(g.name, {image, text_lines(runs)});
     }
+}
+
+TEST_CASE("a lesson looks as it did and says what it said when it was last looked at") {
+    Driver d("mesh-8", {1120, 630});
+    d.surface.record_text(true);
+    d.shell.settings().theme = ThemeId::light;
+    d.shell.open_lesson(kSource / "assets/lessons/01-two-walls.md");
+    d.settle();
+    compare("lesson-two-walls-light", {d.surface.read(), text_lines(d.surface.text_runs())});
+}
+
+TEST_CASE("one tile that differs by a quarter, or one digit, is found") {
+    const Image plain{64, 40, std::vector<std::uint8_t>(std::size_t{64} * 40 * 4, 128)};
+    const auto painted = [&](int width, int height) {
+        Image image = plain;
+        for (int y = 0; y < height; ++y)
+            for (int x = 0; x < width; ++x)
+                image.pixels[static_cast<std::size_t>((y + 16) * 64 + x + 32) * 4 + 1] = 255;
+        return image;
+    };
+    CHECK(compare_tiles(plain, plain).bad == 0);
+    CHECK(compare_tiles(plain, plain).tiles == 4 * 3);
+    CHECK(compare_tiles(plain, painted(16, 3)).bad == 0);
+    const TileReport found = compare_tiles(plain, painted(16, 4));
+    CHECK(found.bad == 1);
+    CHECK(found.worst == 0.25);
+    CHECK(found.worst_x == 32);
+    CHECK(found.worst_y == 16);
+    CHECK(compare_tiles(plain, Image{8, 8, std::vector<std::uint8_t>(256)}).bad == 1);
+
+    const std::string was = text_lines({{{10, 40}, "66.1 GiB"}, {{10.4f, 20}, "rank 3"}, {{10, 40}, "×"}});
+    CHECK(was == "10 20 rank 3\n10 40 66.1 GiB\n10 40 ×\n");
+    CHECK(text_difference(was, "10 40 ×\n11 21 rank 3\n10 40 66.1 GiB\n").empty());
+    CHECK(text_difference(was, "10 20 rank 3\n10 40 66.2 GiB\n10 40 ×\n")
+          == "- 10 40 66.1 GiB\n+ 10 40 66.2 GiB\n");
+    CHECK(text_difference(was, "10 20 rank 3\n10 43 66.1 GiB\n10 40 ×\n")
+          == "- 10 40 66.1 GiB\n+ 10 43 66.1 GiB\n");
+    CHECK(text_difference(was, was + "10 40 ×\n") == "+ 10 40 ×\n");
 }
 
 TEST_CASE("the same plan gives the same bytes, with the plan inside") {

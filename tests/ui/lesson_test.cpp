@@ -189,7 +189,7 @@ TEST_CASE("GPUs are picked by clicking cells, and the mesh gives nothing away be
     REQUIRE(d.click("lesson.check"));
     CHECK(l.state().right);
     CHECK(d.shell.selection().rank == 5);
-    CHECK(d.shell.selection().axis == GroupKind::tp);
+    CHECK(d.shell.selection().group == GroupKind::tp);
 }
 
 TEST_CASE("an axis is dragged to its tier") {

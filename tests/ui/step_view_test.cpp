@@ -23,7 +23,7 @@ std::uint64_t slice(StepPart part, GroupKind axis = GroupKind::tp) {
 
 TEST_CASE("the Step view is a tab of the bottom pane and fills the window with Shift+7") {
     Driver d("llama-3-70b-3d");
-    REQUIRE(d.click("view.Step"));
+    REQUIRE(d.click("view.step"));
     CHECK(d.drawn("step.view"));
     CHECK(d.drawn("step.slice", slice(StepPart::ideal)));
     d.press(kStepView);
@@ -41,7 +41,7 @@ TEST_CASE("a click on a part of the step explains it") {
     CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::kernels));
     REQUIRE(d.click("step.slice", slice(StepPart::exposed, GroupKind::tp)));
     CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::exposed));
-    CHECK(d.shell.selection().axis == GroupKind::tp);
+    CHECK(d.shell.selection().group == GroupKind::tp);
 }
 
 TEST_CASE("the token budget is typed, and the data table answers in days") {
@@ -52,7 +52,7 @@ TEST_CASE("the token budget is typed, and the data table answers in days") {
     d.type("2 T");
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
     for (const Command& c : d.shell.commands())
-        if (c.id == "export.Copy data as CSV") c.run();
+        if (c.id == "export.csv") c.run();
     CHECK(d.clipboard.find("time for 2.00 T tokens") != std::string::npos);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects
     d.press(kCommView);
     REQUIRE(d.drawn("comm.heat"));
     REQUIRE(d.click("comm.heat.axis", 1));
-    const GroupKind axis = d.shell.selection().axis;
+    const GroupKind axis = d.shell.selection().group;
     CHECK(axis != GroupKind::tp);
     CHECK(d.shell.evaluation().comm.by_axis[static_cast<std::size_t>(axis)].count > 0);
     REQUIRE(d.click("comm.heat"));
@@ -137,7 +137,7 @@ TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects
 
 TEST_CASE("a call is played, paused and stepped; at rest the window wants no frame") {
     Driver d("llama-3-70b-3d");
-    REQUIRE(d.click("view.Communication"));
+    REQUIRE(d.click("view.comm"));
     REQUIRE(d.click("comm.part", 2));
     REQUIRE(d.drawn("comm.ring"));
     CHECK_FALSE(d.shell.wants_frame());
@@ -151,7 +151,7 @@ TEST_CASE("a call is played, paused and stepped; at rest the window wants no fra
 
 TEST_CASE("a call that was played to its end rests") {
     Driver d("llama-3-70b-3d");
-    REQUIRE(d.click("view.Communication"));
+    REQUIRE(d.click("view.comm"));
     REQUIRE(d.click("comm.part", 2));
     REQUIRE(d.click("comm.ring.play"));
     for (int i = 0; i < 400 && d.shell.wants_frame(); ++i) {

@@ -18,7 +18,7 @@ Rect place(Driver& d, std::string_view name, std::uint64_t index = 0) {
 }
 
 const Timeline& shown(Driver& d) {
-    const Timeline* t = d.shell.timeline().current(d.shell.evaluation(), d.shell.document().revision());
+    const Timeline* t = d.shell.views().timeline.current(d.shell.evaluation(), d.shell.document().revision());
     REQUIRE(t != nullptr);
     return *t;
 }
@@ -39,40 +39,40 @@ std::size_t pixels_apart(const Image& a, const Image& b, Rect r) {
 
 TEST_CASE("play moves the cursor on, pause holds it, and the keys do the same") {
     Driver d("llama-3-70b-3d");
-    CHECK(d.shell.timeline().cursor_s < 0);
+    CHECK(d.shell.views().timeline.cursor_s < 0);
     REQUIRE(d.click("timeline.play"));
-    const double first = d.shell.timeline().cursor_s;
+    const double first = d.shell.views().timeline.cursor_s;
     CHECK(first > 0);
     for (int i = 0; i < 5; ++i) d.frame();
-    CHECK(d.shell.timeline().cursor_s > first);
+    CHECK(d.shell.views().timeline.cursor_s > first);
     CHECK(d.shell.wants_frame());
     d.press({Key::p});
-    const double held = d.shell.timeline().cursor_s;
+    const double held = d.shell.views().timeline.cursor_s;
     for (int i = 0; i < 5; ++i) d.frame();
-    CHECK(d.shell.timeline().cursor_s == held);
+    CHECK(d.shell.views().timeline.cursor_s == held);
     d.press({Key::escape});
-    CHECK(d.shell.timeline().cursor_s < 0);
+    CHECK(d.shell.views().timeline.cursor_s < 0);
 }
 
 TEST_CASE("stepping goes from one start or end of an op to the next, and back") {
     Driver d("gpt-175b-a100");
     REQUIRE(d.click("timeline.forward"));
-    CHECK(d.shell.timeline().cursor_s == 0);  // the first op starts there
+    CHECK(d.shell.views().timeline.cursor_s == 0);  // the first op starts there
     for (int i = 0; i < 4; ++i) {
-        const double before = d.shell.timeline().cursor_s;
+        const double before = d.shell.views().timeline.cursor_s;
         d.press({Key::period});
-        CHECK(d.shell.timeline().cursor_s == next_boundary(shown(d), before).value());
+        CHECK(d.shell.views().timeline.cursor_s == next_boundary(shown(d), before).value());
     }
-    const double before = d.shell.timeline().cursor_s;
+    const double before = d.shell.views().timeline.cursor_s;
     d.press({Key::comma});
-    CHECK(d.shell.timeline().cursor_s == previous_boundary(shown(d), before).value());
+    CHECK(d.shell.views().timeline.cursor_s == previous_boundary(shown(d), before).value());
     REQUIRE(d.click("timeline.back"));
     // With a stage selected, its own ops are stepped through.
     REQUIRE(d.click("timeline.row", 5));
     CHECK(d.shell.selection().stage == 5);
-    const double from = d.shell.timeline().cursor_s;
+    const double from = d.shell.views().timeline.cursor_s;
     d.press({Key::period});
-    CHECK(d.shell.timeline().cursor_s == next_boundary(shown(d), from, 5).value());
+    CHECK(d.shell.views().timeline.cursor_s == next_boundary(shown(d), from, 5).value());
 }
 
 TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans and Home fits again") {
@@ -81,17 +81,19 @@ TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans a
     const Rect plot = place(d, "timeline.plot");
     const Vec2 at{plot.x + plot.w * 0.3f, plot.y + 20};
     d.wheel(at, 4);
-    const double span = d.shell.timeline().to_s - d.shell.timeline().from_s;
-    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
+    const double span = d.shell.views().timeline.to_s - d.shell.views().timeline.from_s;
+    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
     CHECK(span == doctest::Approx(whole * 0.8 * 0.8 * 0.8 * 0.8));
-    CHECK(d.shell.timeline().from_s + 0.3 * span == doctest::Approx(0.3 * whole).epsilon(0.001));
-    const double from = d.shell.timeline().from_s;
+    CHECK(d.shell.views().timeline.from_s + 0.3 * span == doctest::Approx(0.3 * whole).epsilon(0.001));
+    const double from = d.shell.views().timeline.from_s;
     d.drag({plot.x + 300, plot.y + 20}, {plot.x + 200, plot.y + 20});
-    CHECK(d.shell.timeline().from_s == doctest::Approx(from + 100 / static_cast<double>(plot.w) * span));
+    CHECK(d.shell.views().timeline.from_s
+          == doctest::Approx(from + 100 / static_cast<double>(plot.w) * span));
     for (int i = 0; i < 40; ++i) d.wheel(at, 5);
-    CHECK(d.shell.timeline().to_s - d.shell.timeline().from_s == doctest::Approx(1e-9).epsilon(1e-3));
+    CHECK(d.shell.views().timeline.to_s - d.shell.views().timeline.from_s
+          == doctest::Approx(1e-9).epsilon(1e-3));
     d.press({Key::home});
-    CHECK(d.shell.timeline().to_s == 0);
+    CHECK(d.shell.views().timeline.to_s == 0);
 }
 
 TEST_CASE("an injected slow stage makes the step longer, is named, moves with a click and is removed") {
@@ -100,25 +102,25 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
     const Plan plan = d.plan();
     const double makespan = shown(d).makespan;
     REQUIRE(d.click("timeline.slow.plus"));
-    CHECK(d.shell.timeline().choice.slow == SlowDevice{0, 1.25});
+    CHECK(d.shell.views().timeline.choice.slow == SlowDevice{0, 1.25});
     REQUIRE(d.click("timeline.slow.plus"));
-    CHECK(d.shell.timeline().choice.slow.factor == 1.5);
-    const ShownTimeline& s = d.shell.timeline().shown;
+    CHECK(d.shell.views().timeline.choice.slow.factor == 1.5);
+    const ShownTimeline& s = d.shell.views().timeline.shown;
     CHECK(shown(d).makespan > 1.3 * makespan);
     CHECK(s.step_before_s == d.shell.evaluation().step->time_s);
     CHECK(s.step_s - s.step_before_s == doctest::Approx(shown(d).makespan - makespan));
     CHECK(d.plan() == plan);  // what the plan is has not changed
     CHECK(d.shell.evaluation().timeline.makespan == makespan);
     REQUIRE(d.click("timeline.row", 2));
-    CHECK(d.shell.timeline().choice.slow == SlowDevice{2, 1.5});
+    CHECK(d.shell.views().timeline.choice.slow == SlowDevice{2, 1.5});
     CHECK(shown(d).device[2].busy == doctest::Approx(1.5 * d.shell.evaluation().timeline.device[2].busy));
     REQUIRE(d.click("timeline.slow.remove"));
-    CHECK_FALSE(d.shell.timeline().choice.slow.any());
+    CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
     CHECK(shown(d).makespan == makespan);
     for (int i = 0; i < 9; ++i) d.click("timeline.slow.plus");
-    CHECK(d.shell.timeline().choice.slow.factor == 5);
+    CHECK(d.shell.views().timeline.choice.slow.factor == 5);
     for (int i = 0; i < 9; ++i) d.click("timeline.slow.minus");
-    CHECK_FALSE(d.shell.timeline().choice.slow.any());
+    CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
 }
 
 TEST_CASE("a slow stage that the next plan does not have is no stage") {
@@ -126,7 +128,7 @@ TEST_CASE("a slow stage that the next plan does not have is no stage") {
     d.press({Key::n6});
     REQUIRE(d.click("timeline.slow.plus"));
     REQUIRE(d.click("timeline.row", 7));
-    REQUIRE(d.shell.timeline().choice.slow.device == 7);
+    REQUIRE(d.shell.views().timeline.choice.slow.device == 7);
     d.press({Key::n6});
     REQUIRE(d.click("layout.pp.minus"));
     REQUIRE(d.shell.evaluation().timeline.device.size() < 8);
@@ -139,12 +141,13 @@ TEST_CASE("two steps back to back, and what one more costs") {
     d.press({Key::n6});
     REQUIRE(d.click("timeline.steps", 1));
     CHECK(shown(d).iterations == 2);
-    REQUIRE(d.shell.timeline().shown.bubble.steady.has_value());
-    CHECK(*d.shell.timeline().shown.bubble.steady <= d.shell.timeline().shown.bubble.makespan + 1e-9);
+    REQUIRE(d.shell.views().timeline.shown.bubble.steady.has_value());
+    CHECK(*d.shell.views().timeline.shown.bubble.steady
+          <= d.shell.views().timeline.shown.bubble.makespan + 1e-9);
     // A block of the second step is the same op of the plan as that of the first.
     const Rect plot = place(d, "timeline.plot");
     const Timeline& t = shown(d);
-    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
+    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
     d.wheel({plot.x + plot.w * 0.75f, plot.y + 10}, 16);
     const Timeline& own = d.shell.evaluation().timeline;
     for (int i = 0; i < 20 && d.shell.selection().op < 0; ++i)
@@ -161,10 +164,10 @@ TEST_CASE("a second schedule runs on the same time axis, slowed and repeated ali
     d.press({Key::n6});
     REQUIRE(d.click("timeline.second.plus"));
     REQUIRE(d.click("timeline.second.plus"));
-    CHECK(d.shell.timeline().second == static_cast<int>(Schedule::one_f_one_b));
+    CHECK(d.shell.views().timeline.second == static_cast<int>(Schedule::one_f_one_b));
     REQUIRE(d.click("timeline.slow.plus"));
     REQUIRE(d.click("timeline.steps", 1));
-    const TimelineViewState& s = d.shell.timeline();
+    const TimelineViewState& s = d.shell.views().timeline;
     const Timeline& other = s.second_shown.timeline(s.second_evaluation);
     CHECK(other.iterations == 2);
     CHECK(other.shape.schedule == Schedule::one_f_one_b);
@@ -180,8 +183,8 @@ TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then un
     const Image groups = d.surface.read();
     const Rect ruler = place(d, "timeline.ruler"), cells = place(d, "mesh.cells");
     d.drag({ruler.x + 10, ruler.center().y}, {ruler.x + ruler.w * 0.5f, ruler.center().y});
-    const double whole = d.shell.timeline().shown.whole_s(d.shell.evaluation());
-    CHECK(d.shell.timeline().cursor_s == doctest::Approx(whole / 2).epsilon(0.01));
+    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
+    CHECK(d.shell.views().timeline.cursor_s == doctest::Approx(whole / 2).epsilon(0.01));
     d.move({5, 5});
     const Image working = d.surface.read();
     CHECK(pixels_apart(groups, working, cells) > 20000);
@@ -210,7 +213,7 @@ TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {
     const Image plain = d.surface.read();
     d.move({plot.x + 6, plot.y + 10});
     d.settle();
-    REQUIRE(d.shell.timeline().hovered >= 0);
+    REQUIRE(d.shell.views().timeline.hovered >= 0);
     CHECK(pixels_apart(plain, d.surface.read(), plot) > 2000);
 }
 
@@ -226,10 +229,10 @@ TEST_CASE("the critical path and every control are reached by the keyboard") {
     for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.critical"); ++i)
         d.press({Key::tab});
     d.press({Key::space});
-    CHECK(d.shell.timeline().critical);
+    CHECK(d.shell.views().timeline.critical);
     for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.plot"); ++i) d.press({Key::tab});
     d.press({Key::up});
-    CHECK(d.shell.timeline().to_s > 0);
+    CHECK(d.shell.views().timeline.to_s > 0);
 }
 
 TEST_CASE("two schedules are compared in words with the figures of their timelines") {
@@ -270,5 +273,5 @@ TEST_CASE("half a million ops draw no more than a bound, at any depth") {
         d.input.wheel = 2;
         d.frame();
     }
-    CHECK(d.shell.timeline().to_s > 0);
+    CHECK(d.shell.views().timeline.to_s > 0);
 }

@@ -55,12 +55,12 @@ TEST_CASE("Enter goes from the cluster to one projection, Escape back, and then 
 
 TEST_CASE("arrows walk siblings and select their first GPU in every view") {
     Driver d("zoom-1024", kWindow);
-    d.click("view.Zoom");
+    d.click("view.zoom");
     d.press({.key = Key::right});
     CHECK(d.shell.selection().rank == 0);
     d.press({.key = Key::right});
     CHECK(d.shell.selection().rank == 64);  // the second replica
-    CHECK(d.shell.selection().axis == GroupKind::dp_replicate);
+    CHECK(d.shell.selection().group == GroupKind::dp_replicate);
     d.press({.key = Key::enter});
     arrive(d);
     d.press({.key = Key::right});
@@ -151,7 +151,7 @@ TEST_CASE("the experts' fold of the zoom has a level for ep, and is entered at t
     const std::int64_t rank = d.shell.selection().rank;
     d.click("zoom.fold", 1);
     d.settle();
-    CHECK(d.shell.selection().expert);
+    CHECK(d.shell.selection().expert());
     CHECK(d.shell.selection().rank == rank);
     Driver dense("zoom-1024", kWindow);
     dense.press({.key = Key::n2});

@@ -62,5 +62,5 @@ ended() { ! kill -0 "$window_pid" 2>/dev/null; }
 wait_for "the end of the program" ended
 wait "$window_pid" || fail "the program ended with status $?"
 window_pid=
-[ ! -e "$work/config/pentamesh/autosave.plan.json" ] || fail "a saved plan is offered for recovery"
+[ -z "$(ls -A "$work/config/pentamesh/unsaved" 2>/dev/null)" ] || fail "a saved plan is offered for recovery"
 echo "window_test: open, edit, undo, redo, save, quit: done"

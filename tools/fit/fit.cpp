@@ -1,8 +1,10 @@
 // Fits the step model's constants (presets/gpus/*.json, "efficiency") on presets/published_runs.json and
 // prints the error, in the sample and leaving one run out at a time. docs/step.md says what is fitted and
-// why.
+// why. --check: fits nothing, and exits with 1 where the constants that ship err too much or a run moved.
+#include "check.h"
 #include "parameters.h"
 
+#include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 #include "core/io/presets.h"
@@ -10,11 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 using namespace pentamesh;
 
@@ -116,21 +118,31 @@ void print_parts(const Case& c, const Evaluation& e, double error) {
     std::printf(" | %.3f s, MFU %.2f, %.0f GB\n", s.time_s, s.mfu, e.memory.peak() / 1e9);
 }
 
-double median_of(std::vector<double> errors) {
-    for (double& e : errors) e = std::abs(e);
-    std::sort(errors.begin(), errors.end());
-    const std::size_t n = errors.size();
-    return n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+void print_summary(const char* title, const std::vector<RunError>& runs) {
+    const std::vector<double> sizes = sizes_of(runs);
+    std::printf("%s: median %.1f %%, 90th percentile %.1f %%, worst %.0f %% of %zu runs\n", title,
+                100 * median(sizes), 100 * percentile(sizes, 0.9), 100 * sizes.back(), sizes.size());
 }
 
-void print_summary(const char* title, std::vector<double> errors) {
-    for (double& e : errors) e = std::abs(e);
-    std::sort(errors.begin(), errors.end());
-    const std::size_t n = errors.size();
-    const double median = median_of(errors);
-    const double p90 = errors[static_cast<std::size_t>(.9 * static_cast<double>(n - 1))];
-    std::printf("%s: median %.1f %%, 90th percentile %.1f %%, worst %.0f %% of %zu runs\n", title,
-                100 * median, 100 * p90, 100 * errors.back(), n);
+// Runs of one label (two containers of a framework) are counted.
+std::string label_of(const PublishedRun& run, const std::vector<RunError>& before) {
+    const auto same = std::count_if(before.begin(), before.end(), [&](const RunError& r) {
+        return r.label == run.label || r.label.starts_with(run.label + " #");
+    });
+    return same == 0 ? run.label : run.label + " #" + std::to_string(same + 1);
+}
+
+// Each run's error with the constants that ship, held against the table and the limits.
+int check(const std::string& root, const std::vector<RunError>& runs, bool renew) {
+    const std::string file = root + "/tests/golden/step_errors.txt";
+    if (renew) {
+        write_file(file, write_errors(runs));
+        std::printf("wrote %s\n", file.c_str());
+        return errors_hold(runs, runs) ? 0 : 1;
+    }
+    if (errors_hold(runs, read_errors(read_file(file), file))) return 0;
+    std::printf("Where this is meant: fit %s --check --renew\n", root.c_str());
+    return 1;
 }
 
 // The parameters and the error outside the sample go into the GPUs' files, to four digits.
@@ -155,22 +167,28 @@ void write_presets(const std::string& root, const std::vector<Parameter>& parame
     }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    std::string root = ".";
-    bool fit = true, leave_out = false, write = false;
-    for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--check") == 0)
-            fit = false;
-        else if (std::strcmp(argv[i], "--leave-one-out") == 0)
-            leave_out = true;
-        else if (std::strcmp(argv[i], "--write") == 0)
-            leave_out = write = true;
-        else
-            root = argv[i];
+// Each run's error when it is no part of what the constants are fitted on.
+std::vector<RunError> leave_one_out(std::vector<Case>& cases, std::vector<Parameter>& parameters,
+                                    Objective& objective, Evaluation& scratch) {
+    const std::vector<Parameter> all = parameters;
+    std::vector<RunError> outside;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        parameters = all;
+        objective.minimize(static_cast<std::ptrdiff_t>(i));
+        outside.push_back(
+            {label_of(*cases[i].run, outside), error_of(*cases[i].run, cases[i].plan, false, scratch)});
     }
-    const Presets presets(root + "/presets");
+    parameters = all;
+    return outside;
+}
+
+struct Options {
+    std::string root = ".";
+    bool fit = true, renew = false, leave_out = false, write = false;
+};
+
+int run(const Options& options) {
+    const Presets presets(options.root + "/presets");
     const std::vector<PublishedRun> runs = load_published_runs(presets);
     Evaluation scratch;
     std::vector<Case> cases;
@@ -178,27 +196,48 @@ int main(int argc, char** argv) {
 
     std::vector<Parameter> parameters = fitted_parameters();
     Objective objective(cases, parameters);
-    if (fit) {
+    if (options.fit) {
         for (Parameter& p : parameters) p.value = p.expected;
         objective.minimize();
         for (const Parameter& p : parameters)
             std::printf("%-28s %10.4g  (expected %.4g)\n", p.label().c_str(), p.value, p.expected);
     }
-    std::vector<double> errors;
+    std::vector<RunError> errors;
     for (const Case& c : cases) {
-        errors.push_back(error_of(*c.run, c.plan, true, scratch));
-        if (scratch.step) print_parts(c, scratch, errors.back());
+        errors.push_back({label_of(*c.run, errors), error_of(*c.run, c.plan, true, scratch)});
+        if (scratch.step) print_parts(c, scratch, errors.back().error);
     }
-    print_summary("fitted", errors);
-    if (leave_out) {
-        const std::vector<Parameter> all = parameters;
-        std::vector<double> outside;
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-            parameters = all;
-            objective.minimize(static_cast<std::ptrdiff_t>(i));
-            outside.push_back(error_of(*cases[i].run, cases[i].plan, false, scratch));
-        }
+    print_summary(options.fit ? "fitted" : "as shipped", errors);
+    if (!options.fit) return check(options.root, errors, options.renew);
+    if (options.leave_out) {
+        const std::vector<RunError> outside = leave_one_out(cases, parameters, objective, scratch);
         print_summary("leaving one out", outside);
-        if (write) write_presets(root, all, median_of(outside));
+        if (options.write) write_presets(options.root, parameters, median(sizes_of(outside)));
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--check")
+            options.fit = false;
+        else if (word == "--renew")
+            options.renew = true;
+        else if (word == "--leave-one-out")
+            options.leave_out = true;
+        else if (word == "--write")
+            options.leave_out = options.write = true;
+        else
+            options.root = word;
+    }
+    try {
+        return run(options);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "fit: %s\n", e.what());
+        return 3;
     }
 }

@@ -1,9 +1,10 @@
 #include "app/ui/kit/format.h"
 
+#include "core/base/number.h"
+
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace pentamesh::ui {
 
@@ -32,9 +33,7 @@ std::string significant(double value, int digits) {
     const double rounded = std::round(value / step) * step;
     if (std::abs(rounded) >= 1000) return thousands(static_cast<std::int64_t>(std::llround(rounded)));
     const int shown = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", std::max(0, digits - 1 - shown), rounded);
-    return text.data();
+    return fixed_text(rounded, std::max(0, digits - 1 - shown));
 }
 
 std::string gib(double bytes) {
@@ -68,38 +67,6 @@ std::string ordinal(std::int64_t n) {
 
 std::string plural(std::int64_t n, const char* one, const char* many) {
     return thousands(n) + " " + (n == 1 ? one : many);
-}
-
-std::optional<std::int64_t> parse_count(std::string text) {
-    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > 1048576)
-        return std::nullopt;
-    return value;
-}
-
-std::optional<double> parse_quantity(std::string text) {
-    if (const auto colon = text.find(':'); colon != std::string::npos) text.erase(0, colon + 1);
-    std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    static constexpr std::array<std::pair<std::string_view, double>, 11> kPrefixes{{{"%", 0.01},
-                                                                                    {"P", 1e15},
-                                                                                    {"T", 1e12},
-                                                                                    {"G", 1e9},
-                                                                                    {"B", 1e9},
-                                                                                    {"M", 1e6},
-                                                                                    {"k", 1e3},
-                                                                                    {"m", 1e-3},
-                                                                                    {"u", 1e-6},
-                                                                                    {"µ", 1e-6},
-                                                                                    {"n", 1e-9}}};
-    for (const auto& [prefix, factor] : kPrefixes)
-        if (unit.starts_with(prefix)) return value * factor;
-    return value;
 }
 
 }  // namespace pentamesh::ui

@@ -4,7 +4,6 @@
 #include "core/base/text.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace pentamesh::ui {
@@ -31,11 +30,5 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
-
-// A typed count, 1 to 1,048,576, thousands separators allowed; nullopt otherwise.
-[[nodiscard]] std::optional<std::int64_t> parse_count(std::string text);
-// A typed number with a decimal prefix or %: "15 T", "450 GB/s", "3.1 µs", "45 %", "1 : 7" (7). What follows
-// the prefix is not read; "B" alone is a billion. nullopt: no number.
-[[nodiscard]] std::optional<double> parse_quantity(std::string text);
 
 }  // namespace pentamesh::ui

@@ -7,7 +7,7 @@
 namespace pentamesh::ui {
 
 namespace {
-constexpr float kRow = 26, kDetail = 18, kPad = 6, kField = 32;
+constexpr float kRow = 26, kDetail = 18, kPad = 6, kField = 32, kSeparator = 9;
 char lower(char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
@@ -31,8 +31,7 @@ int fuzzy_score(std::string_view pattern, std::string_view text) {
         run = true;
         at = i + 1;
     }
-    // What was typed as it stands in the text comes before letters picked from all over it, in the menu's
-    // order.
+    // A whole match comes before letters from all over the text; whole matches keep the menu's order.
     const auto whole = std::search(text.begin(), text.end(), pattern.begin(), pattern.end(),
                                    [](char a, char b) { return lower(a) == lower(b); });
     if (pattern.size() > 1 && whole != text.end()) {
@@ -42,39 +41,128 @@ int fuzzy_score(std::string_view pattern, std::string_view text) {
     return score * 100 - static_cast<int>(std::min<std::size_t>(text.size(), 99));
 }
 
+std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter) {
+    std::vector<std::pair<int, std::size_t>> scored;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const MenuItem& item = items[i];
+        if (filter.empty() || fuzzy_score(filter, item.label + " " + item.right) >= 0)
+            scored.emplace_back(filter.empty() ? 0 : fuzzy_score(filter, item.label), i);
+    }
+    std::stable_sort(scored.begin(), scored.end(), [](auto& a, auto& b) { return a.first > b.first; });
+    std::vector<std::size_t> out;
+    for (const auto& [score, i] : scored) out.push_back(i);
+    return out;
+}
+
+namespace {
+
+float row_height(const MenuItem& item) {
+    return kRow + (item.detail.empty() ? 0 : kDetail);
+}
+
+struct Menu {
+    Ui& ui;
+    std::string_view name;
+    const std::vector<MenuItem>& items;
+    MenuState& state;
+    std::vector<std::size_t> shown;
+    bool with_filter;
+
+    // A line separates items only in their own order.
+    [[nodiscard]] float gap_before(const MenuItem& item) const {
+        return item.separator && state.filter.empty() ? kSeparator : 0;
+    }
+
+    // As wide as the widest of all items, filtered out or not; below the anchor where there is room.
+    [[nodiscard]] Rect box(Rect anchor, float min_width) const {
+        Canvas& c = ui.canvas();
+        const Vec2 screen = ui.frame().size;
+        float w = min_width, h = 2 * kPad + (with_filter ? kField : 0);
+        for (const MenuItem& item : items) {
+            const float right = item.right.empty() ? 0 : c.text_width(item.right, ui.small()) + 24;
+            w = std::max(w, c.text_width(item.label, ui.style()) + right + 48);
+            if (!item.detail.empty()) w = std::max(w, c.text_width(item.detail, ui.small()) + 48);
+        }
+        for (const std::size_t i : shown) h += row_height(items[i]) + gap_before(items[i]);
+        w = std::min(w, screen.x - 16);
+        h = std::clamp(h, 60.0f, screen.y - 24);
+        return {std::clamp(anchor.x, std::min(8.0f, screen.x), std::max(8.0f, screen.x - 8 - w)),
+                std::min(anchor.bottom() + 4, std::max(8.0f, screen.y - 8 - h)), w, h};
+    }
+
+    // Up, Down, Home and End go from one enabled item to the next. True: the cursor moved.
+    bool move_cursor() {
+        const int n = static_cast<int>(shown.size()), before = state.cursor;
+        const auto go = [&](int from, int by) {
+            for (int k = from; k >= 0 && k < n; k += by)
+                if (items[shown[static_cast<std::size_t>(k)]].enabled) {
+                    state.cursor = k;
+                    return;
+                }
+        };
+        if (pressed({Key::down}, true)) go(state.cursor + 1, 1);
+        if (pressed({Key::up}, true)) go(state.cursor < 0 ? n - 1 : state.cursor - 1, -1);
+        if (pressed({Key::home})) go(0, 1);
+        if (pressed({Key::end})) go(n - 1, -1);
+        return state.cursor != before;
+    }
+
+    void draw_item(Rect row, const MenuItem& item, bool lit) const {
+        Canvas& c = ui.canvas();
+        if (lit && item.enabled) c.rect(row, ui.theme().raised, 4);
+        TextStyle label = ui.style();
+        if (!item.enabled) label.color = label.color.alpha(0.45f);
+        Rect text = row.inset(10, 0);
+        if (item.checked) c.circle({text.x + 3, row.y + kRow / 2}, 3, ui.theme().text);
+        text.cut_left(14);
+        Rect first = text.cut_top(kRow);
+        if (!item.right.empty()) {
+            c.text_in(first.cut_right(c.text_width(item.right, ui.small()) + 1), item.right, ui.small(),
+                      Align::right);
+            first.cut_right(8);
+        }
+        ui.label(first, item.label, label);
+        if (!item.detail.empty()) ui.label({text.x, text.y - 4, text.w, kDetail}, item.detail, ui.small());
+    }
+
+    // The index of the item that was clicked, -1: none.
+    int draw_list(Rect room, bool cursor_moved) {
+        int picked = -1;
+        Canvas& c = ui.canvas();
+        ScrollArea area(ui, name, room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
+        // A mouse that rests where a row comes to lie chooses nothing.
+        const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse) && ui.frame().wheel == 0;
+        for (std::size_t k = 0; k < shown.size(); ++k) {
+            const MenuItem& item = items[shown[k]];
+            const float gap = gap_before(item);
+            if (gap > 0) {
+                const float y = area.room.y + 4;
+                c.line({room.x + 8, y}, {room.right() - 8, y}, ui.theme().hairline);
+                area.room.cut_top(gap);
+            }
+            const Rect row = area.room.cut_top(row_height(item));
+            const bool lit = static_cast<int>(k) == state.cursor;
+            if (lit && cursor_moved) area.show(row);
+            if (!area.sees(row)) continue;
+            const Hit hit = ui.area(name, row, shown[k], item.enabled, false);
+            if (hit.hovered && mouse_moved) state.cursor = static_cast<int>(k);
+            draw_item(row, item, static_cast<int>(k) == state.cursor);
+            if (hit.clicked) picked = static_cast<int>(shown[k]);
+        }
+        if (shown.empty()) c.text_in({room.x + 10, room.y, room.w - 20, kRow}, "nothing matches", ui.small());
+        return picked;
+    }
+};
+
+}  // namespace
+
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width) {
+    Menu menu{ui, name, items, state, matching(items, state.filter), with_filter};
+    const Rect box = menu.box(anchor, min_width);
+    const auto layer = ui.open_layer(name, box);
     MenuResult result;
-    Canvas& base = ui.canvas();
-    std::vector<int> shown;
-    for (int i = 0; i < static_cast<int>(items.size()); ++i) {
-        const auto& item = items[static_cast<std::size_t>(i)];
-        if (state.filter.empty() || fuzzy_score(state.filter, item.label + " " + item.right) >= 0)
-            shown.push_back(i);
-    }
-    if (!state.filter.empty())
-        std::stable_sort(shown.begin(), shown.end(), [&](int a, int b) {
-            return fuzzy_score(state.filter, items[static_cast<std::size_t>(a)].label)
-                   > fuzzy_score(state.filter, items[static_cast<std::size_t>(b)].label);
-        });
-    float width = min_width, height = 2 * kPad + (with_filter ? kField : 0);
-    const auto row_height = [&](const MenuItem& i) {
-        return kRow + (i.detail.empty() ? 0 : kDetail) + (i.separator ? 9 : 0);
-    };
-    for (const auto& item : items) {
-        const float right = item.right.empty() ? 0 : base.text_width(item.right, ui.small()) + 24;
-        width = std::max(width, base.text_width(item.label, ui.style()) + right + 48);
-        if (!item.detail.empty()) width = std::max(width, base.text_width(item.detail, ui.small()) + 48);
-    }
-    for (const int i : shown) height += row_height(items[static_cast<std::size_t>(i)]);
-    const Vec2 screen = ui.frame().size;
-    width = std::min(width, screen.x - 16);
-    height = std::clamp(height, 60.0f, screen.y - 24);
-    Rect box{anchor.x, anchor.bottom() + 4, width, height};
-    if (box.bottom() > screen.y - 8) box.y = std::max(8.0f, screen.y - 8 - height);
-    if (box.right() > screen.x - 8) box.x = std::max(8.0f, screen.x - 8 - width);
-
-    result.closed = !ui.begin_layer(name, box);
+    result.closed = !layer.stays();
     Rect room = box.inset(kPad);
     bool entered = false;
     if (with_filter) {
@@ -82,63 +170,20 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
         entered = ui.text_field(std::string(name) + ".filter", room.cut_top(26), state.filter,
                                 "type to narrow", state.fresh, &changed);
         room.cut_top(6);
-        if (changed) state.cursor = 0, state.scroll = 0;
+        if (changed) state.cursor = 0, state.scroll = {};
     }
-    // The Enter that opened the menu chooses nothing in it.
+    // The key that opened the menu chooses nothing in it.
     const bool fresh = std::exchange(state.fresh, false);
-    const int n = static_cast<int>(shown.size());
-    if (pressed({Key::down}, true)) state.cursor = std::min(n - 1, state.cursor + 1);
-    if (pressed({Key::up}, true)) state.cursor = std::max(0, state.cursor - 1);
+    const bool moved = !fresh && menu.move_cursor();
     if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
-    if (entered && n > 0) {
-        const int i = shown[static_cast<std::size_t>(std::clamp(state.cursor, 0, n - 1))];
-        if (items[static_cast<std::size_t>(i)].enabled) result.picked = i;
+    if (entered && !menu.shown.empty()) {
+        const int last = static_cast<int>(menu.shown.size()) - 1;
+        const std::size_t i = menu.shown[static_cast<std::size_t>(std::clamp(state.cursor, 0, last))];
+        if (items[i].enabled) result.picked = static_cast<int>(i);
     }
-    float content = 0;
-    for (const int i : shown) content += row_height(items[static_cast<std::size_t>(i)]);
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * kRow * 2;
-    Canvas& c = ui.canvas();
-    c.push_clip(room);
-    float y = room.y - state.scroll;
-    for (int k = 0; k < n; ++k) {
-        const int i = shown[static_cast<std::size_t>(k)];
-        const MenuItem& item = items[static_cast<std::size_t>(i)];
-        if (item.separator && state.filter.empty())
-            c.line({room.x + 8, y + 4}, {room.right() - 8, y + 4}, ui.theme().hairline);
-        if (item.separator) y += 9;
-        const float h = row_height(item) - (item.separator ? 9 : 0);
-        const Rect row{room.x, y, room.w, h};
-        if (k == state.cursor) {  // kept in sight
-            if (row.bottom() > room.bottom()) state.scroll += row.bottom() - room.bottom();
-            if (row.y < room.y) state.scroll -= room.y - row.y;
-        }
-        if (row.bottom() > room.y && row.y < room.bottom()) {
-            const Hit hit = ui.area(name, row, static_cast<std::uint64_t>(i), item.enabled, false);
-            // A mouse that lies where a row happens to come chooses nothing.
-            const bool moved = !(ui.frame().mouse == ui.state().last_mouse);
-            if (hit.hovered && moved && ui.frame().wheel == 0) state.cursor = k;
-            if (k == state.cursor && item.enabled) c.rect(row, ui.theme().raised, 4);
-            TextStyle label = ui.style(), right = ui.small(), detail = ui.small();
-            if (!item.enabled) label.color = label.color.alpha(0.45f);
-            Rect text = row.inset(10, 0);
-            if (item.checked) c.circle({text.x + 3, row.y + kRow / 2}, 3, ui.theme().text);
-            text.cut_left(14);
-            Rect first = text.cut_top(kRow);
-            if (!item.right.empty()) {
-                const float w = c.text_width(item.right, right) + 1;
-                c.text_in(first.cut_right(w), item.right, right, Align::right);
-                first.cut_right(8);
-            }
-            c.text_in(first, item.label, label);
-            if (!item.detail.empty()) c.text_in({text.x, text.y - 4, text.w, kDetail}, item.detail, detail);
-            if (hit.clicked) result.picked = i;
-        }
-        y += h;
-    }
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - room.h));
-    if (n == 0) c.text_in({room.x + 10, room.y, room.w - 20, kRow}, "nothing matches", ui.small());
-    c.pop_clip();
-    ui.end_layer();
+    if (!with_filter && !fresh)
+        result.beside = pressed({Key::right}, true) ? 1 : pressed({Key::left}, true) ? -1 : 0;
+    if (const int picked = menu.draw_list(room, moved); picked >= 0) result.picked = picked;
     return result;
 }
 

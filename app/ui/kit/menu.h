@@ -1,7 +1,7 @@
 // A list that drops from an anchor: menus of the bar, choices of a box.
 #pragma once
 
-#include "app/ui/kit/ui.h"
+#include "app/ui/kit/scroll.h"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 struct MenuItem {
     std::string label;
     std::string right{};   // shortcut or remark
-    std::string detail{};  // a second, quieter line
+    std::string detail{};  // a second, smaller line
     bool enabled = true;
     bool checked = false;
     bool separator = false;  // a line before it
@@ -20,16 +20,19 @@ struct MenuItem {
 struct MenuResult {
     int picked = -1;  // index into the items
     bool closed = false;
+    int beside = 0;  // -1, 1: Left, Right was pressed: the menu of that side is wanted
 };
-// `filter` non-null: a text field on top narrows the list. `selected`: moved by the arrow keys.
 struct MenuState {
     std::string filter;
-    int cursor = -1;
-    float scroll = 0;
+    int cursor = -1;  // row of the shown items, moved by the arrow keys; -1: none
+    ScrollState scroll;
     bool fresh = true;  // set when the menu opens
 };
+// `with_filter`: a text field on top narrows the list.
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width = 200);
+// The items that a filter leaves, best match first; all in their order where it is empty.
+[[nodiscard]] std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter);
 
 // Fuzzy match of a typed word sequence: every letter in order. Higher is better, -1: no match.
 [[nodiscard]] int fuzzy_score(std::string_view pattern, std::string_view text);

@@ -1,9 +1,8 @@
-// The small toolkit that every view uses: areas that know whether they are hovered, pressed or focused;
-// buttons, segments, steppers, chips, badges, text fields; layers for popups; tooltips. Immediate: called
-// each frame, keeps only what must outlive a frame (UiState).
+// The toolkit of all views: areas that the mouse and the keyboard reach, buttons, segments, steppers, badges,
+// text fields, layers for popups, tooltips. Immediate mode: called each frame; UiState outlives the frame.
 //
-// Every area registers its rectangle under a name ("layout.tp.plus"), which tests, lessons and keyboard focus
-// use.
+// Every area registers its rectangle under a name ("layout.tp.plus"). Tests, lessons and the keyboard focus
+// use these names. Within a scope "b" the name is "b/layout.tp.plus".
 #pragma once
 
 #include "app/ui/kit/theme.h"
@@ -13,6 +12,7 @@
 #include "render/surface.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,14 +22,21 @@
 namespace pentamesh::ui {
 
 using Id = std::uint64_t;
-[[nodiscard]] constexpr Id id_of(std::string_view name, std::uint64_t index = 0) {
-    std::uint64_t h = 1469598103934665603ULL ^ (index * 0x9e3779b97f4a7c15ULL);
-    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
+[[nodiscard]] constexpr Id hash_more(Id h, std::string_view text) {
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return h;
+}
+// `index` tells apart what a loop makes under one name.
+[[nodiscard]] constexpr Id id_of(std::string_view name, std::uint64_t index = 0, Id scope = kNoScope) {
+    const Id h = hash_more(scope, name) ^ (index * 0x9e3779b97f4a7c15ULL);
     return h == 0 ? 1 : h;
 }
 
 struct UiState {
-    bool still = false;  // a picture: controls that only serve a hand are left out
+    // Told of each area that is drawn, and whether it was used just now: a test keeps account.
+    std::function<void(std::string_view name, Id id, bool used)> on_area;
+    bool still = false;  // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
         Rect rect;
@@ -37,46 +44,50 @@ struct UiState {
         bool focusable = false;
         bool operator==(const Area&) const = default;
     };
-    // A part of the window as it was drawn when nothing but the mouse moved, and that elsewhere or over what
-    // moves in it (begin_part).
+    // A part of the window that is drawn once and then shown from a texture (Ui::part).
     struct Part {
         Id id = 0;
         Rect rect;
         std::uint64_t key = 0;    // of what it shows
-        std::uint64_t layer = 0;  // generation that it is on; 0: not on the layer
+        std::uint64_t layer = 0;  // generation of the texture that has it; 0: none
         std::uint64_t drawn = 0;  // hash of what it drew, where parts are checked
-        bool has_field = false;   // a text field draws by itself
+        bool has_field = false;   // it contains a text field, which draws itself
         std::vector<Area> areas;
     };
     std::vector<Part> parts;
-    int quiet = 0;             // frames in a row in which nothing happened but that the mouse moved
-    bool disturbed = true;     // something else did since the last frame began: nothing is kept
-    bool check_parts = false;  // draws what is kept nevertheless, to see whether it is still the same
-    int stale_parts = 0;       // how often it was not
+    int idle_frames = 0;                  // frames in a row in which nothing but the mouse position changed
+    bool disturbed = true;                // something changed since the last frame: every part is drawn anew
+    bool check_parts = false;             // for tests: draws parts in each frame and compares
+    int stale_parts = 0;                  // parts that a check found to differ
     std::vector<Area> areas, last_areas;  // of this frame, of the last one
     Id active = 0;                        // pressed and not yet released
-    Vec2 press;                           // where
-    Id focus = 0;                         // keyboard
+    Vec2 press;                           // where the press began
+    Id focus = 0;                         // has the keyboard
     Id focus_home = 0;                    // where Tab begins while nothing has the keyboard
     bool focus_visible = false;           // the keyboard was used last
-    Vec2 mouse, last_mouse;               // of this frame and of the one before
-    bool had_keyboard = true;             // the window, in the last frame
-    Vec2 size;                            // of the window then
-    float scale = 0;
-    Vec2 tooltips_rest_at{-1, -1};  // while the mouse stands there, what is under it is not explained
-    int top_layer = 0;              // of the last frame: what is below takes no mouse
-    int layers_open = 0;            // of this frame, so far
+    Vec2 mouse, last_mouse;               // of this frame, of the last one
+    bool had_keyboard = true;             // the window had the keyboard in the last frame
+    Vec2 size;                            // of the window in the last frame
+    float scale = 0;                      // in the last frame
+    Vec2 tooltips_rest_at{-1, -1};        // no tooltip while the mouse is here
+    int top_layer = 0;                    // of the last frame; layers below take no mouse
+    int layers_open = 0;                  // of this frame, so far
     Id hovered_last = 0;
     double hovered_since = 0;
-    bool animating = false;  // something moves: another frame is wanted at once
-    bool waiting = false;    // so it is, but what is drawn stays: a tooltip is about to appear
-    std::string edit_text;   // of the text field that has the keyboard
-    Id edit = 0;
-    Id edit_next = 0;  // the field that gets it once its layer is the topmost
-    std::string term;  // glossary entry that a click on a dotted term asks for, until it is opened
+    bool animating = false;        // another frame is wanted at once
+    bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
+    Id edit = 0;                   // the text field that has the keyboard
+    Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
+    std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
+    bool scroll_has_focus = false;  // so in this frame, so far
+    bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows
+    bool page_keys = true;          // Page Up and Page Down scroll; false: they mean something else
     // Where a name stood in the last frame; nullopt: it was not drawn.
-    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const;
+    [[nodiscard]] std::optional<Rect> rect_of(Id id) const;
+    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
+        return rect_of(id_of(name, index));
+    }
 };
 
 struct Hit {
@@ -112,14 +123,44 @@ class Ui {
     // Capitals with tracking, 11: the head of a section, an optional remark at the right end.
     void section(Rect row, std::string_view head, std::string_view right = {});
 
+    // ---- names ----
+    // While a Scope lives, names get its prefix: two of the same view have different ids.
+    class Scope {
+      public:
+        Scope(Ui& ui, std::string_view name);
+        ~Scope() { ui_.scope_ = outer_; }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+      private:
+        Ui& ui_;
+        Id outer_;
+    };
+    [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
+    // In the current scope.
+    [[nodiscard]] Id id(std::string_view name, std::uint64_t index = 0) const {
+        return id_of(name, index, scope_);
+    }
+    // Where a name stood in the last frame; nullopt: it was not drawn.
+    [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
+        return state_.rect_of(id(name, index));
+    }
+
     // ---- interaction ----
-    // `index` tells apart what a loop makes under one name.
     Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
              bool focusable = true);
-    [[nodiscard]] bool hovers(Rect r) const;  // for what is no area: cells, bars
+    [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
+    // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
+    [[nodiscard]] float take_wheel(Rect r);
+    // A key for the view as a whole: not while the keyboard scrolls a panel.
+    [[nodiscard]] bool view_key(Chord chord, bool repeat = false) const {
+        return !state_.keys_scroll && pressed(chord, repeat);
+    }
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
     void tooltip(std::string text);
+    // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
+    void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 
     // ---- controls ----
     bool button(std::string_view name, Rect r, std::string_view label, std::uint64_t index = 0,
@@ -144,21 +185,61 @@ class Ui {
               float size = 12);
     void swatch(Vec2 at, Color color, float size = 10);
 
-    // ---- parts that stay ----
-    // True: draw the part, then end_part. False: it has been shown as it was drawn before, with its areas.
-    // That is so while nothing happens but that the mouse moves outside of it, and `key`, which stands for
-    // what it shows of other parts (what is hovered there), stays the same. Over `moving`, where the part
-    // leaves room for what is drawn after it, the mouse may move too. What is kept lies behind everything
-    // else of the window: draw nothing into the part before it. Not nested.
-    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
-                    Rect moving = {});
-    void end_part();
+    // ---- after a failure ----
+    // Clips that are open now; unwind() ends those pushed since, because an exception left them. Layers and
+    // parts end by themselves.
+    struct Mark {
+        int clips = 0;
+    };
+    [[nodiscard]] Mark mark() const;
+    void unwind(const Mark& mark);
+
+    // ---- kept parts ----
+    // A part of the window that is drawn once and then shown from a texture, with its areas. It is drawn anew
+    // when anything happens but a mouse that moves outside of it, or when `key` changes. `key` stands for
+    // what the part shows of other parts (what is hovered there). The mouse may also move over `moving`,
+    // where the part leaves room for what is drawn after it. Draw nothing behind a part; parts do not nest.
+    //     if (const auto part = ui.part("part.plan", 0, r, key, ground)) draw(...);
+    class Part {
+      public:
+        ~Part() {
+            if (drawn_) ui_.end_part();
+        }
+        Part(const Part&) = delete;
+        Part& operator=(const Part&) = delete;
+        explicit operator bool() const { return drawn_; }  // true: draw it
+
+      private:
+        friend class Ui;
+        Part(Ui& ui, bool drawn) : ui_(ui), drawn_(drawn) {}
+        Ui& ui_;
+        bool drawn_;
+    };
+    [[nodiscard]] Part part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key,
+                            Color ground, Rect moving = {}) {
+        return {*this, begin_part(name, index, r, key, ground, moving)};
+    }
 
     // ---- layers: menus, dialogs, the palette ----
-    // Draws over everything before it; what is below takes no mouse while the layer is open. Returns false,
-    // and closes, when the user pressed Escape or (unless `modal`) clicked outside of `r`.
-    bool begin_layer(std::string_view name, Rect r, bool modal = false);
-    void end_layer();
+    // Draws over everything before it while it lives. What is below takes no mouse.
+    class Layer {
+      public:
+        Layer(Ui& ui, std::string_view name, Rect r, bool modal);
+        ~Layer();
+        Layer(const Layer&) = delete;
+        Layer& operator=(const Layer&) = delete;
+        // False: the user pressed Escape or (unless modal) clicked outside. The caller closes it.
+        [[nodiscard]] bool stays() const { return stays_; }
+
+      private:
+        Ui& ui_;
+        Canvas below_;
+        Mark begun_;
+        bool stays_ = true;
+    };
+    [[nodiscard]] Layer open_layer(std::string_view name, Rect r, bool modal = false) {
+        return {*this, name, r, modal};
+    }
     [[nodiscard]] int layer() const { return layer_; }
 
     // The keyboard's Tab order, at the end of the frame.
@@ -169,17 +250,25 @@ class Ui {
     const FrameInfo& frame_;
     const Theme& theme_;
     Canvas canvas_;
-    std::vector<Canvas> under_;  // canvases of the layers below
+    Id scope_ = kNoScope;
+    int exceptions_ = 0;  // in flight when the frame began
+    bool wheel_used_ = false;
+    Mark begun_;  // when the frame began
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
     UiState::Part* part_ = nullptr;     // that is being drawn
     std::size_t part_areas_ = 0;        // where its areas begin
+    Mark part_begun_;                   // clips inside it
     std::optional<Canvas> part_under_;  // where it is drawn on the layer: the window's
     DrawMark part_mark_;
     bool part_checked_ = false;
 
+    bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
+                    Rect moving);
+    void end_part();
     void draw_tooltip();
+    [[nodiscard]] Hit hit_of(Id id, Rect r, bool focusable);  // of an area that is enabled
 };
 
 }  // namespace pentamesh::ui

@@ -109,7 +109,7 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
         const Rect before = p.room;
         const std::string label = tier_label(p.scene.plan.cluster, static_cast<int>(i)) + " · "
                                   + bandwidth_text(tiers[i].bytes_per_s) + " to "
-                                  + thousands(tiers[i].domain);
+                                  + thousands(domain_of(p.scene.plan.cluster, i));
         const int n = static_cast<int>(i);
         const bool pressed_row =
             draw_choice(p, "lesson.tier", i, label, "", state.given.option == n, s.tier == n);

@@ -1,5 +1,6 @@
 #include "app/ui/lesson/lesson_session.h"
 
+#include "app/ui/views/table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 
@@ -18,7 +19,7 @@ std::filesystem::file_time_type time_of(const std::filesystem::path& file) {
 
 ParsedLesson read_lesson(const std::filesystem::path& file) {
     try {
-        return parse_lesson(read_file(file.string()));
+        return parse_lesson(read_file(file.string()), view_names());
     } catch (const Error& e) {
         ParsedLesson none;
         none.errors.push_back({0, e.message()});

@@ -1,6 +1,7 @@
 #include "app/ui/panels/constants_panel.h"
 
 #include "app/ui/kit/format.h"
+#include "core/base/quantity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,32 @@ std::string about(const Constant& c) {
     return s + "\nSource: " + (c.source.empty() ? "the plan itself" : c.source);
 }
 
+Dimension dimension_of(Constant::Unit unit) {
+    switch (unit) {
+    case Constant::Unit::share: return Dimension::share;
+    case Constant::Unit::seconds: return Dimension::seconds;
+    case Constant::Unit::bytes_per_s: return Dimension::bytes_per_s;
+    case Constant::Unit::flops_per_s: return Dimension::flops_per_s;
+    case Constant::Unit::ratio: return Dimension::ratio;
+    case Constant::Unit::flag: return Dimension::count;
+    }
+    return Dimension::count;
+}
+
+// A number alone takes the unit that the field shows. What is out of range or of another unit is refused.
+std::optional<PlanEdit> typed_value(const Scene& scene, const Constant& c, ConstantsState& state) {
+    const std::string shown = constant_text(c.unit, c.value);
+    const Quantity typed = parse_quantity(state.edit_text, dimension_of(c.unit), unit_of(shown));
+    if (typed.value && *typed.value >= c.least && *typed.value <= c.most)
+        return edit_of(scene, c, *typed.value);
+    state.refused = c.id;
+    state.refusal = typed.value ? "\"" + state.edit_text + "\" is " + constant_text(c.unit, *typed.value)
+                                      + ": must be from " + constant_text(c.unit, c.least) + " to "
+                                      + constant_text(c.unit, c.most)
+                                : typed.refusal;
+    return std::nullopt;
+}
+
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Constant& c,
                                   ConstantsState& state) {
     const std::string name = "constants." + c.id;
@@ -44,10 +71,7 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
         const bool entered = ui.text_field("edit." + name, box, state.edit_text, "", fresh);
         const bool left = !fresh && ui.state().edit == 0 && !entered;
         if (entered || left || pressed({Key::escape})) state.editing.clear();
-        if (!entered) return std::nullopt;
-        const std::optional<double> typed = parse_quantity(state.edit_text);
-        if (typed) return edit_of(scene, c, *typed);
-        return std::nullopt;
+        return entered ? typed_value(scene, c, state) : std::nullopt;
     }
     const Ui::Step step =
         ui.stepper(name, box, constant_text(c.unit, c.value), c.value > c.least, c.value < c.most, true);
@@ -55,6 +79,7 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
         state.editing = c.id;
         state.edit_text = constant_text(c.unit, c.value);
         state.edit_fresh = true;
+        state.refused.clear();
     }
     if (step.by != 0) return edit_of(scene, c, stepped(c, step.by));
     return std::nullopt;
@@ -99,6 +124,35 @@ std::string head_of(const Scene& scene, const Constant& c) {
     return "Fabric";
 }
 
+struct Line {
+    enum class Kind : std::uint8_t { constant, head, message, gap };
+    Kind kind = Kind::constant;
+    std::size_t constant = 0;  // or the one after the head, before the message
+};
+
+// Sections' heads and their constants in `columns` columns of `each` lines. A head never ends a column: it
+// stands over its own constants, as a constant over the message about it.
+std::vector<Line> lay_lines(const ConstantsState& state, std::size_t columns, std::size_t& each) {
+    const auto& list = state.list;
+    std::vector<Line> lines;
+    const auto lay = [&] {
+        lines.clear();
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (i == 0 || list[i].section != list[i - 1].section) {
+                if (lines.size() % each == each - 1) lines.push_back({Line::Kind::gap, i});
+                lines.push_back({Line::Kind::head, i});
+            }
+            if (state.refused == list[i].id && lines.size() % each == each - 1)
+                lines.push_back({Line::Kind::gap, i});
+            lines.push_back({Line::Kind::constant, i});
+            if (state.refused == list[i].id) lines.push_back({Line::Kind::message, i});
+        }
+    };
+    each = std::max<std::size_t>(2, list.size() / columns);
+    for (lay(); lines.size() > each * columns; lay()) ++each;
+    return lines;
+}
+
 }  // namespace
 
 std::string constant_text(Constant::Unit unit, double value) {
@@ -121,37 +175,29 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
         state.list = list_constants(scene.plan, scene.presets);
         state.list_of = revision;
     }
-    // Rows with their sections' heads, in as many columns as fit.
-    std::vector<int> rows;  // index of a constant; -1 - index: the head before it
-    for (std::size_t i = 0; i < state.list.size(); ++i) {
-        if (i == 0 || state.list[i].section != state.list[i - 1].section)
-            rows.push_back(-1 - static_cast<int>(i));
-        rows.push_back(static_cast<int>(i));
-    }
     const auto columns = static_cast<std::size_t>(std::clamp(room.w / kColumn, 1.0f, 4.0f));
-    const std::size_t each = (rows.size() + columns - 1) / columns;
-    const float content = static_cast<float>(each) * kRow, most = std::max(0.0f, content - room.h);
-    if (ui.hovers(room) && ui.frame().wheel != 0 && state.editing.empty() && !ui.frame().ctrl) {
-        // Over a stepper the wheel turns the value.
-        bool over = false;
-        for (const Constant& c : state.list)
-            if (const auto r = ui.state().rect_of("constants." + c.id); r && c.unit != Constant::Unit::flag)
-                over = over || Rect{r->x - 20, r->y, r->w + 40, r->h}.contains(ui.frame().mouse);
-        if (!over) state.scroll -= ui.frame().wheel * 40;
-    }
-    state.scroll = std::clamp(state.scroll, 0.0f, most);
+    std::size_t each = 0;
+    const std::vector<Line> rows = lay_lines(state, columns, each);
     const float gap = 32,
                 width = (room.w - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
-    c.push_clip(room);
+    ScrollArea area(ui, "constants", room, state.scroll,
+                    {.wheel = state.editing.empty() && !ui.frame().ctrl});
+    const float top = area.room.y;
+    area.room.cut_top(static_cast<float>(each) * kRow);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::size_t column = i / each, line = i % each;
+        if (rows[i].kind == Line::Kind::gap) continue;
         const Rect row{room.x + static_cast<float>(column) * (width + gap),
-                       room.y + static_cast<float>(line) * kRow - state.scroll, width - 6, kRow};
+                       top + static_cast<float>(line) * kRow, width - 6, kRow};
         if (row.y < room.y - 4 || row.bottom() > room.bottom() + 4) continue;  // reached by scrolling
-        if (rows[i] < 0) {
-            const auto first = static_cast<std::size_t>(-1 - rows[i]);
+        const std::size_t first = rows[i].constant;
+        if (rows[i].kind == Line::Kind::message) {
+            TextStyle bad = ui.small();
+            bad.color = ui.theme().bad;
+            if (c.text_in(row, state.refusal, bad) && ui.hovers(row)) ui.tooltip(state.refusal);
+        } else if (rows[i].kind == Line::Kind::head) {
             const Constant& k = state.list[first];
             Rect head = row;
             const std::string title = head_of(scene, k);
@@ -162,16 +208,10 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
                     ui.tooltip("Source\n" + k.source);
             }
         } else {
-            const auto k = static_cast<std::size_t>(rows[i]);
-            if (auto e = draw_row(ui, row, scene, state.list[k], k, state)) edit = std::move(e);
+            if (auto e = draw_row(ui, row, scene, state.list[first], first, state)) edit = std::move(e);
         }
     }
-    c.pop_clip();
-    if (most > 0) {
-        const float h = std::max(16.0f, room.h * room.h / content);
-        c.rect({room.right() - 3, room.y + (room.h - h) * state.scroll / most, 3, h}, ui.theme().hairline,
-               1.5f);
-    }
+    if (edit) state.refused.clear();
     return edit;
 }
 

@@ -1,6 +1,7 @@
 // The constants of the time model: each with what it means, its source, a stepper, and a way back.
 #pragma once
 
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/step/constants.h"
@@ -12,9 +13,10 @@
 namespace pentamesh::ui {
 
 struct ConstantsState {
-    float scroll = 0;
+    ScrollState scroll;
     std::string editing, edit_text;  // id of the constant whose value is typed
     bool edit_fresh = false;
+    std::string refused, refusal;  // the constant whose last value was refused, and why; until the next edit
     std::uint64_t list_of = 0;
     std::vector<Constant> list;  // kept while the plan stands
 };

@@ -1,9 +1,9 @@
 #include "app/ui/panels/explain_selection.h"
 
 #include "core/comm/comm.h"
+#include "core/explain/explain_step.h"
 #include "core/memory/memory.h"
 #include "core/sharding/placement_words.h"
-#include "core/step/step.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace {
 Explanation explain_axis(const Scene& scene) {
     const Operation* most = nullptr;
     for (const Operation& op : scene.evaluation.comm.operations)
-        if (op.axis == scene.selection.axis
+        if (op.group == scene.selection.group
             && (most == nullptr || op.sent_bytes_per_rank > most->sent_bytes_per_rank))
             most = &op;
     return most == nullptr ? Explanation{} : explain_operation(scene.plan, scene.evaluation, *most);
@@ -40,7 +40,7 @@ Explanation explain_selection(const Scene& scene) {
                                      e.comm.operations[static_cast<std::size_t>(sel.operation)]);
         return {};
     case Selection::Topic::step:
-        if (e.step) return explain_step(scene.plan, e, static_cast<StepPart>(sel.step_part), sel.axis);
+        if (e.step) return explain_step(scene.plan, e, static_cast<StepPart>(sel.step_part), sel.group);
         return {};
     case Selection::Topic::rank: return explain_axis(scene);
     case Selection::Topic::tensor:

@@ -48,7 +48,8 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
     Rect box{state.card_at.x, state.card_at.bottom() + 6, w, std::min(h, screen.y - 16)};
     if (box.bottom() > screen.y - 8) box.y = std::max(8.0f, state.card_at.y - box.h - 6);
     box.x = std::clamp(box.x, 8.0f, std::max(8.0f, screen.x - 8 - box.w));
-    const bool open = ui.begin_layer("glossary.card", box);
+    const auto layer = ui.open_layer("glossary.card", box);
+    const bool open = layer.stays();
     Rect room = box.inset(16, 14);
     const Rect foot = room.cut_bottom(22);
     glossary_text(ui, room, scene, *e, false);
@@ -58,7 +59,6 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
         state.search.clear();
         state.card.clear();
     }
-    ui.end_layer();
     if (!open) state.card.clear();
 }
 
@@ -77,16 +77,11 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
     if (pressed({Key::page_up}, true)) i = std::max<std::ptrdiff_t>(0, i - 10);
     const bool jumped = at == shown.end() || i != before || state.fresh;
     state.picked = shown[static_cast<std::size_t>(i)]->id;
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * kRow * 2;
-    if (jumped) {
-        const float y = static_cast<float>(i) * kRow;
-        state.scroll = std::clamp(state.scroll, y + kRow - room.h, y);
-    }
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, static_cast<float>(n) * kRow - room.h));
-    c.push_clip(room);
+    ScrollArea area(ui, "glossary.list", room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
     for (std::ptrdiff_t k = 0; k < n; ++k) {
-        Rect row{room.x, room.y + static_cast<float>(k) * kRow - state.scroll, room.w, kRow};
-        if (row.bottom() <= room.y || row.y >= room.bottom()) continue;
+        Rect row = area.room.cut_top(kRow);
+        if (k == i && jumped) area.show(row);
+        if (!area.sees(row)) continue;
         const GlossaryEntry& e = *shown[static_cast<std::size_t>(k)];
         const Hit hit = ui.area("glossary.entry." + e.id, row, 0, true, false);
         if (k == i)
@@ -99,14 +94,14 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
         c.text_in(row, e.term, ui.style(13, k == i ? Tone::text : Tone::secondary));
         if (hit.clicked) state.picked = e.id;
     }
-    c.pop_clip();
 }
 
 void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
     const Vec2 screen = ui.frame().size;
     const float w = std::min(760.0f, screen.x - 24), h = std::min(520.0f, screen.y - 24);
     const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
-    const bool open = ui.begin_layer("glossary", box, true);
+    const auto layer = ui.open_layer("glossary", box, true);
+    const bool open = layer.stays();
     Rect room = box.inset(20, 16);
     Rect head = room.cut_top(28);
     ui.canvas().text_in(head.cut_left(86), "Glossary", {Face::semibold, 14, ui.theme().text, 0});
@@ -114,7 +109,7 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
     head.cut_right(8);
     bool changed = false;
     ui.text_field("glossary.search", head, state.search, "type a term", state.fresh, &changed);
-    if (changed) state.picked.clear(), state.scroll = 0;
+    if (changed) state.picked.clear(), state.scroll = {};
     room.cut_top(12);
     const auto shown = found(*scene.glossary, state.search);
     const Rect list = room.cut_left(std::min(250.0f, room.w * 0.42f));
@@ -129,14 +124,13 @@ void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
             const auto kind = kind_of(e->axis);
             if (kind
                 && ui.link("glossary.axis", {room.x, room.y + used + 8}, "select this axis in every view")) {
-                scene.selection.axis = *kind;
+                scene.selection.choose(*kind);
                 leave = true;
             }
         }
     }
     state.fresh = false;
     if (ui.button("glossary.close", close, "Close")) leave = true;
-    ui.end_layer();
     if (leave) state.open = false;
 }
 

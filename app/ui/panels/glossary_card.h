@@ -1,6 +1,7 @@
 // The glossary: a dotted term anywhere opens its card; a sheet with a search holds all of them.
 #pragma once
 
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/glossary.h"
@@ -20,7 +21,7 @@ struct GlossaryState {
     bool fresh = false;
     std::string search;
     std::string picked;  // id
-    float scroll = 0;
+    ScrollState scroll;
     std::string card;  // id of the card that a term opened; empty: none
     Rect card_at;
 };

@@ -5,6 +5,8 @@
 #include "app/ui/panels/explain_selection.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
+#include "core/plan/edit_words.h"
+#include "core/rules/first_error.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>
@@ -37,6 +39,10 @@ std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     std::int64_t degree = 1;
     for (const Factor& x : f.span()) degree *= x.size;
     const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    if (degree == 2) {
+        const std::int64_t last = first + f.factor[0].stride;
+        return "with " + thousands(rank == first ? last : first);
+    }
     if (f.count == 1 && f.factor[0].stride == 1)
         return "with " + thousands(first) + " … " + thousands(first + degree - 1);
     if (f.count == 1)
@@ -51,13 +57,8 @@ void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     section(ui, room, "GPU", "RANK " + thousands(rank));
     field(ui, room, "place", place_of(scene.plan.cluster, rank));
     const Coordinates at = dense_coordinates(mesh, rank);
-    static constexpr std::array<std::pair<Axis, GroupKind>, 5> kAxes{
-        {{Axis::tp, GroupKind::tp},
-         {Axis::cp, GroupKind::cp},
-         {Axis::dp_shard, GroupKind::dp_shard},
-         {Axis::dp_replicate, GroupKind::dp_replicate},
-         {Axis::pp, GroupKind::pp}}};
-    for (const auto& [axis, kind] : kAxes) {
+    for (const Axis axis : {Axis::tp, Axis::cp, Axis::dp_shard, Axis::dp_replicate, Axis::pp}) {
+        const GroupKind kind = group_of(axis);
         const auto i = static_cast<std::size_t>(axis);
         if (mesh.dense[i].size <= 1) continue;
         std::string text =
@@ -78,9 +79,14 @@ void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto stage = static_cast<std::size_t>(at[static_cast<std::size_t>(Axis::pp)]);
     if (stage < scene.evaluation.memory.stage.size()) {
         const StageMemory& s = scene.evaluation.memory.stage[stage];
-        field(ui, room, "holds",
+        field(ui, room, "computes with",
               count_text(static_cast<double>(s.parameters_held)) + " parameters, "
-                  + plural(s.layers, "layer", "layers") + ", " + memory_text(s.total()));
+                  + plural(s.layers, "layer", "layers"));
+        field(ui, room, "keeps",
+              (s.parameters_kept < s.parameters_held
+                   ? count_text(static_cast<double>(s.parameters_kept)) + " of them, "
+                   : std::string())
+                  + memory_text(s.total()));
     }
     room.cut_top(12);
 }
@@ -91,7 +97,9 @@ void stage_block(Ui& ui, Rect& room, const Scene& scene) {
     const StageMemory& s = scene.evaluation.memory.stage[i];
     section(ui, room, "STAGE", std::to_string(s.stage));
     field(ui, room, "layers", thousands(s.layers));
-    field(ui, room, "holds", count_text(static_cast<double>(s.parameters_held)) + " parameters");
+    field(ui, room, "computes with", count_text(static_cast<double>(s.parameters_held)) + " parameters");
+    if (s.parameters_kept < s.parameters_held)
+        field(ui, room, "keeps", count_text(static_cast<double>(s.parameters_kept)) + " of them");
     field(ui, room, "in flight", significant(s.in_flight) + " micro-batches");
     field(ui, room, "parameters", memory_text(s.parameters));
     field(ui, room, "gradients", memory_text(s.gradients));
@@ -108,7 +116,7 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto i = static_cast<std::size_t>(scene.selection.operation);
     if (i >= ops.size()) return;
     const Operation& op = ops[i];
-    section(ui, room, "COLLECTIVE", axis_label(op.axis));
+    section(ui, room, "COLLECTIVE", axis_label(op.group));
     field(ui, room, "what", std::string(op.what));
     field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
     field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
@@ -130,11 +138,9 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     const Timeline& t = replayed ? *scene.shown_timeline : scene.evaluation.timeline;
     const auto i = static_cast<std::size_t>(scene.selection.op);
     if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
-    static constexpr std::array<std::string_view, 5> kNames{"forward", "backward", "input gradient",
-                                                            "weight gradient", "forward + backward"};
     const Op& op = t.order.ops[i];
     section(ui, room, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
-    field(ui, room, "does", std::string(kNames[static_cast<std::size_t>(op.kind)]));
+    field(ui, room, "does", std::string(name_of(op.kind)));
     field(ui, room, "micro-batch", std::to_string(op.microbatch));
     if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
     field(ui, room, "starts", time_text(t.start[i]));
@@ -192,34 +198,6 @@ void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
 
 // ---- problems -----------------------------------------------------------------------------------------
 
-std::string fix_label(const std::vector<Edit>& fix) {
-    std::string s;
-    for (const Edit& e : fix) {
-        std::string name = e.path.substr(e.path.rfind('/') + 1);
-        std::replace(name.begin(), name.end(), '_', ' ');
-        std::string value = std::visit(
-            [](const auto& v) -> std::string {
-                using T = std::decay_t<decltype(v)>;
-                if constexpr (std::is_same_v<T, std::int64_t>)
-                    return thousands(v);
-                else if constexpr (std::is_same_v<T, double>)
-                    return significant(v);
-                else if constexpr (std::is_same_v<T, bool>)
-                    return v ? "on" : "off";
-                else if constexpr (std::is_same_v<T, std::string>)
-                    return v;
-                else {
-                    std::string list;
-                    for (const auto& x : v) list += (list.empty() ? "" : "-") + x;
-                    return list;
-                }
-            },
-            e.value);
-        s += (s.empty() ? "" : ", ") + name + " " + value;
-    }
-    return s;
-}
-
 void severity_mark(Ui& ui, Vec2 at, Severity s) {
     Canvas& c = ui.canvas();
     if (s == Severity::info) {
@@ -252,7 +230,7 @@ MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
         text.cut_top(used);
         room.cut_top(used);
         if (!p.fix.empty()) {
-            std::string label = fix_label(p.fix);
+            std::string label = words_of(p.fix);
             while (label.size() > 4 && c.text_width(label, ui.style(12)) > text.w)
                 label.resize(label.size() - 4), label += "…";
             if (ui.link("problem.fix", text.min(), label, i)) {
@@ -286,7 +264,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     };
     std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text, StepPart::compute},
                             {"recompute", s.recompute_s, ui.theme().secondary, StepPart::recompute},
-                            {"bubble", s.bubble_s, ui.theme().faint, StepPart::bubble}};
+                            {"bubble", schedule_bubble_s(s), ui.theme().faint, StepPart::bubble},
+                            {"uneven stages", s.uneven_s, ui.theme().faint, StepPart::uneven}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         parts.push_back({axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)],
@@ -321,25 +300,46 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         if (hit.clicked) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(p.part);
-            if (p.part == StepPart::exposed) scene.selection.axis = p.axis;
+            if (p.part == StepPart::exposed) scene.selection.choose(p.axis);
         }
         at += p.time_s;
     }
     room.cut_top(12);
 }
 
+// "2 problems": errors and warnings, in words, at every window size.
+void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
+    std::int64_t n = 0;
+    bool errors = false;
+    for (const Problem& p : problems) {
+        n += p.severity == Severity::info ? 0 : 1;
+        errors = errors || p.severity == Severity::error;
+    }
+    if (n == 0) return;
+    const std::string text = plural(n, "problem", "problems");
+    TextStyle s = ui.style(12, Tone::text, Face::semibold);
+    if (errors) s.color = ui.theme().bad;
+    Canvas& c = ui.canvas();
+    const Rect r = row.cut_left(c.text_width(text, s) + 18);
+    row.cut_left(20);
+    severity_mark(ui, {r.x, r.center().y - 9}, errors ? Severity::error : Severity::warning);
+    c.text_in({r.x + 16, r.y, r.w - 14, r.h}, text, s);
+    if (state == nullptr) return;
+    const Hit hit = ui.area("status.problems", r);
+    if (hit.focused) ui.focus_ring(r.inset(-2, 4), 3);
+    if (hit.hovered) ui.tooltip(text + "\nclick to see what mends them");
+    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = 0;
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state) {
-    Canvas& c = ui.canvas();
-    c.push_clip(panel);
-    Rect room = panel.inset(16, 14);
-    room.y -= state.scroll;
-    room.h = 1e5f;
-    const float top = room.y;
+    ScrollArea area(ui, "inspector", panel, state.scroll, {.pad = {16, 14}});
+    Rect& room = area.room;
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
-    switch (scene.selection.topic) {
+    const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
+    switch (valid ? scene.selection.topic : Topic::none) {
     case Topic::rank:
         if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
         break;
@@ -350,23 +350,34 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::none:
     case Topic::step: break;
     }
-    explanation_block(ui, room, scene);
+    if (valid) explanation_block(ui, room, scene);
     MaybeEdit edit = problems_block(ui, room, scene);
-    step_block(ui, room, scene);
-    const float content = room.y - top + 28;
-    if (ui.hovers(panel) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    const float most = std::max(0.0f, content - panel.h);
-    state.scroll = std::clamp(state.scroll, 0.0f, most);
-    if (most > 0) {
-        const float h = panel.h * panel.h / content;
-        c.rect({panel.right() - 4, panel.y + (panel.h - h) * state.scroll / most, 3, h}, ui.theme().hairline,
-               1.5f);
-    }
-    c.pop_clip();
+    if (valid) step_block(ui, room, scene);
     return edit;
 }
 
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
+std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state) {
+    if (!state.problems_open) return std::nullopt;
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(420.0f, screen.x - 16), h = std::min(360.0f, state.problems_anchor.y - 16);
+    const Rect box{std::clamp(state.problems_anchor.x, 8.0f, screen.x - 8 - w),
+                   state.problems_anchor.y - 4 - h, w, h};
+    const auto layer = ui.open_layer("status.problems.list", box);
+    state.problems_open = layer.stays();
+    Rect room = box.inset(16, 14);
+    const Rect view = room;
+    ui.canvas().push_clip(view);
+    room.y -= state.problems_scroll;
+    room.h = 1e5f;
+    const float top = room.y;
+    MaybeEdit edit = problems_block(ui, room, scene);
+    if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
+    state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
+    ui.canvas().pop_clip();
+    return edit;
+}
+
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     Rect row = room.inset(16, 0);
@@ -390,6 +401,16 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s) {
     };
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
+    problem_count(ui, row, e.problems, state);
+    if (!e.valid) {
+        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "—", "");
+        row.cut_right(timing_w + 16);
+        const std::string why = first_error(e.problems);
+        if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
+        row = room.inset(16, 0);
+        c.text_in(row, timing, ui.small(), Align::right);
+        return;
+    }
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
     if (e.step) {

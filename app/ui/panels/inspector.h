@@ -1,6 +1,7 @@
 // The inspector: what is selected and how its numbers came about, problems and advice; and the status line.
 #pragma once
 
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 
@@ -9,10 +10,17 @@
 namespace pentamesh::ui {
 
 struct InspectorState {
-    float scroll = 0;
+    ScrollState scroll;
+    bool problems_open = false;  // the layer that the status line opens
+    Rect problems_anchor;
+    float problems_scroll = 0;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s);
+// With a count of errors and warnings that opens their layer; `state` null: a picture, nothing opens.
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state);
+// The problems with their fixes over the window, while they are open: for windows too small for the
+// inspector.
+[[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);
 
 }  // namespace pentamesh::ui

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/menu.h"
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 
@@ -12,15 +13,18 @@
 namespace pentamesh::ui {
 
 struct PlanPanelState {
-    float scroll = 0;
+    ScrollState scroll;
     int dragged_chip = -1;  // Axis
-    std::string
-        menu;  // the open menu: "model", "cluster", "schedule", "order", "batch", "precision"; empty: none
+    // The open menu: "model", "cluster", "schedule", "order", or a popover: "batch", "precision",
+    // "optimizer", "attention", "overlap"; empty: none.
+    std::string menu;
     Rect menu_anchor;
     MenuState menu_state;
     std::string editing;  // the number that is being typed: "tp", "gpus" ...; empty: none
     std::string edit_text;
     bool edit_fresh = false;
+    std::string refused;  // the number whose last value was refused, until the next edit; empty: none
+    std::string refusal;  // what was typed, and what is allowed
 };
 [[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
                                                       PlanPanelState& state);

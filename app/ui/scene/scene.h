@@ -7,6 +7,7 @@
 #include "core/io/presets.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/glossary.h"
+#include "render/input.h"
 
 #include <cstddef>
 #include <optional>
@@ -14,23 +15,10 @@
 
 namespace pentamesh::ui {
 
-enum class ViewId : std::uint8_t {
-    mesh,
-    zoom,
-    shards,
-    map,
-    memory,
-    timeline,
-    comm,
-    tensors,
-    step,
-    compare,
-    search
-};
-
 struct Selection {
-    GroupKind axis = GroupKind::tp;
-    std::int64_t rank = -1;  // -1: none
+    GroupKind group = GroupKind::tp;
+    bool pp_of_experts = false;  // pp is in both meshes: the expert mesh is the one shown
+    std::int64_t rank = -1;      // -1: none
     int stage = -1;
     int operation = -1;      // index into comm.operations
     std::ptrdiff_t op = -1;  // index into timeline.order.ops
@@ -38,9 +26,23 @@ struct Selection {
     int activation = -1;     // of activations while computing; >= 0: the tensor is an activation
     TensorState tensor_state = TensorState::parameters;
     int memory_category = -1;
-    int step_part = 0;    // StepPart
-    bool expert = false;  // the expert mesh is shown over the cells
+    int step_part = 0;  // StepPart
     enum class Topic : std::uint8_t { none, rank, operation, memory, op, tensor, step } topic = Topic::none;
+
+    // The expert mesh is shown over the cells.
+    [[nodiscard]] bool expert() const {
+        return is_expert(group) || (group == GroupKind::pp && pp_of_experts);
+    }
+    // pp keeps the mesh that is shown.
+    void choose(GroupKind kind) {
+        pp_of_experts = expert();
+        group = kind;
+    }
+    void show_mesh(bool experts) {
+        if (experts != expert()) group = experts ? GroupKind::ep : GroupKind::tp;
+    }
+    // Nothing is selected, and the same groups are coloured.
+    [[nodiscard]] Selection cleared() const { return {.group = group, .pp_of_experts = pp_of_experts}; }
     bool operator==(const Selection&) const = default;
 };
 
@@ -48,7 +50,7 @@ struct Selection {
 struct Hover {
     std::int64_t rank = -1;
     int stage = -1;
-    std::optional<GroupKind> axis;
+    std::optional<GroupKind> group;
     std::string message;  // what went wrong in this frame, for the line that passes by
     bool operator==(const Hover&) const = default;
 };
@@ -57,6 +59,16 @@ struct PlanEdit {
     Plan plan;
     std::string what;       // "tp 8" for the undo menu
     std::string merge_key;  // edits in a row of one drag are one step
+};
+
+// The keyboard goes to one view at a time: the one that fills the window, has the focus or is under the
+// mouse.
+struct ViewKeys {
+    bool here = false;         // the view that is drawn has it
+    bool took_escape = false;  // a view used Escape in this frame: nobody else does
+    [[nodiscard]] bool pressed(Chord chord, bool repeat = false) const {
+        return here && pentamesh::pressed(chord, repeat);
+    }
 };
 
 struct Scene {
@@ -69,6 +81,7 @@ struct Scene {
     double time_cursor_s = -1;                 // of the timeline; < 0: none
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
+    ViewKeys keys{};
 };
 
 // The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.

@@ -11,18 +11,25 @@
 namespace pentamesh::ui {
 
 struct Command {
-    std::string id;     // "file.open"
-    std::string title;  // "Open…"
-    std::string menu;   // "File"; empty: palette only
-    Chord chord;
+    std::string id;      // "file.open"
+    std::string title;   // "Open…"
+    std::string menu{};  // "File"; empty: palette only
+    Chord chord{};
     bool separator = false;  // a line before it in the menu
-    std::function<void()> run;
-    std::function<bool()> enabled;  // empty: always
-    std::function<bool()> checked;  // empty: never
+    bool repeats = false;    // while its chord is held
+    std::function<void()> run{};
+    std::function<bool()> enabled{};       // empty: always
+    std::function<bool()> checked{};       // empty: never
+    std::function<std::string()> label{};  // a title that changes; it returns "": not listed now
     [[nodiscard]] bool can_run() const { return !enabled || enabled(); }
+    [[nodiscard]] std::string text() const { return label ? label() : title; }
 };
 
-// Runs the command whose chord was pressed in this frame; returns its id, empty: none.
-std::string run_pressed(const std::vector<Command>& commands);
+[[nodiscard]] constexpr Chord ctrl(Key key, bool shift = false) {
+    return {.key = key, .ctrl = true, .shift = shift};
+}
+
+// The command whose chord was pressed in this frame and that can run; nullptr: none.
+[[nodiscard]] const Command* pressed_command(const std::vector<Command>& commands);
 
 }  // namespace pentamesh::ui

@@ -3,20 +3,77 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 
+#include <algorithm>
+
 namespace pentamesh::ui {
 
 namespace {
-constexpr std::size_t kHistoryLimit = 1000;
+
+constexpr std::size_t kMostSteps = 1000;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+// Texts and lists are what makes one plan larger than another.
+std::size_t bytes_of_plan(const Plan& p) {
+    std::size_t bytes = sizeof(Plan) + p.name.capacity() + p.notes.capacity() + p.model.name.capacity()
+                        + p.layout.stage_layers.capacity() * sizeof(p.layout.stage_layers[0])
+                        + p.cluster.tiers.capacity() * sizeof(Tier);
+    for (const Source* s : {&p.model_source, &p.cluster_source})
+        for (const std::string& o : s->overrides) bytes += sizeof(o) + o.capacity();
+    return bytes;
+}
+
+}  // namespace
+
+Document::Document(Plan plan) : now_(state_of({std::move(plan)})) {}
+
+Document::State Document::state_of(OpenedPlan opened) {
+    State state;
+    state.plan = std::make_shared<const Plan>(std::move(opened.plan));
+    state.file =
+        std::make_shared<File>(File{++files_, std::move(opened.path), opened.kept ? state.plan : nullptr});
+    return state;
+}
+
+std::size_t Document::history_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto* steps : {&undo_, &redo_})
+        for (const Step& s : *steps) bytes += bytes_of_plan(*s.state.plan);
+    return bytes;
+}
+
+void Document::push_undo(std::string what) {
+    redo_.clear();
+    undo_.push_back({now_, std::move(what)});
+    std::size_t first = undo_.size(), bytes = 0;
+    while (first > 0 && undo_.size() - first < kMostSteps) {
+        bytes += bytes_of_plan(*undo_[first - 1].state.plan);
+        if (bytes > kMostBytes && first < undo_.size()) break;  // the last step is always kept
+        --first;
+    }
+    undo_.erase(undo_.begin(), undo_.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 void Document::edit(Plan plan, std::string what, std::string merge_key) {
-    if (plan == plan_) return;
+    if (plan == *now_.plan) return;
     const bool merges = !merge_key.empty() && merge_key == merge_key_ && !undo_.empty();
-    if (!merges) undo_.push_back({std::move(plan_), std::move(what)});
-    if (undo_.size() > kHistoryLimit) undo_.erase(undo_.begin());
-    plan_ = std::move(plan);
-    redo_.clear();
+    if (merges)
+        redo_.clear();
+    else
+        push_undo(std::move(what));
+    now_.plan = std::make_shared<const Plan>(std::move(plan));
     merge_key_ = std::move(merge_key);
+    ++revision_;
+}
+
+void Document::replace(OpenedPlan opened, std::string what) {
+    push_undo(std::move(what));
+    replace_unmodified(std::move(opened));
+}
+
+void Document::replace_unmodified(OpenedPlan opened) {
+    now_ = state_of(std::move(opened));
+    redo_.clear();
+    merge_key_.clear();
     ++revision_;
 }
 
@@ -24,8 +81,8 @@ bool Document::exchange(std::vector<Step>& from, std::vector<Step>& to) {
     if (from.empty()) return false;
     Step step = std::move(from.back());
     from.pop_back();
-    to.push_back({std::move(plan_), step.what});
-    plan_ = std::move(step.plan);
+    to.push_back({std::move(now_), step.what});
+    now_ = std::move(step.state);
     merge_key_.clear();
     ++revision_;
     return true;
@@ -38,25 +95,33 @@ bool Document::redo() {
     return exchange(redo_, undo_);
 }
 
-void Document::open(Plan plan, std::filesystem::path path) {
-    plan_ = std::move(plan);
-    saved_ = plan_;
-    path_ = std::move(path);
-    undo_.clear();
-    redo_.clear();
-    merge_key_.clear();
-    ++revision_;
-}
-
-void Document::open_unsaved(Plan plan, std::filesystem::path path) {
-    open(std::move(plan), std::move(path));
-    saved_ = Plan{};
+void Document::belongs_to(const std::filesystem::path& path) {
+    now_.file->path = path;
+    now_.file->saved = now_.plan;
+    // Another opening of the same file, further back: what it was saved as is no longer on the disk.
+    for (auto* steps : {&undo_, &redo_})
+        for (Step& s : *steps)
+            if (s.state.file->path == path) s.state.file->saved = now_.plan;
 }
 
 void Document::save_as(const std::filesystem::path& path) {
-    write_file(path, write_plan(plan_));
-    path_ = path;
-    saved_ = plan_;
+    write_file(path, write_plan(*now_.plan));
+    belongs_to(path);
+}
+
+std::vector<UnsavedPlan> Document::unsaved() const {
+    std::vector<UnsavedPlan> out;
+    std::vector<std::uint64_t> seen;
+    // The state of a file that is nearest to now is what somebody would look for.
+    const auto look = [&](const State& s) {
+        if (std::find(seen.begin(), seen.end(), s.file->id) != seen.end()) return;
+        seen.push_back(s.file->id);
+        if (s.modified()) out.push_back({s.file->id, s.file->path, s.plan});
+    };
+    look(now_);
+    for (auto s = undo_.rbegin(); s != undo_.rend(); ++s) look(s->state);
+    for (auto s = redo_.rbegin(); s != redo_.rend(); ++s) look(s->state);
+    return out;
 }
 
 }  // namespace pentamesh::ui

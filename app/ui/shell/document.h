@@ -1,28 +1,47 @@
-// The open plan: its file, its history, whether it was saved. Undo is a stack of plans.
+// The open plan, its file and its history. Undo is a stack of plans; each knows the file that it belongs to,
+// so that opening another plan is a step of undo like any edit.
 #pragma once
 
-#include "core/io/presets.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace pentamesh::ui {
 
+// A plan that takes the open one's place.
+struct OpenedPlan {
+    Plan plan;
+    std::filesystem::path path{};  // the plan file that it is; empty: it has none until it is saved
+    bool kept = true;              // it can be had again from where it came; false: it counts as modified
+};
+
+// A plan that would be lost if the window went away now.
+struct UnsavedPlan {
+    std::uint64_t file = 0;  // stays the same while the plan is edited
+    std::filesystem::path path;
+    std::shared_ptr<const Plan> plan;
+};
+
 class Document {
   public:
-    explicit Document(Plan plan) : plan_(std::move(plan)), saved_(plan_) {}
+    explicit Document(Plan plan);
 
-    [[nodiscard]] const Plan& plan() const { return plan_; }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // empty: never saved
-    [[nodiscard]] bool modified() const { return !(plan_ == saved_); }
+    [[nodiscard]] const Plan& plan() const { return *now_.plan; }
+    [[nodiscard]] const std::filesystem::path& path() const { return now_.file->path; }  // empty: never saved
+    [[nodiscard]] bool modified() const { return now_.modified(); }
     // Grows with every change of the plan: whoever keeps something made from it compares this.
     [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
     // An edit. `merge_key` non-empty: edits in a row with the same key are one step of undo (a drag).
     void edit(Plan plan, std::string what, std::string merge_key = {});
+    // Another plan, with a path and a saved state of its own. Undo brings the old one back with its own.
+    void replace(OpenedPlan opened, std::string what);
+    // The same without a step of undo: only for a plan that nobody changed.
+    void replace_unmodified(OpenedPlan opened);
     bool undo();
     bool redo();
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
@@ -35,24 +54,40 @@ class Document {
     // A copy that was set aside comes back: its revision is told apart from all that were seen meanwhile.
     void come_after(std::uint64_t revision) { revision_ = (revision_ > revision ? revision_ : revision) + 1; }
 
-    // Replaces everything; the history starts anew.
-    void open(Plan plan, std::filesystem::path path);
-    // A plan that is not on disk as it stands (a recovered one, a paste): counts as modified.
-    void open_unsaved(Plan plan, std::filesystem::path path);
+    // The plan as it stands is this file's.
+    void belongs_to(const std::filesystem::path& path);
     // Writes the canonical text, new file then rename. Error of kind io; the old file stays as it was.
     void save_as(const std::filesystem::path& path);
 
+    // The open plan, if it is modified, and each plan that was replaced while it was; the newest first.
+    [[nodiscard]] std::vector<UnsavedPlan> unsaved() const;
+    // Bytes that the history keeps.
+    [[nodiscard]] std::size_t history_bytes() const;
+
   private:
+    // What one plan file is: shared by all states of the plan that belong to it.
+    struct File {
+        std::uint64_t id = 0;
+        std::filesystem::path path;
+        std::shared_ptr<const Plan> saved;  // as it is kept elsewhere; null: nowhere
+    };
+    struct State {
+        std::shared_ptr<const Plan> plan;
+        std::shared_ptr<File> file;
+        [[nodiscard]] bool modified() const { return file->saved == nullptr || !(*plan == *file->saved); }
+    };
     struct Step {
-        Plan plan;
+        State state;
         std::string what;
     };
-    Plan plan_, saved_;
-    std::filesystem::path path_;
+    std::uint64_t files_ = 0;  // made so far; before now_, which is the first
+    State now_;
     std::vector<Step> undo_, redo_;
     std::string merge_key_;
     std::uint64_t revision_ = 1;
 
+    [[nodiscard]] State state_of(OpenedPlan opened);
+    void push_undo(std::string what);
     // Takes the last step of one history and puts what it replaces on the other. False: there is none.
     bool exchange(std::vector<Step>& from, std::vector<Step>& to);
 };

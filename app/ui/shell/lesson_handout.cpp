@@ -156,7 +156,7 @@ std::string picture_of(const StepSheet& s, const Presets& presets, const FontFil
     if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;
     for (int k = 0; k < kGroupKindCount; ++k)
         if (!asks && name_of(static_cast<GroupKind>(k)) == s.step.scene.axis)
-            request.axis = static_cast<GroupKind>(k);
+            request.group = static_cast<GroupKind>(k);
     return make_picture(presets, s.plan, request, "png", fonts);
 }
 

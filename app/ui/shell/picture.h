@@ -4,6 +4,7 @@
 
 #include "app/ui/shell/shell.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,10 @@ struct PictureRequest {
     Vec2 size{1600, 900};
     float scale = 1;
     ThemeId theme = ThemeId::dark;
-    std::int64_t rank = -1;  // shown as selected
-    GroupKind axis = GroupKind::tp;
+    std::int64_t rank = -1;                     // shown as selected
+    std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
+    GroupKind group = GroupKind::tp;
+    std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that
 // is not known (usage), no EGL (io), a plan that cannot be drawn never: it shows its problems.

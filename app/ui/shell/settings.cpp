@@ -36,7 +36,9 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         if (json.contains("welcomed") && json["welcomed"].is_boolean()) s.welcomed = json["welcomed"];
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
-                if (r.is_string() && s.recent.size() < kMostRecent) s.recent.push_back(r.get<std::string>());
+                if (r.is_string() && s.recent.size() < kMostRecent
+                    && std::filesystem::path(r.get<std::string>()).is_absolute())
+                    s.recent.push_back(r.get<std::string>());
     } catch (const std::exception& e) {
         warning = "settings could not be read and were set aside: " + std::string(e.what());
         std::filesystem::rename(file_in(folder), folder / "settings.broken.json", ignored);
@@ -57,7 +59,10 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
 }
 
 void add_recent(Settings& settings, const std::filesystem::path& path) {
-    const std::string text = path.string();
+    std::error_code error;
+    std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+    if (error || !whole.is_absolute()) whole = std::filesystem::absolute(path, error).lexically_normal();
+    const std::string text = whole.string();
     std::erase(settings.recent, text);
     settings.recent.insert(settings.recent.begin(), text);
     if (settings.recent.size() > kMostRecent) settings.recent.resize(kMostRecent);

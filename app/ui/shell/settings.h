@@ -10,12 +10,14 @@
 
 namespace pentamesh::ui {
 
+inline constexpr std::size_t kRecentListed = 6;  // in the File menu
+
 struct Settings {
     ThemeId theme = ThemeId::dark;
     float scale = 1;                        // times the monitor's
     float left = 296, right = 290;          // widths of the panels
     float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
-    std::vector<std::string> recent;        // newest first
+    std::vector<std::string> recent;        // absolute paths, each once, newest first
     bool welcomed = false;                  // the welcome was seen
     bool operator==(const Settings&) const = default;
 };

@@ -1,25 +1,19 @@
 #include "app/ui/shell/shell.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/views/frame.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/io/plan_json.h"
-#include "render/page.h"
-#include "render/png.h"
 
 #include <algorithm>
-#include <cmath>
+#include <exception>
 #include <limits>
 #include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
-
-bool is_page(std::string_view text) {  // PDF or SVG
-    return text.starts_with("%PDF") || text.substr(0, 512).find("<svg") != std::string_view::npos;
-}
 
 constexpr double kToast_s = 6;
 
@@ -32,10 +26,11 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         settings_ = load_settings(host_.config_folder, warning);
         saved_settings_ = settings_;
         if (!warning.empty()) say(warning);
+        recovery_ = std::make_unique<Recovery>(host_.config_folder / "unsaved");
     }
     try {
-        const std::string file = (presets_.root().parent_path() / "assets" / "glossary.json").string();
-        glossary_ = load_glossary(read_file(file), file);
+        const std::filesystem::path file = presets_.root().parent_path() / "assets" / "glossary.json";
+        glossary_ = load_glossary(read_file(file), file.string());
     } catch (const Error& e) {
         say(e.what());
     }
@@ -69,10 +64,6 @@ void Shell::say(std::string text) {
     toast_until_s_ = now_s_ + kToast_s;
 }
 
-std::string Shell::plan_text() const {
-    return write_plan(document_.plan());
-}
-
 std::string Shell::title() const {
     const std::string name = document_.plan().name.empty() ? "unnamed plan" : document_.plan().name;
     return name + (document_.modified() ? " *" : "") + " – Pentamesh";
@@ -86,170 +77,7 @@ double Shell::idle_s() const {
     return wait;
 }
 
-// ---- files --------------------------------------------------------------------------------------------
-
-void Shell::open_plan(Plan plan) {
-    leave_lesson();
-    document_.open(std::move(plan), {});
-    selection_ = {};
-    dirty_ = true;
-}
-
-void Shell::opened_from(const std::filesystem::path& path) {
-    document_.open(document_.plan(), path);
-    add_recent(settings_, path);
-}
-
-void Shell::closed() {
-    std::error_code ignored;
-    if (!host_.config_folder.empty()) std::filesystem::remove(autosave_file(), ignored);
-}
-
-void Shell::open_text(const std::string& text, const std::string& origin) {
-    leave_lesson();
-    try {
-        std::string plan_text = text;
-        if (text.starts_with("\x89PNG")) {
-            const auto inside = read_png_text(text, "pentamesh.plan");
-            if (!inside)
-                throw Error(ErrorKind::invalid, origin, "",
-                            "this picture has no plan inside; only Pentamesh's own do");
-            plan_text = *inside;
-        } else if (is_page(text)) {
-            const auto inside = read_embedded(text);
-            if (!inside)
-                throw Error(ErrorKind::invalid, origin, "",
-                            "this page has no plan inside; only Pentamesh's own do");
-            plan_text = *inside;
-        }
-        const auto first = plan_text.find("\"pentamesh.plan/");
-        if (first == std::string::npos && plan_text.find("\"model_type\"") != std::string::npos) {
-            Plan p = document_.plan();  // a Hugging Face config: the model alone changes
-            p.model = parse_model(plan_text, origin, presets_);
-            if (p.model.name.empty()) p.model.name = std::filesystem::path(origin).stem().string();
-            p.model_source = {};
-            p.layout.stage_layers.clear();
-            document_.edit(std::move(p), "model from " + origin);
-        } else {
-            Plan p = parse_plan(plan_text, origin, presets_);
-            document_.edit(std::move(p), "plan from " + origin);
-        }
-        selection_ = {};
-        dirty_ = true;
-        say("Opened " + origin);
-    } catch (const Error& e) {
-        say(e.what());
-    }
-}
-
-void Shell::open_file(const std::filesystem::path& path) {
-    if (path.extension() == ".md") {
-        open_lesson(path);
-        return;
-    }
-    leave_lesson();
-    try {
-        const std::string text = read_file(path.string());
-        const bool is_plan = !text.starts_with("\x89PNG") && !is_page(text)
-                             && text.find("\"model_type\"") == std::string::npos;
-        if (!is_plan) {
-            open_text(text, path.string());
-            return;
-        }
-        document_.open(parse_plan(text, path.string(), presets_), path);
-        selection_ = {};
-        add_recent(settings_, path);
-        dirty_ = true;
-        say("Opened " + path.filename().string());
-    } catch (const Error& e) {
-        say(e.what());
-    }
-}
-
-void Shell::save(const std::filesystem::path& path) {
-    try {
-        document_.save_as(path);
-        add_recent(settings_, path);
-        autosave();
-        say("Saved " + path.string());
-        if (after_dialog_) after_dialog_();
-        after_dialog_ = nullptr;
-        dialog_.clear();
-    } catch (const Error& e) {
-        dialog_error_ = e.what();
-        say(e.what());
-    }
-}
-
-std::filesystem::path Shell::autosave_file() const {
-    return host_.config_folder / "autosave.plan.json";
-}
-
-void Shell::autosave() {
-    if (host_.config_folder.empty() || set_aside_
-        || autosaved_ == document_.revision() * 2 + (document_.modified() ? 1 : 0))
-        return;
-    autosaved_ = document_.revision() * 2 + (document_.modified() ? 1 : 0);
-    std::error_code ignored;
-    try {
-        if (document_.modified()) {
-            std::filesystem::create_directories(host_.config_folder, ignored);
-            write_file(autosave_file().string(), write_plan(document_.plan()));
-        } else {
-            std::filesystem::remove(autosave_file(), ignored);
-        }
-    } catch (const Error& e) {
-        say(std::string("the plan could not be kept against a crash: ") + e.what());
-    }
-}
-
-bool Shell::offer_recovery() {
-    std::error_code ignored;
-    if (host_.config_folder.empty() || !std::filesystem::exists(autosave_file(), ignored)) return false;
-    try {
-        Plan plan = parse_plan(read_file(autosave_file().string()), autosave_file().string(), presets_);
-        document_.open_unsaved(std::move(plan), {});
-        dirty_ = true;
-        say("Recovered the plan that was not saved when Pentamesh last ended. Ctrl+S keeps it.");
-        return true;
-    } catch (const Error& e) {
-        std::filesystem::rename(autosave_file(), host_.config_folder / "autosave.broken.json", ignored);
-        say(std::string("what was kept of an unsaved plan could not be read: ") + e.what());
-        return false;
-    }
-}
-
-bool Shell::may_close() {
-    leave_lesson();
-    if (!document_.modified() || quit_) return true;
-    ask("close", "", [this] { quit_ = true; });
-    dirty_ = true;
-    return false;
-}
-
-void Shell::ask(std::string dialog, std::string text, std::function<void()> after) {
-    dialog_ = std::move(dialog);
-    dialog_text_ = std::move(text);
-    dialog_error_.clear();
-    after_dialog_ = std::move(after);
-}
-
 // ---- views --------------------------------------------------------------------------------------------
-
-DataTable Shell::data_of(ViewId view, const Scene& scene) const {
-    switch (view) {
-    case ViewId::mesh: return mesh_data(scene);
-    case ViewId::shards: return shards_data(scene, shards_);
-    case ViewId::memory: return memory_data(scene);
-    case ViewId::timeline: return timeline_data(scene);
-    case ViewId::comm: return comm_data(scene);
-    case ViewId::tensors: return tensors_data(scene);
-    case ViewId::map: return map_data(scene, map_);
-    case ViewId::step: return step_data(scene, step_.budget_tokens);
-    case ViewId::zoom: return zoom_data(scene, zoom_);
-    default: return {};
-    }
-}
 
 void Shell::toggle_full(ViewId view) {
     if (full_ == view)
@@ -259,64 +87,76 @@ void Shell::toggle_full(ViewId view) {
     dirty_ = true;
 }
 
+Scene Shell::scene_of(Hover& next) {
+    return {document_.plan(),
+            evaluation_,
+            presets_,
+            selection_,
+            hover_,
+            next,
+            views_.timeline.cursor_s,
+            views_.timeline.current(evaluation_, evaluated_),
+            &glossary_,
+            {}};
+}
+
 void Shell::copy_table(TableFormat format) {
     if (!host_.set_clipboard) return;
     Hover none;
-    const Scene scene{document_.plan(),   evaluation_, presets_,  selection_, hover_, none,
-                      timeline_.cursor_s, nullptr,     &glossary_};
-    const ViewId view = full_.value_or(top_);
-    host_.set_clipboard(write_table(data_of(view, scene), format));
-    say("Copied the data of " + std::string(title_of(view)));
+    const ViewEntry& view = view_of(full_.value_or(views_.in_pane.front()));
+    host_.set_clipboard(write_table(data_of(scene_of(none), view.id, views_), format));
+    say("Copied the data of " + std::string(view.title));
 }
 
-void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                      ViewId* place) {
-    const auto i = static_cast<std::size_t>(view);
+Screen Shell::screen() const {
+    return {views_, selection_, settings_, full_, document_.revision()};
+}
+
+void Shell::show(const Screen& screen) {
+    views_ = screen.views;
+    selection_ = screen.selection;
+    settings_ = screen.settings;
+    full_ = screen.full;
+    document_.come_after(screen.revision);  // what the views keep is made anew
+    evaluate_now();
+}
+
+// The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
+// had it last.
+bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
+    if (ui.layer() != state_.top_layer || state_.keys_scroll) return false;
+    if (full_) return true;
+    bool focus = false;
+    for (const UiState::Area& a : state_.last_areas)
+        focus = focus || (a.id == state_.focus && room.contains(a.rect.center()));
+    if (state_.focus_visible ? focus : ui.hovers(room)) keys_pane_ = pane;
+    return keys_pane_ == pane;
+}
+
+void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (room.w < 120 || room.h < 60) return;  // nothing could be read
-    // Asked again once the part is drawn: its head switches between picture and table.
-    const auto has_cells = [&] { return view == ViewId::mesh && !as_data_[i]; };
-    const Rect moving = has_cells() ? moving_in_mesh(mesh_) : Rect{};
-    if (ui.begin_part("part.view", i, room, shown_key(view), ui.theme().window, moving)) {
-        draw_kept_view(ui, room, scene, view, siblings, place);
-        ui.end_part();
-    }
-    if (has_cells()) draw_mesh_cells(ui, scene, mesh_);
+    scene.keys.here = has_keys(ui, room, view_of(view).pane);
+    const std::string_view title = view_of(view).title;
+    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
+                                  ui.theme().window, moving_in_view(view, views_)))
+        draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
+    draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, views_); });
 }
 
-// All of it that stays while the mouse moves elsewhere, or over the cells of the Mesh.
-void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                           ViewId* place) {
-    const auto i = static_cast<std::size_t>(view);
+// All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
+void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
-    const ViewHead head = view_head(ui, room, view, siblings, as_data_[i]);
+    const ViewHead head = view_head(ui, room, view, views_.as_data[static_cast<std::size_t>(view)]);
     if (head.full) toggle_full(view);
     if (head.switch_to) {
-        if (full_ == view) full_ = *head.switch_to;
-        if (place != nullptr) *place = *head.switch_to;
+        if (full_)
+            full_ = *head.switch_to;
+        else
+            views_.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         dirty_ = true;
     }
-    if (as_data_[i]) {
-        const int row = draw_table(ui, title_of(view), room, data_of(view, scene), tables_[i]);
-        if (row >= 0 && view == ViewId::comm) {
-            selection_.operation = row;
-            selection_.topic = Selection::Topic::operation;
-        }
-    } else {
-        switch (view) {
-        case ViewId::mesh: draw_mesh_words(ui, head.row, room, scene, mesh_, evaluated_); break;
-        case ViewId::shards: draw_shards(ui, head.row, room, scene, shards_, evaluated_); break;
-        case ViewId::memory: draw_memory(ui, head.row, room, scene, memory_); break;
-        case ViewId::timeline: draw_timeline(ui, head.row, room, scene, timeline_, evaluated_); break;
-        case ViewId::comm: draw_comm(ui, head.row, room, scene, comm_, evaluated_); break;
-        case ViewId::tensors: draw_tensors(ui, head.row, room, scene, tensors_, evaluated_); break;
-        case ViewId::step:
-            if (auto e = draw_step(ui, head.row, room, scene, step_, evaluated_)) view_edit_ = std::move(e);
-            break;
-        case ViewId::zoom: draw_zoom(ui, head.row, room, scene, zoom_, evaluated_); break;
-        case ViewId::map: draw_map(ui, head.row, room, scene, map_, evaluated_); break;
-        default: break;
-        }
-    }
+    if (auto edit = draw_view_body(ui, head.row, room, scene, view, views_, evaluated_))
+        view_edit_ = std::move(edit);
 }
 
 // ---- the frame ----------------------------------------------------------------------------------------
@@ -327,65 +167,127 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     // A lesson and a presentation change by the clock and from their file; what else does, says so.
     if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.disturbed = true;
     dirty_ = false;
-    begin_lesson_frame();
-    const Theme& theme = theme_of(settings_.theme);
-    {
-        Ui ui(state_, info, theme, frame_canvas(info, page));
-        Hover next;
-        Scene scene{
-            document_.plan(), evaluation_, presets_,           selection_,
-            hover_,           next,        timeline_.cursor_s, timeline_.current(evaluation_, evaluated_),
-            &glossary_};
-        Rect room{0, 0, info.size.x, info.size.y};
-        fill_frame(info, page, theme.window);
-        zoom_.took_escape = false;
-        std::optional<PlanEdit> edit =
-            presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
-        if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
-        draw_layers(ui, scene);
-        if (view_edit_) edit = std::move(view_edit_);
-        view_edit_.reset();
-        apply(std::move(edit));
-        take_lesson_picks();
-        do_lesson(std::exchange(lesson_action_, {}));
-        if (!next.message.empty()) say(next.message);
-        next.message.clear();
-        hover_moved_ = !(next == hover_);
-        hover_ = next;
-        if (!info.down[0]) document_.end_merge();
-        if (state_.layers_open == 0 || state_.top_layer == 0) {
-            if (!run_pressed(commands_).empty()) dirty_ = true;
-            if (presenter_.on) {
-                present_keys();
-            } else if (pressed({Key::escape}) && !zoom_.took_escape) {
-                state_.focus = 0;
-                state_.focus_visible = false;
-                if (timeline_.cursor_s >= 0)
-                    timeline_.cursor_s = -1, timeline_.playing = false;
-                else if (selection_.topic != Selection::Topic::none)
-                    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
-                else if (lesson_.open)
-                    show_lesson_view();
-                else
-                    full_.reset();
-                dirty_ = true;
-            }
-        }
-        ui.move_focus();
-        if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
-    }
+    guarded("The lesson", [&] { begin_lesson_frame(); });
+    // A file that was dropped between two frames brought another plan.
+    if (evaluated_ != document_.revision()) evaluate_now();
+    draw_frame(info, page);
+    run_queue();
     if (evaluated_ != document_.revision()) {
         evaluate_now();
         dirty_ = true;
     }
-    if (!host_.config_folder.empty() && !(settings_ == saved_settings_) && !info.down[0]) {
-        try {
-            save_settings(host_.config_folder, settings_);
-        } catch (const Error& e) {
-            say(std::string("settings could not be kept: ") + e.what());
-        }
-        saved_settings_ = settings_;
+    keep_settings(info);
+    keep_unsaved();
+}
+
+void Shell::draw_frame(const FrameInfo& info, Page* page) {
+    Ui ui(state_, info, theme_of(settings_.theme), frame_canvas(info, page));
+    Hover next;
+    Scene scene = scene_of(next);
+    fill_frame(info, page, ui.theme().window);
+    draw_content(ui, scene, {0, 0, info.size.x, info.size.y});
+    const bool view_took_escape = scene.keys.took_escape;
+    take_lesson_picks();
+    do_lesson(std::exchange(lesson_action_, {}));
+    if (!next.message.empty()) say(next.message);
+    next.message.clear();
+    hover_moved_ = !(next == hover_);
+    hover_ = next;
+    if (!info.down[0]) document_.end_merge();
+    if (state_.layers_open == 0 || state_.top_layer == 0) take_keys(view_took_escape);
+    ui.move_focus();
+    if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
+}
+
+// Everything that is drawn, and the edit of the plan that was made in it.
+void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
+    std::optional<PlanEdit> edit;
+    draw_guarded(ui, "The window", room, [&] {
+        edit = presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
+    });
+    if (!draw_guarded(ui, "A menu of the plan", {}, [&] {
+            if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
+            if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
+        }))
+        panel_.menu.clear();
+    if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
+        menu_.clear();
+        palette_ = keys_ = welcome_ = glossary_state_.open = false;
+        close_dialog();
     }
+    if (view_edit_) edit = std::move(view_edit_);
+    view_edit_.reset();
+    apply(std::move(edit));
+}
+
+void Shell::take_keys(bool view_took_escape) {
+    if (const Command* command = pressed_command(commands_)) run(*command);
+    if (presenter_.on)
+        present_keys();
+    else if (pressed({Key::escape}) && !view_took_escape)
+        take_escape();
+}
+
+// Esc leaves what was entered last: a cursor, a selection, the full view.
+void Shell::take_escape() {
+    state_.focus = 0;
+    state_.focus_visible = false;
+    if (views_.timeline.cursor_s >= 0)
+        views_.timeline.cursor_s = -1, views_.timeline.playing = false;
+    else if (selection_.topic != Selection::Topic::none)
+        selection_ = selection_.cleared();
+    else if (lesson_.open)
+        show_lesson_view();
+    else
+        full_.reset();
+    dirty_ = true;
+}
+
+void Shell::keep_settings(const FrameInfo& info) {
+    if (host_.config_folder.empty() || settings_ == saved_settings_ || info.down[0]) return;
+    guarded("Settings", [&] { save_settings(host_.config_folder, settings_); });
+    saved_settings_ = settings_;
+}
+
+// ---- between frames, and after a failure --------------------------------------------------------------
+
+void Shell::later(std::string what, std::function<void()> run) {
+    queue_.push_back({std::move(what), std::move(run)});
+    dirty_ = true;
+}
+
+void Shell::run_queue() {
+    for (const Queued& q : std::exchange(queue_, {})) {
+        guarded(q.what, q.run);
+        dirty_ = true;
+    }
+}
+
+bool Shell::guarded(std::string_view what, const std::function<void()>& act) {
+    try {
+        act();
+        return true;
+    } catch (const std::exception& e) {
+        say((what.empty() ? "" : std::string(what) + ": ") + e.what());
+        dirty_ = true;
+        return false;
+    }
+}
+
+bool Shell::draw_guarded(Ui& ui, std::string_view what, Rect room, const std::function<void()>& draw) {
+    const Ui::Mark begun = ui.mark();
+    std::string reason;
+    try {
+        draw();
+        return true;
+    } catch (const std::exception& e) {
+        reason = e.what();
+    }
+    ui.unwind(begun);
+    const std::string text = std::string(what) + " could not be drawn: " + reason;
+    if (room.w > 0) ui.canvas().paragraph(room.inset(16, 48), text, ui.style(13, Tone::secondary), 20);
+    if (toast_ != text) say(text);
+    return false;
 }
 
 }  // namespace pentamesh::ui

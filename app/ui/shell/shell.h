@@ -6,19 +6,12 @@
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"
-#include "app/ui/scene/view_head.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
+#include "app/ui/shell/incoming.h"
+#include "app/ui/shell/recovery.h"
 #include "app/ui/shell/settings.h"
-#include "app/ui/views/comm/view.h"
-#include "app/ui/views/map/view.h"
-#include "app/ui/views/memory/view.h"
-#include "app/ui/views/mesh/view.h"
-#include "app/ui/views/shards/view.h"
-#include "app/ui/views/step/view.h"
-#include "app/ui/views/tensors/view.h"
-#include "app/ui/views/timeline/view.h"
-#include "app/ui/views/zoom/view.h"
+#include "app/ui/views/table.h"
 
 #include <functional>
 #include <memory>
@@ -36,11 +29,23 @@ struct Host {
     // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
     std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
     std::filesystem::path config_folder;  // empty: nothing is remembered
+    std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
     bool first_run = false;               // the welcome may be shown where it was not seen yet
 };
 
 // What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
+
+enum class DialogKind : std::uint8_t { none, open, save, picture, close, recover, about };
+
+// What is on the screen, but for the plan.
+struct Screen {
+    ViewStates views;
+    Selection selection;
+    Settings settings;
+    std::optional<ViewId> full;
+    std::uint64_t revision = 0;  // of the plan that `views` keeps things of
+};
 
 class Shell {
   public:
@@ -50,18 +55,23 @@ class Shell {
     // `wants_frame` asks for.
     void frame(const FrameInfo& info, Page* page = nullptr);
     [[nodiscard]] bool wants_frame() const {
-        return state_.animating || state_.waiting || dirty_ || hover_moved_;
+        return state_.animating || state_.tooltip_pending || dirty_ || hover_moved_ || !queue_.empty();
     }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;
 
-    // Opens a plan file, a config.json, a picture with a plan inside, or shows what is wrong with it.
+    // Opens a plan file, a config.json, a picture with a plan inside or a lesson, or says what is wrong with
+    // it. The plan that was open comes back with undo.
     void open_file(const std::filesystem::path& path);
     void open_text(const std::string& text, const std::string& origin);
-    void open_plan(Plan plan);
+    void open_plan(Plan plan);                            // a preset's
     void opened_from(const std::filesystem::path& path);  // the plan given at the start is this file's
-    void say(std::string text);                           // a line that passes by
-    void closed();  // the window went: what was discarded is not offered again
+    // A picture could not be written: the dialog is shown again with the reason.
+    void picture_failed(const std::filesystem::path& path, std::string reason);
+    // Runs a command once the frame that is being drawn is done.
+    void run(const Command& command) { later(command.title, command.run); }
+    void say(std::string text);  // a line that passes by
+    void closed();               // the window went: what was discarded is not offered again
     // True when the window may close now; else the question is shown.
     bool may_close();
 
@@ -73,7 +83,10 @@ class Shell {
         state_.disturbed = true;
         return selection_;
     }
-    [[nodiscard]] const TimelineViewState& timeline() const { return timeline_; }
+    [[nodiscard]] const ViewStates& views() const { return views_; }
+    // What the window shows, to be shown by another shell: for a picture.
+    [[nodiscard]] Screen screen() const;
+    void show(const Screen& screen);
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Settings& settings() {
         state_.disturbed = true;
@@ -88,6 +101,9 @@ class Shell {
         full_ = view;
     }
     [[nodiscard]] std::string message() const { return toast_; }
+    [[nodiscard]] DialogKind dialog() const { return dialog_.kind; }
+    [[nodiscard]] const std::string& dialog_error() const { return dialog_.error; }
+    [[nodiscard]] const std::string& dialog_text() const { return dialog_.text; }
     // A lesson sets the open plan aside and gives it back when it is left.
     void open_lesson(const std::filesystem::path& file);
     [[nodiscard]] const LessonEntry* lesson_after(const std::filesystem::path& file) const;
@@ -96,9 +112,10 @@ class Shell {
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }
     [[nodiscard]] std::optional<ViewId> full_view() const { return full_; }
     [[nodiscard]] bool presenting() const { return presenter_.on; }
-    // Writes the autosave where the plan is modified, removes it where not.
+    // What is not saved is kept against a crash after each frame, a little later. This waits until it is.
     void autosave();
-    [[nodiscard]] bool offer_recovery();  // true: one was found and opened
+    // Asks about plans that windows left which are gone. False: there are none.
+    bool offer_recovery();
 
   private:
     const Presets& presets_;
@@ -111,24 +128,14 @@ class Shell {
     Hover hover_;
     std::vector<Command> commands_;
 
-    MeshViewState mesh_;
-    ShardsViewState shards_;
-    MemoryViewState memory_;
-    TimelineViewState timeline_;
-    CommViewState comm_;
-    TensorsViewState tensors_;
-    MapViewState map_;
-    ZoomViewState zoom_;
+    ViewStates views_;
+    Pane keys_pane_ = Pane::top;  // whose view has the keyboard on the dashboard
     Glossary glossary_;
     GlossaryState glossary_state_;
-    StepViewState step_;
     std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
-    ViewId top_ = ViewId::mesh, bottom_ = ViewId::timeline;
     std::optional<ViewId> full_;
-    std::array<bool, 16> as_data_{};
-    std::array<TableState, 16> tables_{};
 
     LessonSession lesson_;
     std::vector<LessonEntry> lessons_;
@@ -138,35 +145,67 @@ class Shell {
         double begun_s = 0;
     } presenter_;
     SidePane side_ = SidePane::lesson;
-    bool seek_marked_ = false;          // in the plan, once it is drawn
-    float width_ = 0;                   // of the window
-    LessonAction lesson_action_;        // of this frame, done at its end
-    std::filesystem::path open_later_;  // a lesson, once the frame has been drawn
+    bool seek_marked_ = false;    // in the plan, once it is drawn
+    float width_ = 0;             // of the window
+    LessonAction lesson_action_;  // of this frame, done at its end
     bool welcome_ = false;
 
     std::string menu_;  // the open menu of the bar
     Rect menu_anchor_;
     MenuState menu_state_;
+    int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
     bool palette_ = false, keys_ = false;
     MenuState palette_state_;
-    std::string dialog_, dialog_text_, dialog_error_;  // "open", "save", "close", "about"; empty: none
-    std::function<void()> after_dialog_;
+    struct Dialog {
+        DialogKind kind = DialogKind::none;
+        std::string text{}, error{};
+        std::function<void()> after{};
+        bool fresh = true;                  // its field gets the keyboard
+        std::filesystem::path confirmed{};  // a file that may be replaced
+    } dialog_;
+    struct Queued {
+        std::string what;
+        std::function<void()> run;
+    };
+    std::vector<Queued> queue_;            // what is done between this frame and the next
+    std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
+    std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
     double toast_until_s_ = 0;
     double now_s_ = 0, evaluate_s_ = 0;
     std::uint64_t evaluated_ = 0;
-    std::uint64_t autosaved_ = 0;
     bool hover_moved_ = false;
-    bool dirty_ = true, quit_ = false, fullscreen_ = false, dialog_fresh_ = false;
+    bool dirty_ = true, quit_ = false, fullscreen_ = false;
 
     void evaluate_now();
     void apply(std::optional<PlanEdit> edit);
+    void later(std::string what, std::function<void()> run);
+    void run_queue();
+    // Runs `act`; what it throws is said, with `what` was being done. False: it threw.
+    bool guarded(std::string_view what, const std::function<void()>& act);
+    // The same while a frame is drawn; the reason stands in `room`, and what was begun in `ui` is ended.
+    bool draw_guarded(Ui& ui, std::string_view what, Rect room, const std::function<void()>& draw);
+    void draw_frame(const FrameInfo& info, Page* page);
+    void draw_content(Ui& ui, Scene& scene, Rect room);
+    void take_keys(bool view_took_escape);
+    void take_escape();
+    void keep_settings(const FrameInfo& info);
+
+    // commands_table.cpp, commands_views.cpp
+    void add(Command command);
     void make_commands();
+    void make_file_commands();
+    void make_edit_commands();
+    void make_view_commands();
+    void make_timeline_commands();
+    void make_look_commands();
+    void make_export_commands();
+    void make_help_commands();
     void draw_menu_bar(Ui& ui, Rect bar);
-    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                   ViewId* place);
-    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view, std::span<const ViewId> siblings,
-                        ViewId* place);
+    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
+    [[nodiscard]] Scene scene_of(Hover& next);
     void draw_layers(Ui& ui, Scene& scene);
 
     // shell_panels.cpp
@@ -186,12 +225,12 @@ class Shell {
     void make_lesson_commands();
     void begin_lesson_frame();
     void apply_lesson_scene();
+    void show_lesson_plan(Plan plan);
     void show_lesson_view();
     void pass_last_step();
     void take_lesson_picks();
     void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
     void do_lesson(const LessonAction& action);
-    [[nodiscard]] bool has_view(ViewId view) const;
     std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);
@@ -201,15 +240,37 @@ class Shell {
 
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
+
+    // dialogs.cpp
+    void ask(DialogKind kind, std::string text, std::function<void()> after);
+    void close_dialog();
     void draw_dialog(Ui& ui);
+    [[nodiscard]] bool draw_close_dialog(Ui& ui, Rect buttons);
+    [[nodiscard]] bool draw_file_dialog(Ui& ui, Rect room, Rect buttons);
+    void finish_file_dialog();
+    [[nodiscard]] bool draw_recovery_dialog(Ui& ui, Rect room, Rect buttons);
+    void try_in_dialog(const std::function<void()>& act);
+
+    // shell_documents.cpp
+    void load_file(const std::filesystem::path& path);
+    void take(Incoming incoming, const std::filesystem::path& path, const std::string& origin);
+    void replace_plan(OpenedPlan opened, const std::string& named);
+    void save(const std::filesystem::path& path);
+    void save_or_ask(std::function<void()> after = nullptr);
+    [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
+    [[nodiscard]] std::filesystem::path typed_path(DialogKind kind) const;
+    [[nodiscard]] std::string plan_text() const;
+    // The own plan, also while a lesson shows another.
+    [[nodiscard]] const Document& own_document() const { return set_aside_ ? *set_aside_ : document_; }
+    void keep_unsaved();
+    void look_for_left_plans();
+    void open_left(std::size_t index);
+    void forget_left(std::size_t index);
+    [[nodiscard]] std::string close_words() const;
+
     void draw_toast(Ui& ui);
     void toggle_full(ViewId view);
     void copy_table(TableFormat format);
-    void ask(std::string dialog, std::string text, std::function<void()> after);
-    void save(const std::filesystem::path& path);
-    [[nodiscard]] std::string plan_text() const;
-    [[nodiscard]] DataTable data_of(ViewId view, const Scene& scene) const;
-    [[nodiscard]] std::filesystem::path autosave_file() const;
 };
 
 }  // namespace pentamesh::ui

@@ -11,12 +11,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-std::optional<ViewId> view_named(std::string_view name) {
-    for (int v = 0; v <= static_cast<int>(ViewId::search); ++v)
-        if (picture_name(static_cast<ViewId>(v)) == name) return static_cast<ViewId>(v);
-    return std::nullopt;
-}
-
 std::optional<GroupKind> axis_named(std::string_view name) {
     for (int k = 0; k < kGroupKindCount; ++k)
         if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
@@ -24,11 +18,6 @@ std::optional<GroupKind> axis_named(std::string_view name) {
 }
 
 }  // namespace
-
-bool Shell::has_view(ViewId view) const {
-    const std::string id = "view." + std::string(title_of(view));
-    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
-}
 
 // The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
 const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
@@ -44,7 +33,11 @@ const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const 
 }
 
 void Shell::open_lesson(const std::filesystem::path& file) {
-    if (!set_aside_) set_aside_ = document_;
+    if (!set_aside_) {
+        set_aside_ = document_;
+        document_ = Document(set_aside_->plan());  // with a history of its own, and no file
+        document_.come_after(set_aside_->revision());
+    }
     begin_lesson(lesson_, file, now_s_);
     side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
@@ -53,9 +46,9 @@ void Shell::open_lesson(const std::filesystem::path& file) {
 
 void Shell::leave_lesson() {
     presenter_ = {};
-    mesh_.outlined.clear();
-    mesh_.asked = -1;
-    mesh_.plain = false;
+    views_.mesh.outlined.clear();
+    views_.mesh.asked = -1;
+    views_.mesh.plain = false;
     lesson_ = {};
     if (!set_aside_) return;
     const std::uint64_t seen = document_.revision();
@@ -69,6 +62,7 @@ void Shell::leave_lesson() {
 
 // Before a frame is drawn: the file may have changed, the step may want its scene.
 void Shell::begin_lesson_frame() {
+    state_.page_keys = !lesson_.open && !presenter_.on;  // there they turn its steps
     if (!lesson_.open) return;
     if (reload_lesson(lesson_, now_s_)) dirty_ = true;
     if (lesson_.scene_wanted) apply_lesson_scene();
@@ -76,12 +70,12 @@ void Shell::begin_lesson_frame() {
     make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
     const LessonStep* step = lesson_.current();
     const bool asks = lesson_.asks_for_ranks();
-    mesh_.plain = asks;
-    mesh_.asked = asks ? lesson_.asked_rank() : -1;
+    views_.mesh.plain = asks;
+    views_.mesh.asked = asks ? lesson_.asked_rank() : -1;
     if (asks)
-        mesh_.outlined = lesson_.state().picked;
+        views_.mesh.outlined = lesson_.state().picked;
     else
-        mesh_.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
+        views_.mesh.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
 }
 
 void Shell::apply_lesson_scene() {
@@ -91,22 +85,15 @@ void Shell::apply_lesson_scene() {
     if (step == nullptr) return;
     try {
         Plan plan = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
-        if (!(plan == document_.plan())) document_.open(std::move(plan), {});
+        if (!(plan == document_.plan())) show_lesson_plan(std::move(plan));
     } catch (const Error& e) {
         lesson_.scene_error = e.what();
     }
     const LessonScene& scene = step->scene;
     show_lesson_view();
-    map_.page = MapPage::axes;
-    map_.style = MapStyle::modifiers;
-    selection_ = {.axis = selection_.axis, .expert = selection_.expert};
-    if (const auto axis = axis_named(scene.axis)) {
-        selection_.axis = *axis;
-        selection_.expert = is_expert(*axis);
-    }
-    mesh_.camera = {};
-    mesh_.show_links = true;
-    timeline_.cursor_s = -1;
+    begin_lesson_scene(views_);
+    selection_ = selection_.cleared();
+    if (const auto kind = axis_named(scene.axis)) selection_.choose(*kind);
     if (scene.rank >= 0) {
         selection_.rank = scene.rank;
         selection_.topic = Selection::Topic::rank;
@@ -117,12 +104,22 @@ void Shell::apply_lesson_scene() {
     dirty_ = true;
 }
 
+// The plan of a step. What was changed in the last step's comes back with undo.
+void Shell::show_lesson_plan(Plan plan) {
+    if (!document_.modified()) {
+        document_.replace_unmodified({std::move(plan)});
+        return;
+    }
+    document_.replace({std::move(plan)}, "another step's plan");
+    say("This step shows a plan of its own; Ctrl+Z brings your changes back");
+}
+
 void Shell::show_lesson_view() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr) return;
     if (const auto view = view_named(step->scene.view)) {
-        full_ = has_view(*view) ? *view : ViewId::mesh;
-        as_data_[static_cast<std::size_t>(*full_)] = false;
+        full_ = *view;
+        views_.as_data[static_cast<std::size_t>(*view)] = false;
     } else if (step->scene.view == "dashboard") {
         full_.reset();
     }
@@ -162,7 +159,6 @@ void Shell::pass_last_step() {
 
 void Shell::do_lesson(const LessonAction& action) {
     using Kind = LessonAction::Kind;
-    if (!open_later_.empty()) open_lesson(std::exchange(open_later_, {}));
     if (action.kind == Kind::none || !lesson_.open) return;
     dirty_ = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
@@ -213,44 +209,57 @@ void Shell::do_lesson(const LessonAction& action) {
         && step->question->kind == QuestionKind::ranks) {
         const std::string& query = step->question->query;
         const std::size_t first = query.find(' ') + 1;
-        if (const auto axis = axis_named(query.substr(first, query.find(' ', first) - first))) {
-            selection_.axis = *axis;
-            selection_.expert = is_expert(*axis);
-        }
+        if (const auto kind = axis_named(query.substr(first, query.find(' ', first) - first)))
+            selection_.choose(*kind);
         selection_.rank = lesson_.asked_rank();
     }
 }
 
 void Shell::make_lesson_commands() {
-    const auto add = [&](std::string id, std::string title, Chord chord,
-                         std::function<void()> run) -> Command& {
-        commands_.push_back({std::move(id), std::move(title), "Learn", chord, false, std::move(run), {}, {}});
-        return commands_.back();
-    };
     const auto open = [this] { return lesson_.open; };
-    for (const LessonEntry& e : lessons_)
-        add("lesson." + e.id, (e.id == "tour" ? "" : "Lesson ") + e.title, {}, [this, file = e.file] {
-            open_lesson(file);
-        }).checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; };
     const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
-    Command& next = add("lesson.forward", "Next step", {.key = Key::page_down},
-                        [step] { step(LessonAction::Kind::next); });
-    next.separator = true;
-    next.enabled = open;
-    add("lesson.backward", "Step before", {.key = Key::page_up}, [step] {
-        step(LessonAction::Kind::back);
-    }).enabled = open;
-    add("lesson.after", "Next lesson", {}, [this] {
-        if (const LessonEntry* after = lesson_after(lesson_.file)) open_lesson(after->file);
-    }).enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; };
-    add("lesson.question", "Go to the question", {.key = Key::q}, [this] {
-        const LessonStep* now = lesson_.current();
-        if (now == nullptr || !now->question) return;
-        state_.focus =
-            lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
-        state_.focus_visible = true;
-    }).enabled = open;
-    add("lesson.close", "Leave the lesson", {}, [this] { leave_lesson(); }).enabled = open;
+    for (const LessonEntry& e : lessons_)
+        add({.id = "lesson." + e.id,
+             .title = (e.id == "tour" ? "" : "Lesson ") + e.title,
+             .menu = "Learn",
+             .run = [this, file = e.file] { open_lesson(file); },
+             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
+    add({.id = "lesson.forward",
+         .title = "Next step",
+         .menu = "Learn",
+         .chord = {.key = Key::page_down},
+         .separator = true,
+         .run = [step] { step(LessonAction::Kind::next); },
+         .enabled = open});
+    add({.id = "lesson.backward",
+         .title = "Step before",
+         .menu = "Learn",
+         .chord = {.key = Key::page_up},
+         .run = [step] { step(LessonAction::Kind::back); },
+         .enabled = open});
+    add({.id = "lesson.after",
+         .title = "Next lesson",
+         .menu = "Learn",
+         .run = [step] { step(LessonAction::Kind::next_lesson); },
+         .enabled = [this] { return lesson_.open && lesson_after(lesson_.file) != nullptr; }});
+    add({.id = "lesson.question",
+         .title = "Go to the question",
+         .menu = "Learn",
+         .chord = {.key = Key::q},
+         .run =
+             [this] {
+                 const LessonStep* now = lesson_.current();
+                 if (now == nullptr || !now->question) return;
+                 state_.focus =
+                     lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
+                 state_.focus_visible = true;
+             },
+         .enabled = open});
+    add({.id = "lesson.close",
+         .title = "Leave the lesson",
+         .menu = "Learn",
+         .run = [this] { leave_lesson(); },
+         .enabled = open});
     make_side_commands();
     make_presenter_commands();
 }

@@ -3,6 +3,7 @@
 #include "app/ui/shell/shell.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -32,24 +33,14 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 }  // namespace
 
 std::uint64_t Shell::shown_key(ViewId view) const {
-    std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
-    if (view == ViewId::memory || view == ViewId::timeline)
-        key ^= static_cast<std::uint64_t>(hover_.stage + 1) << 40U;
-    return key;
+    const std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
+    const ViewEntry& entry = view_of(view);
+    return entry.lit_by != nullptr ? key ^ entry.lit_by(hover_) : key;
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    static constexpr ViewId kTop[] = {ViewId::mesh, ViewId::zoom, ViewId::shards, ViewId::map};
-    static constexpr ViewId kMemory[] = {ViewId::memory};
-    static constexpr ViewId kBottom[] = {ViewId::timeline, ViewId::comm, ViewId::tensors, ViewId::step};
     if (full_) {
-        const auto holds = [&](std::span<const ViewId> views) {
-            return std::find(views.begin(), views.end(), *full_) != views.end();
-        };
-        const std::span<const ViewId> siblings = holds(kTop)      ? std::span<const ViewId>(kTop)
-                                                 : holds(kMemory) ? std::span<const ViewId>(kMemory)
-                                                                  : std::span<const ViewId>(kBottom);
-        draw_view(ui, middle, scene, *full_, siblings, nullptr);
+        draw_view(ui, middle, scene, *full_);
         return;
     }
     const float h = middle.h;
@@ -61,9 +52,10 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     }
     const Rect timeline = middle.cut_bottom(timeline_h);
     const Rect memory = middle.cut_bottom(memory_h);
-    draw_view(ui, middle, scene, top_, kTop, &top_);
-    draw_view(ui, memory, scene, ViewId::memory, kMemory, nullptr);
-    draw_view(ui, timeline, scene, bottom_, kBottom, &bottom_);
+    const std::array<Rect, kPaneCount> place{middle, memory, timeline};
+    const std::array<ViewId, kPaneCount> shown =
+        views_.in_pane;  // a click on a tab counts from the next frame
+    for (std::size_t i = 0; i < place.size(); ++i) draw_view(ui, place[i], scene, shown[i]);
     if (const float d =
             splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
         d != 0)
@@ -99,21 +91,30 @@ void Shell::seek_marked(Rect panel) {
         const ControlName control = control_of(name);
         const auto r = state_.rect_of(control.name, control.index);
         if (!r) continue;
-        if (r->y < panel.y || r->bottom() > panel.bottom()) panel_.scroll += r->center().y - panel.center().y;
+        if (r->y < panel.y || r->bottom() > panel.bottom())
+            panel_.scroll.at += r->center().y - panel.center().y;
         return;
     }
 }
 
 void Shell::make_side_commands() {
-    const auto add = [this](const char* id, const char* title, SidePane pane, float below) -> Command& {
-        commands_.push_back({id, title, "Learn", {}, false, [this, pane] { show_side(pane); }, {}, {}});
-        commands_.back().enabled = [this, below] { return lesson_.open && !presenter_.on && width_ < below; };
-        commands_.back().checked = [this, pane] { return lesson_.open && side() == pane; };
-        return commands_.back();
+    struct Side {
+        const char *id, *title;
+        SidePane pane;
+        float below;
     };
-    add("side.lesson", "Show the lesson", SidePane::lesson, kWithPlan).separator = true;
-    add("side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan);
-    add("side.view", "Show the view alone", SidePane::view, kBesideView);
+    static constexpr std::array<Side, 3> kSides{
+        {{"side.lesson", "Show the lesson", SidePane::lesson, kWithPlan},
+         {"side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan},
+         {"side.view", "Show the view alone", SidePane::view, kBesideView}}};
+    for (const Side& s : kSides)
+        add({.id = s.id,
+             .title = s.title,
+             .menu = "Learn",
+             .separator = s.pane == SidePane::lesson,
+             .run = [this, pane = s.pane] { show_side(pane); },
+             .enabled = [this, below = s.below] { return lesson_.open && !presenter_.on && width_ < below; },
+             .checked = [this, pane = s.pane] { return lesson_.open && side() == pane; }});
 }
 
 // "lesson | plan | view": what stands beside the view, or instead of it.
@@ -180,19 +181,17 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     Rect left, right;
     if (show_left && width >= 560) {
         left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
-        if (ui.begin_part("part.plan", 0, left, evaluated_, theme.panel)) {
+        if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
             edit = draw_plan_panel(ui, left, scene, panel_);
-            ui.end_part();
         }
     }
     if (show_right) {
         const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
         right = room.cut_right(std::clamp(settings_.right, least, std::max(least, width * 0.4f)));
-        if (ui.begin_part("part.right", 0, right, evaluated_, theme.panel)) {
+        if (const auto part = ui.part("part.right", 0, right, evaluated_, theme.panel)) {
             if (auto e =
                     lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
                 edit = std::move(e);
-            ui.end_part();
         }
     }
     draw_middle(ui, room, scene);
@@ -206,15 +205,13 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (right.w > 0)
         if (const float d = edge("split.right", right.x); d != 0)
             settings_.right = std::clamp(right.w - d, 240.0f, 560.0f);
-    if (ui.begin_part("part.bar", 0, bar, evaluated_, theme.panel)) {
+    if (const auto part = ui.part("part.bar", 0, bar, evaluated_, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         draw_menu_bar(ui, bar);
-        ui.end_part();
     }
-    if (ui.begin_part("part.status", 0, status, evaluated_, theme.panel)) {
+    if (const auto part = ui.part("part.status", 0, status, evaluated_, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, evaluate_s_);
-        ui.end_part();
+        draw_status(ui, status, scene, evaluate_s_, &inspector_);
     }
     draw_highlights(ui, lesson_);
     return edit;

@@ -144,30 +144,45 @@ void Shell::present_keys() {
 }
 
 void Shell::make_presenter_commands() {
-    const auto add = [&](const char* id, const char* title, Chord chord,
-                         std::function<void()> run) -> Command& {
-        commands_.push_back({id, title, "Learn", chord, false, std::move(run), {}, {}});
-        return commands_.back();
-    };
     const auto on = [this] { return presenter_.on; };
-    Command& present = add("present", "Present", {.key = Key::f5}, [this] {
-        presenter_ = {.on = !presenter_.on};
-        presenter_.begun_s = now_s_;
-    });
-    present.checked = on;
-    present.separator = true;
-    add("present.black", "Present: blank screen", {.key = Key::b}, [this] {
-        presenter_.blank = !presenter_.blank;
-    }).enabled = on;
-    add("present.light", "Present: spotlight", {.key = Key::s}, [this] {
-        presenter_.spotlight = !presenter_.spotlight;
-    }).enabled = on;
-    add("present.notes", "Present: plan and notes", {.key = Key::n}, [this] {
-        presenter_.side = !presenter_.side;
-    }).enabled = on;
-    add("present.reveal", "Present: show the answer", {.key = Key::r}, [this] {
-        do_lesson({LessonAction::Kind::reveal, 0});
-    }).enabled = [this] { return presenter_.on && lesson_.open; };
+    add({.id = "present",
+         .title = "Present",
+         .menu = "Learn",
+         .chord = {.key = Key::f5},
+         .separator = true,
+         .run =
+             [this] {
+                 presenter_ = {.on = !presenter_.on};
+                 presenter_.begun_s = now_s_;
+             },
+         .checked = on});
+    add({.id = "present.black",
+         .title = "Present: blank screen",
+         .menu = "Learn",
+         .chord = {.key = Key::b},
+         .run = [this] { presenter_.blank = !presenter_.blank; },
+         .enabled = on});
+    add({.id = "present.light",
+         .title = "Present: spotlight",
+         .menu = "Learn",
+         .chord = {.key = Key::s},
+         .run = [this] { presenter_.spotlight = !presenter_.spotlight; },
+         .enabled = on});
+    add({.id = "present.notes",
+         .title = "Present: plan and notes",
+         .menu = "Learn",
+         .chord = {.key = Key::n},
+         .run = [this] { presenter_.side = !presenter_.side; },
+         .enabled = on});
+    add({.id = "present.reveal",
+         .title = "Present: show the answer",
+         .menu = "Learn",
+         .chord = {.key = Key::r},
+         .run =
+             [this] {
+                 do_lesson({LessonAction::Kind::reveal, 0});
+             },
+         .enabled = [this] { return presenter_.on && lesson_.open; }});
 }
 
 // ---- the first run --------------------------------------------------------------------------------------
@@ -176,7 +191,8 @@ void Shell::draw_welcome(Ui& ui) {
     const Vec2 size = ui.frame().size;
     const float w = std::min(680.0f, size.x - 32), h = std::min(312.0f, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
-    const bool open = ui.begin_layer("welcome", box, true);
+    const auto layer = ui.open_layer("welcome", box, true);
+    const bool open = layer.stays();
     Canvas& c = ui.canvas();
     Rect room = box.inset(24, 20);
     c.text_in(room.cut_top(26), "Welcome to Pentamesh", {Face::semibold, 16, ui.theme().text, 0});
@@ -218,18 +234,17 @@ void Shell::draw_welcome(Ui& ui) {
     Rect row = room.cut_top(30);
     if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
-    ui.end_layer();
     if (picked < 0) return;
     welcome_ = false;
     settings_.welcomed = true;
     dirty_ = true;
     const auto lesson = [&](std::string_view id) {
         for (const LessonEntry& e : lessons_)
-            if (e.id.starts_with(id)) return open_later_ = e.file, void();
+            if (e.id.starts_with(id)) return later(e.title, [this, file = e.file] { open_lesson(file); });
     };
     if (picked == 0) palette_ = true, palette_state_ = {.filter = "Open preset"};
     if (picked == 1) lesson("01-");
-    if (picked == 2) ask("open", "", nullptr), dialog_fresh_ = true;
+    if (picked == 2) ask(DialogKind::open, "", nullptr);
     if (picked == 3) lesson("tour");
 }
 

@@ -62,9 +62,27 @@ ClosedForm closed_dualpipe(const ScheduleShape& s, const StageCost& k) {
             (s.devices / 2.0 - 1) * (2 * k.f + std::max(0.0, k.i - k.w)), false, k.comm == 0 && k.f >= k.i};
 }
 
+constexpr ChunkChoice kChoices[]{{1, "two directions, two copies of the parameters"}};
+
+int settles_dualpipe(const ScheduleShape& s) {
+    return 2 * s.devices;
+}
+
 }  // namespace
 
-const ScheduleRules kDualpipeRules{refuse_dualpipe, accepts_dualpipe, emit_dualpipe,
-                                   peak_dualpipe,   closed_dualpipe,  bubble_dualpipe};
+extern const ScheduleRules kDualpipeRules{
+    .traits = {.placement = StagePlacement::two_copies,
+               .splits_backward = true,
+               .overlaps_pairs = true,
+               .term = "dualpipe",
+               .choices = kChoices},
+    .refuse = refuse_dualpipe,
+    .accepts = accepts_dualpipe,
+    .emit = emit_dualpipe,
+    .peak = peak_dualpipe,
+    .closed_form = closed_dualpipe,
+    .bubble = bubble_dualpipe,
+    .settles = settles_dualpipe,
+};
 
 }  // namespace pentamesh

@@ -44,9 +44,27 @@ ClosedForm closed_dualpipev(const ScheduleShape& s, const StageCost& k) {
             (s.devices - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) / 2, false, k.comm == 0 && k.f >= k.i};
 }
 
+constexpr ChunkChoice kChoices[]{{2, "DualPipe folded to a V, one copy"}};
+
+int settles_dualpipev(const ScheduleShape& s) {
+    return 2 * s.devices;
+}
+
 }  // namespace
 
-const ScheduleRules kDualpipevRules{refuse_dualpipev, accepts_dualpipev, emit_dualpipev,
-                                    peak_dualpipev,   closed_dualpipev,  bubble_dualpipev};
+extern const ScheduleRules kDualpipevRules{
+    .traits = {.placement = StagePlacement::v,
+               .splits_backward = true,
+               .overlaps_pairs = true,
+               .term = "dualpipe",
+               .choices = kChoices},
+    .refuse = refuse_dualpipev,
+    .accepts = accepts_dualpipev,
+    .emit = emit_dualpipev,
+    .peak = peak_dualpipev,
+    .closed_form = closed_dualpipev,
+    .bubble = bubble_dualpipev,
+    .settles = settles_dualpipev,
+};
 
 }  // namespace pentamesh

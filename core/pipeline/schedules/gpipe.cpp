@@ -29,9 +29,18 @@ ClosedForm closed_gpipe(const ScheduleShape& s, const StageCost& k) {
     return {"(p-1)(F+B+2c)", "always", bubble_gpipe(s, k), false, true};
 }
 
+constexpr ChunkChoice kChoices[]{{1, "all forwards, then all backwards; holds every micro-batch"}};
+
 }  // namespace
 
-const ScheduleRules kGpipeRules{refuse_gpipe, accepts_gpipe, emit_gpipe,
-                                peak_gpipe,   closed_gpipe,  bubble_gpipe};
+extern const ScheduleRules kGpipeRules{
+    .traits = {.head_held = HeadHeld::all, .term = "gpipe", .choices = kChoices},
+    .refuse = refuse_gpipe,
+    .accepts = accepts_gpipe,
+    .emit = emit_gpipe,
+    .peak = peak_gpipe,
+    .closed_form = closed_gpipe,
+    .bubble = bubble_gpipe,
+};
 
 }  // namespace pentamesh

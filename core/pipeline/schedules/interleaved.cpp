@@ -125,9 +125,20 @@ ClosedForm closed_interleaved(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches % s.devices == 0 && group_of(s) == s.devices};
 }
 
+constexpr ChunkChoice kChoices[]{{2, "two chunks a stage: half the bubble, twice the messages"},
+                                 {4, "four chunks a stage"},
+                                 {8, "eight chunks a stage"}};
+
 }  // namespace
 
-const ScheduleRules kInterleavedRules{refuse_interleaved, accepts_interleaved, emit_interleaved,
-                                      peak_interleaved,   closed_interleaved,  bubble_interleaved};
+extern const ScheduleRules kInterleavedRules{
+    .traits = {.more_chunks = true, .term = "interleaved", .choices = kChoices},
+    .refuse = refuse_interleaved,
+    .accepts = accepts_interleaved,
+    .emit = emit_interleaved,
+    .peak = peak_interleaved,
+    .closed_form = closed_interleaved,
+    .bubble = bubble_interleaved,
+};
 
 }  // namespace pentamesh

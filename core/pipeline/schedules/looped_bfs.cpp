@@ -62,9 +62,18 @@ ClosedForm closed_looped_bfs(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches >= s.devices};
 }
 
+constexpr ChunkChoice kChoices[]{{2, "breadth first over two chunks"}};
+
 }  // namespace
 
-const ScheduleRules kLoopedBfsRules{refuse_looped_bfs, accepts_looped_bfs, emit_looped_bfs,
-                                    peak_looped_bfs,   closed_looped_bfs,  bubble_looped_bfs};
+extern const ScheduleRules kLoopedBfsRules{
+    .traits = {.head_held = HeadHeld::all, .more_chunks = true, .term = "bfs", .choices = kChoices},
+    .refuse = refuse_looped_bfs,
+    .accepts = accepts_looped_bfs,
+    .emit = emit_looped_bfs,
+    .peak = peak_looped_bfs,
+    .closed_form = closed_looped_bfs,
+    .bubble = bubble_looped_bfs,
+};
 
 }  // namespace pentamesh

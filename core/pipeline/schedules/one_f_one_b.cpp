@@ -36,8 +36,23 @@ ClosedForm closed_1f1b(const ScheduleShape& s, const StageCost& k) {
     return {"(p-1)(F+B)", "sends cost nothing", (s.devices - 1) * (k.f + k.b()), false, k.comm == 0};
 }
 
+constexpr ChunkChoice kChoices[]{{1, "one forward, one backward; holds at most p micro-batches"}};
+
+int settles_1f1b(const ScheduleShape&) {
+    return 1;
+}
+
 }  // namespace
 
-const ScheduleRules kOneFOneBRules{refuse_1f1b, accepts_1f1b, emit_1f1b, peak_1f1b, closed_1f1b, bubble_1f1b};
+extern const ScheduleRules kOneFOneBRules{
+    .traits = {.term = "1f1b", .choices = kChoices},
+    .refuse = refuse_1f1b,
+    .accepts = accepts_1f1b,
+    .emit = emit_1f1b,
+    .peak = peak_1f1b,
+    .closed_form = closed_1f1b,
+    .bubble = bubble_1f1b,
+    .settles = settles_1f1b,
+};
 
 }  // namespace pentamesh

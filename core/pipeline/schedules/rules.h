@@ -13,6 +13,7 @@ struct StageCost {
 };
 
 struct ScheduleRules {
+    ScheduleTraits traits;
     // Adds what is wrong to `out` and sets in `mended` what would mend it. Leaves both alone where nothing
     // is. Called with numbers that are at least 1.
     void (*refuse)(const ScheduleShape& shape, ScheduleShape& mended, Refusal& out);
@@ -23,10 +24,9 @@ struct ScheduleRules {
     ClosedForm (*closed_form)(const ScheduleShape& shape, const StageCost& cost);
     // makespan - m(F + I + W)
     double (*bubble)(const ScheduleShape& shape, const StageCost& cost);
+    // See settling_microbatches; left out: never.
+    int (*settles)(const ScheduleShape& shape) = nullptr;
 };
-
-extern const ScheduleRules kGpipeRules, kOneFOneBRules, kInterleavedRules, kZbH1Rules, kZbH2Rules, kZbVRules,
-    kDualpipeRules, kDualpipevRules, kLoopedBfsRules;
 
 // Helpers of refuse(): the first complaint names the field, each adds a sentence.
 void complain(Refusal& out, const char* pointer, const std::string& sentence);

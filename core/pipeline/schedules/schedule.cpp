@@ -3,28 +3,31 @@
 #include "core/pipeline/schedules/rules.h"
 #include "core/plan/names.h"
 
+#include <algorithm>
+#include <array>
+
 namespace pentamesh {
+
+// A table a schedule, each in the file of its name.
+extern const ScheduleRules kGpipeRules, kOneFOneBRules, kInterleavedRules, kZbH1Rules, kZbH2Rules, kZbVRules,
+    kDualpipeRules, kDualpipevRules, kLoopedBfsRules;
+
 namespace {
 
-constexpr int kMostChunks = 255;  // Op::chunk is a byte
+constexpr int kMostDeviceChunks = 255;  // Op::chunk is a byte
+
+// By Schedule.
+constexpr std::array kTables{&kGpipeRules, &kOneFOneBRules, &kInterleavedRules, &kZbH1Rules,     &kZbH2Rules,
+                             &kZbVRules,   &kDualpipeRules, &kDualpipevRules,   &kLoopedBfsRules};
+static_assert(kTables.size() == kScheduleCount && kTables.size() == kNames<Schedule>.size());
 
 const ScheduleRules& rules_of(Schedule s) {
-    switch (s) {
-    case Schedule::gpipe: return kGpipeRules;
-    case Schedule::one_f_one_b: return kOneFOneBRules;
-    case Schedule::interleaved: return kInterleavedRules;
-    case Schedule::zb_h1: return kZbH1Rules;
-    case Schedule::zb_h2: return kZbH2Rules;
-    case Schedule::zb_v: return kZbVRules;
-    case Schedule::dualpipe: return kDualpipeRules;
-    case Schedule::dualpipev: return kDualpipevRules;
-    case Schedule::looped_bfs: return kLoopedBfsRules;
-    }
-    return kOneFOneBRules;
+    return *kTables[static_cast<std::size_t>(s)];
 }
 
 bool counts_make_sense(const ScheduleShape& s) {
-    return s.devices >= 1 && s.microbatches >= 1 && s.chunks >= 1 && s.chunks <= kMostChunks && s.group >= 0;
+    return s.devices >= 1 && s.microbatches >= 1 && s.chunks >= 1 && s.chunks <= kMostDeviceChunks
+           && s.group >= 0;
 }
 
 void refuse_counts(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
@@ -38,11 +41,11 @@ void refuse_counts(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) 
     at_least_one(s.microbatches, mended.microbatches, "/training/global_batch",
                  "The number of micro-batches");
     at_least_one(s.chunks, mended.chunks, "/layout/virtual_stages", "The number of chunks a device");
-    if (s.chunks > kMostChunks) {
+    if (s.chunks > kMostDeviceChunks) {
         complain(out, "/layout/virtual_stages",
-                 "A device holds at most " + std::to_string(kMostChunks) + " chunks; virtual_stages is "
+                 "A device holds at most " + std::to_string(kMostDeviceChunks) + " chunks; virtual_stages is "
                      + std::to_string(s.chunks) + ".");
-        mended.chunks = kMostChunks;
+        mended.chunks = kMostDeviceChunks;
     }
     if (s.group < 0) {
         complain(out, "/layout/microbatch_group",
@@ -51,11 +54,18 @@ void refuse_counts(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) 
     }
 }
 
-bool v_placement(Schedule s) {
-    return s == Schedule::zb_v || s == Schedule::dualpipev;
+}  // namespace
+
+std::string_view name_of(OpKind kind) {
+    constexpr std::array<std::string_view, 5> names{"forward", "backward", "input gradient",
+                                                    "weight gradient", "forward and backward"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace
+std::string_view letters_of(OpKind kind) {
+    constexpr std::array<std::string_view, 5> letters{"F", "B", "I", "W", "FB"};
+    return letters[static_cast<std::size_t>(kind)];
+}
 
 void complain(Refusal& out, const char* pointer, const std::string& sentence) {
     if (out.message.empty()) {
@@ -92,11 +102,24 @@ bool accepts(const ScheduleShape& shape) {
     return counts_make_sense(shape) && rules_of(shape.schedule).accepts(shape);
 }
 
+const ScheduleTraits& traits_of(Schedule schedule) {
+    return rules_of(schedule).traits;
+}
+
+int parameter_copies(Schedule schedule) {
+    return traits_of(schedule).placement == StagePlacement::two_copies ? 2 : 1;
+}
+
+std::int64_t chunks_for(Schedule schedule, std::int64_t wanted) {
+    const ScheduleTraits& t = traits_of(schedule);
+    const std::int64_t fewest = t.choices.front().chunks;
+    return t.more_chunks ? std::max(wanted, fewest) : fewest;
+}
+
 std::int64_t op_count(const ScheduleShape& shape) {
-    const bool split = shape.schedule != Schedule::gpipe && shape.schedule != Schedule::one_f_one_b
-                       && shape.schedule != Schedule::interleaved && shape.schedule != Schedule::looped_bfs;
-    const std::int64_t chunks = shape.schedule == Schedule::dualpipe ? 1 : chunks_of(shape);
-    return std::int64_t{shape.devices} * shape.microbatches * chunks * (split ? 3 : 2);
+    const std::int64_t runs = std::int64_t{shape.microbatches} / parameter_copies(shape.schedule);
+    return std::int64_t{shape.devices} * chunks_of(shape) * runs
+           * (traits_of(shape.schedule).splits_backward ? 3 : 2);
 }
 
 void build_order(const ScheduleShape& shape, Order& out) {
@@ -114,27 +137,36 @@ void build_order(const ScheduleShape& shape, Order& out) {
 }
 
 int chunks_of(const ScheduleShape& shape) {
-    return shape.schedule == Schedule::dualpipe ? 2 : shape.chunks;
+    return parameter_copies(shape.schedule) > 1 ? 2 : shape.chunks;
 }
 
 int stage_of(const ScheduleShape& shape, int device, int chunk) {
-    if (shape.schedule == Schedule::dualpipe) return chunk == 0 ? device : shape.devices - 1 - device;
-    if (v_placement(shape.schedule)) return chunk == 0 ? device : 2 * shape.devices - 1 - device;
-    return chunk * shape.devices + device;
+    const int p = shape.devices;
+    switch (traits_of(shape.schedule).placement) {
+    case StagePlacement::loop: break;
+    case StagePlacement::v: return chunk == 0 ? device : 2 * p - 1 - device;
+    case StagePlacement::two_copies: return chunk == 0 ? device : p - 1 - device;
+    }
+    return chunk * p + device;
 }
 
 int device_of(const ScheduleShape& shape, int stage, int chunk) {
-    if (shape.schedule == Schedule::dualpipe) return chunk == 0 ? stage : shape.devices - 1 - stage;
-    if (v_placement(shape.schedule)) return chunk == 0 ? stage : 2 * shape.devices - 1 - stage;
-    return stage - chunk * shape.devices;
-}
-
-int parameter_copies(const ScheduleShape& shape) {
-    return shape.schedule == Schedule::dualpipe ? 2 : 1;
+    const int p = shape.devices;
+    switch (traits_of(shape.schedule).placement) {
+    case StagePlacement::loop: break;
+    case StagePlacement::v: return chunk == 0 ? stage : 2 * p - 1 - stage;
+    case StagePlacement::two_copies: return chunk == 0 ? stage : p - 1 - stage;
+    }
+    return stage - chunk * p;
 }
 
 int cost_divisor(const ScheduleShape& shape) {
-    return shape.schedule == Schedule::dualpipe ? 1 : shape.chunks;
+    return parameter_copies(shape.schedule) > 1 ? 1 : shape.chunks;
+}
+
+int settling_microbatches(const ScheduleShape& shape) {
+    const auto settles = rules_of(shape.schedule).settles;
+    return settles ? std::min(settles(shape), shape.microbatches) : shape.microbatches;
 }
 
 double peak_in_flight(const ScheduleShape& shape, int device) {

@@ -4,12 +4,17 @@
 
 #include "core/plan/plan.h"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh {
 
 enum class OpKind : std::uint8_t { F, B, I, W, FB };  // B = I + W; FB an overlapped pair
+
+[[nodiscard]] std::string_view name_of(OpKind kind);     // "input gradient"
+[[nodiscard]] std::string_view letters_of(OpKind kind);  // "I"
 
 struct Op {
     OpKind kind = OpKind::F;
@@ -20,12 +25,46 @@ struct Op {
     bool operator==(const Op&) const = default;
 };
 
+// Where the virtual stages lie. loop: stage c * p + d is chunk c of device d. v: two chunks, d and 2p - 1 -
+// d. two_copies: two copies of the model in p stages each, which run against each other, d and p - 1 - d.
+enum class StagePlacement : std::uint8_t { loop, v, two_copies };
+// Micro-batches whose head (logits, softmax) a last stage holds at once: one where a chunk's backward follows
+// its own forward, all that are in flight where the order or a late weight gradient holds it.
+enum class HeadHeld : std::uint8_t { one, all };
+
+// Chunks a device that the window offers, and what that brings.
+struct ChunkChoice {
+    int chunks = 1;
+    std::string_view detail;
+};
+
+// What a schedule is, for all who would else ask which one it is.
+struct ScheduleTraits {
+    StagePlacement placement = StagePlacement::loop;
+    bool splits_backward = false;  // weight gradients are ops of their own
+    bool overlaps_pairs = false;   // one micro-batch's forward runs beside another's backward
+    HeadHeld head_held = HeadHeld::one;
+    bool more_chunks = false;  // runs more chunks a device than `choices` names
+    std::string_view term;     // of the glossary
+    std::span<const ChunkChoice> choices;
+};
+[[nodiscard]] const ScheduleTraits& traits_of(Schedule schedule);
+// Copies of the parameters that the pipeline holds.
+[[nodiscard]] int parameter_copies(Schedule schedule);
+// Micro-batches that each chunk of a device runs: copies share them.
+[[nodiscard]] inline double runs_of(Schedule schedule, double microbatches) {
+    return microbatches / parameter_copies(schedule);
+}
+// Chunks a device that the schedule can run, `wanted` where it can be.
+[[nodiscard]] std::int64_t chunks_for(Schedule schedule, std::int64_t wanted);
+
 struct ScheduleShape {
     Schedule schedule = Schedule::one_f_one_b;
     int devices = 1;       // p
     int microbatches = 1;  // m
     int chunks = 1;        // v: model chunks a device (1 or 2 copies for dualpipe: see chunks_of)
     int group = 0;         // interleaved: micro-batch group; 0: p
+    bool operator==(const ScheduleShape&) const = default;
 };
 
 // Why a schedule cannot run this shape, with the smallest change that it would accept: all values below that
@@ -47,6 +86,7 @@ struct Refusal {
 struct Order {
     std::vector<Op> ops;
     std::vector<std::size_t> begin;
+    bool operator==(const Order&) const = default;
 };
 // Precondition: accepts(shape). Reuses out's capacity.
 void build_order(const ScheduleShape& shape, Order& out);
@@ -55,16 +95,13 @@ void build_order(const ScheduleShape& shape, Order& out);
 // timeline is worth its memory (about 40 bytes an op); build_order wants less than 2^31.
 [[nodiscard]] std::int64_t op_count(const ScheduleShape& shape);
 
-// Chunks that a device really holds: dualpipe and dualpipev 2, others v.
+// Chunks that a device really holds: two of two copies, else v.
 [[nodiscard]] int chunks_of(const ScheduleShape& shape);
-// The virtual stage (0 .. p * chunks - 1) that chunk c of device d runs: interleaved and looped-bfs c * p +
-// d, V placements (zb-v, dualpipev) d and 2p - 1 - d, dualpipe d and p - 1 - d (two copies of p stages).
+// The virtual stage that chunk c of device d runs (StagePlacement).
 [[nodiscard]] int stage_of(const ScheduleShape& shape, int device, int chunk);
 // The other way round: the device that runs a stage as its chunk c. Outside 0 .. p - 1: no device does.
 [[nodiscard]] int device_of(const ScheduleShape& shape, int stage, int chunk);
-// 1 for all but dualpipe, which holds two copies of the parameters.
-[[nodiscard]] int parameter_copies(const ScheduleShape& shape);
-// A chunk costs 1 / this of a device-stage: v, but 1 for dualpipe (each of its chunks is a whole stage).
+// A chunk costs 1 / this of a device-stage: v, but 1 of two copies, whose chunks are whole stages.
 [[nodiscard]] int cost_divisor(const ScheduleShape& shape);
 
 // Activations held at once at the peak, in micro-batches of a whole stage. Closed forms, equal to the
@@ -85,5 +122,8 @@ struct ClosedForm {
 // micro-batch on a whole stage, comm that of a send; any one unit. Exact or near it: docs/schedules.md has
 // the table, the tests hold each schedule to it.
 [[nodiscard]] double bubble_estimate(const ScheduleShape& shape, double f, double i, double w, double comm);
+
+// Micro-batches beyond which sends cost more only because no device has time to spare to hide them.
+[[nodiscard]] int settling_microbatches(const ScheduleShape& shape);
 
 }  // namespace pentamesh

@@ -40,9 +40,26 @@ ClosedForm closed_zb_h1(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches >= s.devices};
 }
 
+constexpr ChunkChoice kChoices[]{{1, "backward split in two; weight gradients fill the bubble"}};
+
+int settles_zb_h1(const ScheduleShape& s) {
+    return s.devices;
+}
+
 }  // namespace
 
-const ScheduleRules kZbH1Rules{refuse_zb_h1, accepts_zb_h1, emit_zb_h1,
-                               peak_zb_h1,   closed_zb_h1,  bubble_zb_h1};
+extern const ScheduleRules kZbH1Rules{
+    .traits = {.splits_backward = true,
+               .head_held = HeadHeld::all,
+               .term = "zero-bubble",
+               .choices = kChoices},
+    .refuse = refuse_zb_h1,
+    .accepts = accepts_zb_h1,
+    .emit = emit_zb_h1,
+    .peak = peak_zb_h1,
+    .closed_form = closed_zb_h1,
+    .bubble = bubble_zb_h1,
+    .settles = settles_zb_h1,
+};
 
 }  // namespace pentamesh

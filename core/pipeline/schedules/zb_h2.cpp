@@ -42,9 +42,21 @@ ClosedForm closed_zb_h2(const ScheduleShape& s, const StageCost& k) {
             round_trip <= k.f + k.i};
 }
 
+constexpr ChunkChoice kChoices[]{{1, "no bubble within a stage's span, twice the memory"}};
+
 }  // namespace
 
-const ScheduleRules kZbH2Rules{refuse_zb_h2, accepts_zb_h2, emit_zb_h2,
-                               peak_zb_h2,   closed_zb_h2,  bubble_zb_h2};
+extern const ScheduleRules kZbH2Rules{
+    .traits = {.splits_backward = true,
+               .head_held = HeadHeld::all,
+               .term = "zero-bubble",
+               .choices = kChoices},
+    .refuse = refuse_zb_h2,
+    .accepts = accepts_zb_h2,
+    .emit = emit_zb_h2,
+    .peak = peak_zb_h2,
+    .closed_form = closed_zb_h2,
+    .bubble = bubble_zb_h2,
+};
 
 }  // namespace pentamesh

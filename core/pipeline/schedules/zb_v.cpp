@@ -92,8 +92,21 @@ ClosedForm closed_zb_v(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && k.w <= k.f && k.f <= k.i && s.microbatches >= 2 * s.devices - 1};
 }
 
+constexpr ChunkChoice kChoices[]{{2, "V placement, no bubble within a span at 1F1B's memory"}};
+
 }  // namespace
 
-const ScheduleRules kZbVRules{refuse_zb_v, accepts_zb_v, emit_zb_v, peak_zb_v, closed_zb_v, bubble_zb_v};
+extern const ScheduleRules kZbVRules{
+    .traits = {.placement = StagePlacement::v,
+               .splits_backward = true,
+               .term = "zero-bubble",
+               .choices = kChoices},
+    .refuse = refuse_zb_v,
+    .accepts = accepts_zb_v,
+    .emit = emit_zb_v,
+    .peak = peak_zb_v,
+    .closed_form = closed_zb_v,
+    .bubble = bubble_zb_v,
+};
 
 }  // namespace pentamesh

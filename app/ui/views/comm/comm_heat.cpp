@@ -137,7 +137,7 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& stat
 }  // namespace
 
 GroupKind speaking_axis(const Scene& scene) {
-    if (traffic(scene, scene.selection.axis).count > 0) return scene.selection.axis;
+    if (traffic(scene, scene.selection.group).count > 0) return scene.selection.group;
     auto most = GroupKind::tp;
     for (int k = 0; k < kGroupKindCount; ++k)
         if (traffic(scene, static_cast<GroupKind>(k)).sent_bytes_per_rank
@@ -164,8 +164,7 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
     const int picked = ui.segments(name, {row.x, row.y, std::min(w, row.w), row.h}, views, selected,
                                    color_of(ui.theme(), kinds[static_cast<std::size_t>(selected)]));
     if (picked == selected) return;
-    scene.selection.axis = kinds[static_cast<std::size_t>(picked)];
-    scene.selection.expert = is_expert(scene.selection.axis);
+    scene.selection.choose(kinds[static_cast<std::size_t>(picked)]);
 }
 
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision) {

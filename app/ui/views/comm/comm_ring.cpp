@@ -22,11 +22,11 @@ int operation_of(const Scene& scene) {
     const int selected = scene.selection.operation;
     const GroupKind axis = speaking_axis(scene);
     if (selected >= 0 && selected < static_cast<int>(ops.size())
-        && ops[static_cast<std::size_t>(selected)].axis == axis)
+        && ops[static_cast<std::size_t>(selected)].group == axis)
         return selected;
     int most = -1;
     for (std::size_t i = 0; i < ops.size(); ++i)
-        if (ops[i].axis == axis
+        if (ops[i].group == axis
             && (most < 0
                 || ops[i].sent_bytes_per_rank > ops[static_cast<std::size_t>(most)].sent_bytes_per_rank))
             most = static_cast<int>(i);
@@ -94,9 +94,9 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     const Mesh& mesh = scene.evaluation.mesh;
     const std::int64_t chosen =
         scene.selection.rank >= 0 && scene.selection.rank < mesh.world ? scene.selection.rank : 0;
-    const std::int64_t first = first_rank_of_group(mesh, op.axis, chosen),
-                       own = index_of(mesh, op.axis, chosen);
-    const std::int64_t degree = scene.evaluation.groups[static_cast<std::size_t>(op.axis)].degree;
+    const std::int64_t first = first_rank_of_group(mesh, op.group, chosen),
+                       own = index_of(mesh, op.group, chosen);
+    const std::int64_t degree = scene.evaluation.groups[static_cast<std::size_t>(op.group)].degree;
     const std::int64_t base = own - own / phase.stride % phase.ranks * phase.stride;
     Members m;
     const std::int64_t shown = std::min(phase.ranks, kMostShown);
@@ -104,7 +104,7 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     for (std::int64_t i = 0; i < shown; ++i) {
         // Too many: the first ones, and the last beside the gap.
         const std::int64_t k = !m.all && i + 1 == shown ? phase.ranks - 1 : i;
-        m.rank.push_back(rank_of(mesh, op.axis, first, std::min(base + k * phase.stride, degree - 1)));
+        m.rank.push_back(rank_of(mesh, op.group, first, std::min(base + k * phase.stride, degree - 1)));
     }
     return m;
 }
@@ -171,6 +171,20 @@ void draw_chunks(Ui& ui, const Layout& layout, const CollectivePhase& phase, con
         c.rect({at.x - 5, at.y - 5, 10, 10}, color, 2);
         c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().window, 1, 2);
     }
+}
+
+// What a rank brings to a call, or what is left with it.
+std::string buffer_text(const Operation& op) {
+    const std::string all = traffic_text(op.message_bytes),
+                      part = traffic_text(op.message_bytes / static_cast<double>(op.group_size));
+    switch (op.collective) {
+    case Collective::all_gather: return part + " from each rank, " + all + " together";
+    case Collective::reduce_scatter: return all + " a rank, of which each keeps the sum of " + part;
+    case Collective::all_reduce:
+    case Collective::all_to_all:
+    case Collective::send_recv: break;
+    }
+    return all + " a rank";
 }
 
 // Pieces that a rank holds whole (gather) or has in its sum (reduce), as a share of all.
@@ -241,10 +255,9 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, cons
         if (h > room.h + 2) return;
         room.cut_top(c.paragraph(room, text, s, 18));
     };
-    std::string kind(name_of(op.collective));
-    std::replace(kind.begin(), kind.end(), '_', '-');
+    const std::string kind(words_of(op.collective));
     line(std::string(op.what), ui.style(12, Tone::text, Face::semibold));
-    line(kind + " over " + thousands(op.group_size) + ", " + traffic_text(op.message_bytes) + " a rank, "
+    line(kind + " over " + thousands(op.group_size) + ", " + buffer_text(op) + ", "
              + plural(std::llround(op.count_per_step), "call", "calls") + " a step",
          ui.small());
     line(std::string(name_of(p.shape)) + " of " + thousands(p.ranks) + ": step "
@@ -291,11 +304,11 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
     if (!slender) words.cut_top(6);
     draw_words(ui, words, scene, op, state, now);
     const Members members = members_of(scene, op, phase);
-    const Color color = color_of(ui.theme(), op.axis);
+    const Color color = color_of(ui.theme(), op.group);
     const Layout layout{room.center(), std::max(20.0f, std::min(room.w / 2 - 30, 220.0f)),
                         std::max(20.0f, std::min(room.h / 2 - 16, 160.0f)), members.rank.size()};
     if (ui.area("comm.ring", room, 0, true, false).hovered)
-        ui.tooltip("rank " + thousands(members.rank.front()) + "'s group on " + axis_label(op.axis)
+        ui.tooltip("rank " + thousands(members.rank.front()) + "'s group on " + axis_label(op.group)
                    + "\nSelect a GPU in the mesh for its own group; a row of the table for another call.");
     draw_links(ui, layout, scene, phase, members);
     draw_chunks(ui, layout, phase, now, color);

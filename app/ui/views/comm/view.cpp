@@ -3,6 +3,7 @@
 #include "app/ui/views/comm/view.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
+#include "core/base/number.h"
 #include "core/comm/comm_count.h"
 
 #include <algorithm>
@@ -11,12 +12,6 @@
 namespace pentamesh::ui {
 
 namespace {
-
-std::string spaced(std::string_view name) {
-    std::string s(name);
-    std::replace(s.begin(), s.end(), '_', '-');
-    return s;
-}
 
 std::string exposed_text(double time_s) {
     return time_s > 0 ? time_text(time_s) : "none";
@@ -104,10 +99,9 @@ float bars(Ui& ui, Rect room, Scene& scene) {
         }
         if (hit.focused) ui.focus_ring(row, 3);
         if (hit.clicked && r.axis >= 0) {
-            scene.selection.axis = static_cast<GroupKind>(r.axis);
-            scene.selection.expert = is_expert(scene.selection.axis);
+            scene.selection.choose(static_cast<GroupKind>(r.axis));
         }
-        const bool selected = r.axis == static_cast<int>(scene.selection.axis);
+        const bool selected = r.axis == static_cast<int>(scene.selection.group);
         Rect line = narrow ? row.cut_top(18) : row;
         figures(ui, line, figure,
                 {traffic_text(r.traffic.payload_bytes), traffic_text(r.traffic.sent_bytes_per_rank),
@@ -130,7 +124,7 @@ float bars(Ui& ui, Rect room, Scene& scene) {
 // Where the row is not the busiest stage's, whose bytes and time the sums are.
 std::string what_and_where(const Operation& op) {
     std::string s(op.what);
-    if (op.elsewhere) s += op.scope == Scope::head ? " (last stage)" : " (first stage)";
+    if (op.on_other_stage) s += op.scope == Scope::head ? " (last stage)" : " (first stage)";
     return s;
 }
 
@@ -150,8 +144,8 @@ DataTable call_rows(const Scene& scene, CallColumns columns) {
     else
         t.columns = {{"axis, what"}, {"sent", true}, {"time", true}};
     for (const Operation& op : scene.evaluation.comm.operations) {
-        const std::string axis = axis_label(op.axis), what = what_and_where(op),
-                          collective = spaced(name_of(op.collective)),
+        const std::string axis = axis_label(op.group), what = what_and_where(op),
+                          collective = std::string(words_of(op.collective)),
                           calls = thousands(static_cast<std::int64_t>(std::llround(op.count_per_step))),
                           sent = traffic_text(op.sent_bytes_per_rank), time = time_text(op.time_s),
                           exposed = exposed_text(op.exposed_s);
@@ -178,8 +172,8 @@ std::string caption(const Scene& scene) {
         time += t.time_s;
         exposed += t.exposed_s;
     }
-    std::string s = traffic_text(sent) + " leave the busiest GPU a step, " + exposed_text(exposed) + " of "
-                    + time_text(time) + " exposed";
+    std::string s = traffic_text(sent) + " leave " + rows_device_text(scene.evaluation.comm) + " a step, "
+                    + exposed_text(exposed) + " of " + time_text(time) + " exposed";
     const double points = scene.evaluation.comm.sync_points_per_microbatch;
     if (points > 0)
         s += "; " + plural(std::llround(points), "sync point", "sync points") + " per micro-batch";
@@ -197,8 +191,7 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
     if (row < 0) return;
     scene.selection.operation = row;
-    scene.selection.axis = scene.evaluation.comm.operations[static_cast<std::size_t>(row)].axis;
-    scene.selection.expert = is_expert(scene.selection.axis);
+    scene.selection.choose(scene.evaluation.comm.operations[static_cast<std::size_t>(row)].group);
     scene.selection.topic = Selection::Topic::operation;
 }
 
@@ -289,17 +282,14 @@ DataTable comm_data(const Scene& scene) {
                  {"time_s", true},
                  {"exposed_s", true}};
     const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
-    const auto seconds = [](double v) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.6g", v);
-        return std::string(text.data());
-    };
+    const auto seconds = [](double v) { return general_text(v, 6); };
     for (const Operation& op : scene.evaluation.comm.operations)
-        t.rows.push_back({std::string(name_of(op.axis)), std::string(name_of(op.scope)), std::string(op.what),
-                          std::string(name_of(op.collective)), std::to_string(op.group_size),
-                          tier_label(scene.plan.cluster, op.tier), std::string(name_of(op.phase)),
-                          std::string(op.per), integer(op.count_per_step), integer(op.message_bytes),
-                          integer(op.sent_bytes_per_rank), seconds(op.time_s), seconds(op.exposed_s)});
+        t.rows.push_back({std::string(name_of(op.group)), std::string(name_of(op.scope)),
+                          std::string(op.what), std::string(name_of(op.collective)),
+                          std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
+                          std::string(name_of(op.phase)), std::string(op.per), integer(op.count_per_step),
+                          integer(op.message_bytes), integer(op.sent_bytes_per_rank), seconds(op.time_s),
+                          seconds(op.exposed_s)});
     return t;
 }
 

@@ -30,7 +30,7 @@ void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, flo
 std::string here_text(const Scene& scene, const MapRow& r) {
     if (r.verdict == Verdict::off) return "off: " + r.reason;
     std::string t = r.reason;
-    if (r.bubble_s > 0) t += " (idle time of the busiest stage; the Timeline's is the average stage's)";
+    if (r.bubble_s > 0) t += " (the average stage's wait, uneven stages counted in)";
     if (r.without > 0) {
         const bool fewer = r.id == MapRowId::tp || r.id == MapRowId::cp || r.id == MapRowId::pp;
         t += "; switched off" + (fewer ? ", on 1/" + thousands(r.degree) + " of the GPUs," : std::string())
@@ -66,17 +66,14 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
     constexpr float kSwatch = 16, kAfter = 20;
     Canvas& c = ui.canvas();
     const auto name_of_row = [&](int k) { return words_of(state.rows[static_cast<std::size_t>(k)].id).key; };
-    const auto bytes_of_row = [&](int k) {
-        return traffic_text(state.rows[static_cast<std::size_t>(k)].sent_bytes);
-    };
     float all = -kAfter;
-    for (const int k : level.rows)
-        all += kSwatch + c.text_width(name_of_row(k), ui.title()) + 6
-               + c.text_width(bytes_of_row(k), ui.small()) + kAfter;
+    for (const MapLevel::Sitter& s : level.sitters)
+        all += kSwatch + c.text_width(name_of_row(s.row), ui.title()) + 6
+               + c.text_width(traffic_text(s.sent_bytes), ui.small()) + kAfter;
     const bool with_bytes = all <= cell.w;
-    for (const int k : level.rows) {
+    for (const auto& [k, sent_bytes] : level.sitters) {
         const MapRow& r = state.rows[static_cast<std::size_t>(k)];
-        const std::string name(name_of_row(k)), bytes = bytes_of_row(k);
+        const std::string name(name_of_row(k)), bytes = traffic_text(sent_bytes);
         const float name_w = c.text_width(name, ui.title()) + 1;
         const float bytes_w = with_bytes ? c.text_width(bytes, ui.small()) + 7 : 0;
         Rect chip = cell.cut_left(kSwatch + name_w + bytes_w);
@@ -90,7 +87,8 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
         c.text_in(chip.cut_left(name_w + 1), name, ui.title());
         if (with_bytes) c.text_in({chip.x + 5, chip.y, chip.w, chip.h}, bytes, ui.small());
         if (hit.hovered)
-            ui.tooltip(name + " on " + level.name + "\n" + bytes + " leave each GPU in a step: "
+            ui.tooltip(name + " on " + level.name + "\n" + bytes + " leave "
+                       + rows_device_text(scene.evaluation.comm) + " in a step; of the whole axis "
                        + time_text(r.time_s) + " on the wire, " + time_text(r.exposed_s) + " exposed");
         if (hit.clicked) select_row(scene, state, k);
     }

@@ -75,7 +75,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     bool changed = false;
     const bool entered = ui.text_field("map.search", top.cut_left(std::min(280.0f, top.w)), state.search,
                                        "find a name: FSDP, 1F1B, DeepEP", false, &changed);
-    if (changed) state.scroll = 0;
+    if (changed) state.scroll = {};
     top.cut_left(16);
     if (top.w > 180) {
         c.circle({top.x + 4, top.center().y}, 3.5f, ui.theme().text);
@@ -98,10 +98,9 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             c.pop_clip();
         }
     }
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    c.push_clip(room.inset(-3));
+    ScrollArea area(ui, "map.names", room.inset(-3), state.scroll, {.pad = {3, 3}});
     const float label = room.w > 520 ? 170.0f : 44.0f;
-    float y = room.y - state.scroll;
+    float y = area.room.y;
     const float begin = y;
     const int selected = selected_row(scene, state);
     for (const MapRowId axis : kAxes) {
@@ -116,8 +115,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         y += h + 16;
     }
     if (y == begin) c.text_in({room.x, room.y, room.w, 26}, "nothing is called that", ui.small());
-    c.pop_clip();
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, y - begin - room.h));
+    area.room.cut_top(y - begin);
     if (!entered) return;  // Enter in the field picks the best that was found
     const GlossaryEntry* best = nullptr;
     for (const GlossaryEntry& e : scene.glossary->entries)

@@ -111,8 +111,8 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
 void step_cell(Ui& ui, Rect cell, const MapRow& r) {
     if (r.calls > 0) {
         pair_of_lines(ui, cell, traffic_text(r.sent_bytes), ui.style(13),
-                      (r.calls >= 1e6 ? count_text(r.calls) : trimmed(r.calls))
-                          + (r.calls == 1 ? " call, " : " calls, ") + time_text(r.time_s),
+                      thousands(std::llround(r.calls)) + (r.calls == 1 ? " call, " : " calls, ")
+                          + time_text(r.time_s),
                       ui.small());
     } else if (r.id == MapRowId::sp && r.verdict != Verdict::off) {
         two_lines(ui, cell, cell.w < 100 ? "none" : "no bytes of its own", ui.small());
@@ -205,26 +205,21 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
 
 std::string spoken(const MapRow& row) {
     std::string text;
-    for (const Collective k : row.collectives) {
-        std::string name(name_of(k));
-        std::replace(name.begin(), name.end(), '_', '-');
-        text += (text.empty() ? "" : " + ") + name;
-    }
+    for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
     return text;
 }
 
 int selected_row(const Scene& scene, const MapViewState& state) {
     for (std::size_t i = 0; i < state.rows.size(); ++i)
-        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.axis)
+        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.group)
             return static_cast<int>(i);
-    return row_of(state.rows, scene.selection.axis);
+    return row_of(state.rows, scene.selection.group);
 }
 
 void select_row(Scene& scene, MapViewState& state, int row) {
     const MapRow& r = state.rows[static_cast<std::size_t>(row)];
     state.picked = static_cast<int>(r.id);
-    scene.selection.axis = r.kind;
-    scene.selection.expert = is_expert(r.kind) && scene.evaluation.mesh.has_experts;
+    scene.selection.choose(r.kind);
 }
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
@@ -255,14 +250,13 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                                                      : k == step && one_line ? "SENDS"
                                                                              : kHeads[k]);
         });
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, h * n - room.h));
     const int selected = selected_row(scene, state);
     Id focus_to = 0;  // after the loop, or the next row would take the same key
-    c.push_clip({room.x, room.y - 1, room.w, room.h + 1});
+    ScrollArea area(ui, "map.table", {room.x, room.y - 1, room.w, room.h + 1}, state.scroll);
+    const float top = area.room.cut_top(h * n + 1).y + 1;
     for (std::size_t i = 0; i < state.rows.size(); ++i) {
         const MapRow& r = state.rows[i];
-        const Rect row{room.x, room.y + h * static_cast<float>(i) - state.scroll, room.w, h};
+        const Rect row{room.x, top + h * static_cast<float>(i), room.w, h};
         if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
         const Rect ground = row.inset(0, 2);
@@ -272,14 +266,14 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         } else if (hit.hovered) {
             c.rect(ground, ui.theme().raised.alpha(0.5f), 4);
         }
-        if (hit.hovered) scene.next_hover.axis = r.kind, ui.tooltip(row_tooltip(r, state));
+        if (hit.hovered) scene.next_hover.group = r.kind, ui.tooltip(row_tooltip(r, state));
         if (hit.clicked) select_row(scene, state, static_cast<int>(i));
         if (hit.focused) {
             ui.focus_ring(row.inset(2, 2), 4);
             const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
             const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
             if (by != 0 && to < state.rows.size())
-                focus_to = id_of("map.row", static_cast<std::uint64_t>(state.rows[to].id));
+                focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.rows[to].id));
         }
         const bool on = r.verdict != Verdict::off;
         if (slender) {
@@ -305,7 +299,6 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         });
     }
     if (focus_to != 0) ui.state().focus = focus_to, ui.state().focus_visible = true;
-    c.pop_clip();
 }
 
 }  // namespace pentamesh::ui

@@ -36,7 +36,7 @@ void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
     const int before = static_cast<int>(state.page);
     const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
     const int page = ui.segments("map.page", place, kPages, before);
-    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = 0;
+    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     if (state.page != MapPage::axes) return;
     if (row.w >= kStyleWidth) {
         style_switch(ui, row, state);
@@ -64,9 +64,9 @@ void caption(Ui& ui, Rect& room, const Scene& scene) {
         ui.tooltip(bold + "\n" + name.reason);
 }
 
-void walk_rows(Ui& ui, Scene& scene, MapViewState& state) {
-    if (ui.layer() != ui.state().top_layer) return;
-    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+void walk_rows(Scene& scene, MapViewState& state) {
+    const ViewKeys& keys = scene.keys;
+    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
     const auto n = static_cast<int>(state.rows.size());
     select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
@@ -106,11 +106,8 @@ void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     constexpr float kGap = 20;
-    ui.canvas().push_clip(room);
-    if (ui.hovers(room) && ui.frame().wheel != 0) state.scroll -= ui.frame().wheel * 40;
-    const Rect window = room;
-    room.y -= state.scroll;
-    room.h += 10000;
+    ScrollArea area(ui, "map.choose", room, state.scroll);
+    room = area.room;
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
@@ -129,8 +126,7 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         draw_map_combinations(ui, room, state);
         end = room.y;
     }
-    ui.canvas().pop_clip();
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, end - top - window.h));
+    area.room.cut_top(end - top);
 }
 
 }  // namespace
@@ -139,7 +135,7 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     keep(scene, state, revision);
     switches(ui, head_row, room, state);
     keep(scene, state, revision);
-    walk_rows(ui, scene, state);
+    walk_rows(scene, state);
     if (room.h > 230) caption(ui, room, scene);
     room.cut_top(4);
     switch (state.page) {

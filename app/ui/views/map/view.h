@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/map.h"
@@ -20,7 +21,7 @@ struct MapViewState {
     int picked = -1;     // MapRowId of the row clicked last: tells sp from tp, which select the same axis
     std::string search;  // of the names
     std::string name;    // glossary id of the name that is shown
-    float scroll = 0;
+    ScrollState scroll;
     // Kept while the plan stands.
     std::uint64_t of_revision = 0;
     MapStyle of_style = MapStyle::modifiers;

@@ -10,24 +10,21 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kCategories{"parameters", "gradients", "optimizer", "activations",
-                                                      "buffers"};
-constexpr std::size_t kBuffers = 4;
+constexpr std::size_t kCategoryCount = kMemoryCategoryCount;
+constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory::buffers);
 
-double bytes_of(const StageMemory& s, std::size_t category) {
-    switch (category) {
-    case 0: return s.parameters;
-    case 1: return s.gradients;
-    case 2: return s.optimizer;
-    case 3: return s.activations;
-    default: return s.buffers;
-    }
+std::string_view category_name(std::size_t i) {
+    return name_of(static_cast<MemoryCategory>(i));
+}
+
+double bytes_at(const StageMemory& s, std::size_t i) {
+    return bytes_of(s, static_cast<MemoryCategory>(i));
 }
 
 double shown_total(const StageMemory& s, std::uint32_t hidden) {
     double sum = 0;
-    for (std::size_t i = 0; i < kCategories.size(); ++i)
-        if (((hidden >> i) & 1U) == 0) sum += bytes_of(s, i);
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
     return sum;
 }
 
@@ -41,7 +38,7 @@ void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
 
 constexpr float kLegendGap = 12;
 float legend_width(Ui& ui, std::size_t category) {
-    return ui.canvas().text_width(kCategories[category], ui.small()) + 18;
+    return ui.canvas().text_width(category_name(category), ui.small()) + 18;
 }
 
 // A category's switch; a click hides it.
@@ -52,7 +49,7 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
     TextStyle s = ui.small();
     if (hit.hovered) s.color = ui.theme().text;
     if (off) s.color = s.color.alpha(0.45f);
-    ui.canvas().text_in({item.x + 15, item.y, item.w - 15, item.h}, kCategories[i], s);
+    ui.canvas().text_in({item.x + 15, item.y, item.w - 15, item.h}, category_name(i), s);
     if (hit.focused) ui.focus_ring(item, 3);
     if (hit.clicked) state.hidden ^= 1U << i;
 }
@@ -60,14 +57,14 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
 // The categories, right aligned in the head's row; where that is short, in rows of their own, from the left.
 void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
     float all = 0;
-    for (std::size_t i = 0; i < kCategories.size(); ++i) all += legend_width(ui, i) + kLegendGap;
+    for (std::size_t i = 0; i < kCategoryCount; ++i) all += legend_width(ui, i) + kLegendGap;
     if (row.w >= all) {
         row.cut_left(std::max(0.0f, std::floor(row.w - all + kLegendGap)));
     } else {
         if (room.h < 110) return;  // a low pane's colours are on hover
         row = room.cut_top(20);
     }
-    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
         const float w = legend_width(ui, i);
         if (row.w + 1 < w) row = room.cut_top(20);
         legend_item(ui, row.cut_left(std::min(w, row.w)), i, state);
@@ -81,28 +78,28 @@ std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     t += "\n" + plural(s.layers, "layer", "layers") + ", "
          + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
          + " micro-batches in flight";
-    for (std::size_t i = 0; i < kCategories.size(); ++i)
-        t += "\n" + std::string(kCategories[i]) + "  " + memory_text(bytes_of(s, i)) + "  ("
-             + thousands(static_cast<std::int64_t>(std::llround(bytes_of(s, i)))) + " bytes)";
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
+             + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
     t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
     return t;
 }
 
 // How the part under the mouse came about; empty where there is none.
 std::string explained(const Scene& scene, int stage, std::size_t category) {
-    if (category >= kCategories.size()) return {};
+    if (category >= kCategoryCount) return {};
     const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
                                          static_cast<MemoryCategory>(category));
-    return "\n" + std::string(kCategories[category]) + " = " + e.formula + "\n= " + e.substituted;
+    return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
 }
 
 void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
               const Selection& sel, std::size_t* hovered) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
-    for (std::size_t i = 0; i < kCategories.size(); ++i) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
         if (((state.hidden >> i) & 1U) != 0) continue;
-        const auto h = static_cast<float>(bytes_of(s, i) * px_per_byte);
+        const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
         if (h <= 0) continue;
         const Rect part{column.x, y - h, column.w, h};
         if (i == kBuffers)
@@ -133,10 +130,10 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
         c.text_in(row, beside, ui.small());
     };
     line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);
-    for (std::size_t i = kCategories.size(); i-- > 0;) {
+    for (std::size_t i = kCategoryCount; i-- > 0;) {
         swatch(ui, {list.x, list.y + kRow / 2 - 5, 10, 10}, i, 1);
-        const double bytes = bytes_of(s, i);
-        line(kCategories[i], memory_text(bytes),
+        const double bytes = bytes_at(s, i);
+        line(category_name(i), memory_text(bytes),
              i == kBuffers ? memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high)
                            : percent(bytes / s.total()),
              Tone::secondary);
@@ -147,23 +144,23 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
          percent(std::abs(m.hbm - s.total()) / m.hbm), Tone::secondary);
 }
 
+std::vector<SavingStep> savings_of(const Scene& scene) {
+    std::vector<double> in_flight;
+    for (const StageMemory& s : scene.evaluation.memory.stage) in_flight.push_back(s.in_flight);
+    return savings(scene.plan, in_flight);
+}
+
 // From the whole model on one GPU to this plan, one axis or modifier at a time. A logarithmic ruler: the
 // first bar may be a thousand times the last.
-void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const MemoryViewState&) {
+void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
+                  const std::vector<SavingStep>& steps) {
     Canvas& c = ui.canvas();
     const Memory& m = scene.evaluation.memory;
-    std::vector<double> in_flight;
-    for (const StageMemory& s : m.stage) in_flight.push_back(s.in_flight);
-    const std::vector<SavingStep> steps = savings(scene.plan, in_flight);
     if (steps.empty()) return;
     const std::string words = "the fullest GPU, from the whole model on one to this plan: "
                               + memory_text(steps.front().fullest.total()) + " to "
                               + memory_text(steps.back().fullest.total()) + " (logarithmic)";
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    if (c.text_width(words, plain) > head_row.w && room.h > 150)
-        room.cut_top(c.paragraph(room, words, plain, 18) + 4);
-    else if (c.text_in(head_row, words, plain) && ui.hovers(head_row))
-        ui.tooltip(words);
+    head_sentence(ui, head_row, room, words);
     double most = m.hbm, least = m.hbm;
     for (const SavingStep& s : steps) {
         most = std::max(most, s.fullest.total());
@@ -212,7 +209,8 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene, const Me
 
 }  // namespace
 
-void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
+void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
+                 std::uint64_t revision) {
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
     if (m.stage.empty()) {
@@ -225,7 +223,9 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {
-        draw_savings(ui, head_row, room, scene, state);
+        if (state.savings_of != revision) state.savings = savings_of(scene);
+        state.savings_of = revision;
+        draw_savings(ui, head_row, room, scene, state.savings);
         return;
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
@@ -261,7 +261,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         const Rect column{slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h};
         const bool lit = scene.hover.stage == s.stage || scene.selection.stage == s.stage;
         if (lit) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
-        std::size_t hovered = kCategories.size();
+        std::size_t hovered = kCategoryCount;
         draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
         if (i % every == 0)
             c.text_in({slot.center().x - 16, labels.y, 32, labels.h}, std::to_string(i),
@@ -274,7 +274,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         if (hit.focused) ui.focus_ring(column, 0);
         if (hit.clicked) {
             scene.selection.stage = s.stage;
-            scene.selection.memory_category = hovered < kCategories.size() ? static_cast<int>(hovered) : -1;
+            scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
             scene.selection.topic = Selection::Topic::memory;
         }
     }
@@ -289,16 +289,41 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
 }
 
-DataTable memory_data(const Scene& scene) {
+namespace {
+
+std::string whole_bytes(double v) {
+    return std::to_string(static_cast<std::int64_t>(std::llround(v)));
+}
+
+DataTable savings_data(const std::vector<SavingStep>& steps) {
+    DataTable t;
+    t.columns = {{"after"}, {"saved (bytes)", true}};
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        t.columns.push_back({std::string(category_name(i)), true});
+    t.columns.push_back({"total", true});
+    t.columns.push_back({"why"});
+    for (const SavingStep& s : steps) {
+        std::vector<std::string> row{s.label, whole_bytes(s.saved)};
+        for (std::size_t i = 0; i < kCategoryCount; ++i) row.push_back(whole_bytes(bytes_at(s.fullest, i)));
+        row.push_back(whole_bytes(s.fullest.total()));
+        row.push_back(s.reason);
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+}  // namespace
+
+DataTable memory_data(const Scene& scene, const MemoryViewState& state) {
+    if (state.saved) return savings_data(savings_of(scene));
     DataTable t;
     t.columns = {{"stage", true},     {"layers", true},    {"parameters (bytes)", true},
                  {"gradients", true}, {"optimizer", true}, {"activations", true},
                  {"buffers", true},   {"total", true},     {"in flight", true}};
-    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
     for (const auto& s : scene.evaluation.memory.stage)
-        t.rows.push_back({std::to_string(s.stage), std::to_string(s.layers), integer(s.parameters),
-                          integer(s.gradients), integer(s.optimizer), integer(s.activations),
-                          integer(s.buffers), integer(s.total()), significant(s.in_flight)});
+        t.rows.push_back({std::to_string(s.stage), std::to_string(s.layers), whole_bytes(s.parameters),
+                          whole_bytes(s.gradients), whole_bytes(s.optimizer), whole_bytes(s.activations),
+                          whole_bytes(s.buffers), whole_bytes(s.total()), significant(s.in_flight)});
     return t;
 }
 

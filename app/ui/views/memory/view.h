@@ -5,13 +5,20 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 
+#include <vector>
+
 namespace pentamesh::ui {
 
 struct MemoryViewState {
     std::uint32_t hidden = 0;  // categories switched off, by bit
     bool saved = false;        // the waterfall "what each axis saved" instead of the stages
+    // Kept while the plan stands.
+    std::uint64_t savings_of = 0;
+    std::vector<SavingStep> savings;
 };
-void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state);
-[[nodiscard]] DataTable memory_data(const Scene& scene);
+void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
+                 std::uint64_t revision);
+// The stages, or the waterfall where that is shown.
+[[nodiscard]] DataTable memory_data(const Scene& scene, const MemoryViewState& state);
 
 }  // namespace pentamesh::ui

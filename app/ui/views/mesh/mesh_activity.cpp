@@ -44,17 +44,6 @@ const Op* op_now(const Scene& scene, int stage) {
     return i < 0 ? nullptr : &t.order.ops[static_cast<std::size_t>(i)];
 }
 
-std::string_view kind_text(OpKind k) {
-    switch (k) {
-    case OpKind::F: return "forward";
-    case OpKind::B: return "backward";
-    case OpKind::I: return "input gradient";
-    case OpKind::W: return "weight gradient";
-    case OpKind::FB: return "forward + backward";
-    }
-    return "";
-}
-
 }  // namespace
 
 bool shows_activity(const Scene& scene) {
@@ -103,7 +92,7 @@ void activity_caption(Ui& ui, Rect row, const Scene& scene) {
         put(thousands(n * each) + " " + std::string(what), ui.style(13, Tone::secondary));
     };
     for (std::size_t k = 0; k < doing.size(); ++k)
-        item(doing[k], kind_text(static_cast<OpKind>(k)), busy_color(ui.theme(), static_cast<OpKind>(k)));
+        item(doing[k], name_of(static_cast<OpKind>(k)), busy_color(ui.theme(), static_cast<OpKind>(k)));
     item(idle, "idle", idle_color(ui.theme()));
 }
 
@@ -116,7 +105,7 @@ std::string activity_text(const Scene& scene, std::int64_t rank) {
                                                                     : "now: the pipeline is done";
     const int m = scene.shown_timeline->shape.microbatches;
     std::string s =
-        "now: " + std::string(kind_text(op->kind)) + " of micro-batch " + std::to_string(op->microbatch % m);
+        "now: " + std::string(name_of(op->kind)) + " of micro-batch " + std::to_string(op->microbatch % m);
     if (op->kind == OpKind::FB) s += " and " + std::to_string(op->backward_microbatch % m);
     return s;
 }

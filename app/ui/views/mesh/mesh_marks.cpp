@@ -1,5 +1,6 @@
 #include "app/ui/views/mesh/mesh_marks.h"
 
+#include "core/mesh/mesh_factors.h"
 #include "core/mesh/places.h"
 
 #include "app/ui/kit/format.h"
@@ -95,11 +96,11 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
     static constexpr GroupKind kDense[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
                                            GroupKind::dp_replicate, GroupKind::pp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
-    const std::span<const GroupKind> kinds = sel.expert ? std::span<const GroupKind>(kExpert) : kDense;
+    const std::span<const GroupKind> kinds = sel.expert() ? std::span<const GroupKind>(kExpert) : kDense;
     const Vec2 half{grid.cell.x * 0.5f, grid.cell.y * 0.12f};  // at the cell's edge: its number stays free
     for (const GroupKind kind : kinds) {
         if (summary(scene, kind).degree <= 1) continue;
-        const bool chosen = kind == sel.axis;
+        const bool chosen = kind == sel.group;
         const Color color = color_of(ui.theme(), kind).alpha(chosen ? 1.0f : 0.55f);
         for (const std::int64_t peer : linked_peers(mesh, kind, sel.rank)) {
             if (peer < 0 || peer >= mesh.world) continue;
@@ -116,11 +117,11 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
 
 MeshCaption mesh_caption(const Scene& scene) {
     if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
-    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.axis);
+    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
     const std::size_t colon = c.text.find(": ");
     if (colon == std::string::npos) return {c.text, ""};
     MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
-    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.axis)];
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.group)];
     if (t.sent_bytes_per_rank > 0)
         out.plain += ", " + traffic_text(t.sent_bytes_per_rank) + " sent per GPU and step";
     return out;
@@ -128,35 +129,20 @@ MeshCaption mesh_caption(const Scene& scene) {
 
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     const Mesh& mesh = scene.evaluation.mesh;
-    const GroupKind kind = scene.selection.axis;
+    const GroupKind kind = scene.selection.group;
     grid.count = static_cast<std::int32_t>(std::min<std::int64_t>(mesh.world, grid.count));
     const auto ramp = shades(theme, color_of(theme, kind));
     std::copy(ramp.begin(), ramp.end(), grid.palette.begin());
     grid.palette_size = kShadeCount;
     grid.ground = theme.window;
     // A group's index is the mixed-radix number of the coordinates that its members share.
-    const auto& factors = is_expert(kind) ? mesh.expert : mesh.dense;
-    const GroupFactors own = group_factors(mesh, kind);
-    std::array<Factor, kAxisCount> rest{};
-    int n = 0;
-    for (const Factor& f : factors) {
-        const auto in_group = [&](const Factor& g) { return g.stride == f.stride && g.size == f.size; };
-        if (f.size > 1 && std::none_of(own.span().begin(), own.span().end(), in_group))
-            rest[static_cast<std::size_t>(n++)] = f;
-    }
-    // Insertion: there are at most six.
-    for (int i = 1; i < n; ++i)
-        for (int j = i; j > 0; --j) {
-            Factor &a = rest[static_cast<std::size_t>(j) - 1], &b = rest[static_cast<std::size_t>(j)];
-            if (a.stride > b.stride) std::swap(a, b);
-        }
+    const Factors rest = split_factors(mesh, kind).rest;
     std::int64_t weight = 1;
-    grid.digits = n;
-    for (int i = 0; i < n; ++i) {
-        const Factor& f = rest[static_cast<std::size_t>(i)];
-        grid.digit[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(f.stride),
-                                                   static_cast<std::int32_t>(f.size),
-                                                   static_cast<std::int32_t>(weight)};
+    grid.digits = 0;
+    for (const Factor& f : rest.span()) {
+        grid.digit[static_cast<std::size_t>(grid.digits++)] = {static_cast<std::int32_t>(f.stride),
+                                                               static_cast<std::int32_t>(f.size),
+                                                               static_cast<std::int32_t>(weight)};
         weight *= f.size;
     }
     const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
@@ -172,10 +158,10 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     const std::int64_t end = std::min(mesh.world, (node + 1) * node_size);
     std::vector<std::int64_t> seen;
     for (std::int64_t r = node * node_size; r < end; ++r) {
-        const std::int64_t first = first_rank_of_group(mesh, scene.selection.axis, r);
+        const std::int64_t first = first_rank_of_group(mesh, scene.selection.group, r);
         if (std::find(seen.begin(), seen.end(), first) != seen.end()) continue;
         seen.push_back(first);
-        paint_group(c, mesh, scene.selection.axis, r, grid, ui.theme().amber);
+        paint_group(c, mesh, scene.selection.group, r, grid, ui.theme().amber);
     }
     CellGrid lost = grid;
     lost.first = static_cast<std::int32_t>(node * node_size);
@@ -194,7 +180,7 @@ MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
     out.bold =
         "Without node " + thousands(node) + " " + plural(f.waiting, "other GPU waits.", "other GPUs wait.");
     for (const AxisFailure& a : f.axes)
-        if (!is_expert(a.kind) || scene.selection.expert)
+        if (!is_expert(a.kind) || scene.selection.expert())
             out.plain += (out.plain.empty() ? "" : " · ") + axis_label(a.kind) + " " + thousands(a.groups_hit)
                          + " of " + thousands(a.groups) + " groups";
     out.plain +=
@@ -215,9 +201,9 @@ void draw_marks(Ui& ui, Rect, const Scene& scene, const CellGrid& grid, bool lin
     const Selection& sel = scene.selection;
     Canvas& c = ui.canvas();
     const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : sel.rank;
-    if (lit >= 0 && lit < mesh.world && summary(scene, sel.axis).degree > 1
-        && summary(scene, sel.axis).degree <= 256)
-        for (const std::int64_t r : group_members(mesh, sel.axis, lit)) {
+    if (lit >= 0 && lit < mesh.world && summary(scene, sel.group).degree > 1
+        && summary(scene, sel.group).degree <= 256)
+        for (const std::int64_t r : group_members(mesh, sel.group, lit)) {
             const Rect cell = cell_rect(grid, r);
             if (cell.w >= 5)
                 c.frame(cell.inset(-1), ui.theme().text.alpha(0.8f), 1, cell.w > 20 ? 3.0f : 0.0f);
@@ -233,14 +219,14 @@ std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
     if (rank >= mesh.world) return s + "\nidle: the layout uses " + thousands(mesh.world) + " GPUs";
     s += "\n" + place_of(scene.plan.cluster, rank);
     const Coordinates at =
-        scene.selection.expert ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
-    const auto& factors = scene.selection.expert ? mesh.expert : mesh.dense;
+        scene.selection.expert() ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
+    const auto& factors = scene.selection.expert() ? mesh.expert : mesh.dense;
     static constexpr std::string_view kDense[] = {"tp", "cp", "ep", "dp_shard", "dp_replicate", "pp"};
     static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp outer", "pp"};
     for (std::size_t i = 0; i < factors.size(); ++i)
         if (factors[i].size > 1)
-            s += "\n" + std::string(scene.selection.expert ? kExpert[i] : kDense[i]) + " " + thousands(at[i])
-                 + " of " + thousands(factors[i].size);
+            s += "\n" + std::string(scene.selection.expert() ? kExpert[i] : kDense[i]) + " "
+                 + thousands(at[i]) + " of " + thousands(factors[i].size);
     return s;
 }
 

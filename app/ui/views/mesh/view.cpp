@@ -1,11 +1,14 @@
 // Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
+#include "app/tables/groups.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_activity.h"
 #include "app/ui/views/mesh/mesh_boxes.h"
 #include "app/ui/views/mesh/mesh_marks.h"
+#include "core/mesh/mesh_factors.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
+#include "core/rules/first_error.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,8 +21,8 @@ namespace {
 constexpr float kMaxZoom = 400;
 
 const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, float scale) {
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : cluster.tiers.front().domain;
-    const std::int64_t pod = cluster.tiers.size() > 2 ? cluster.tiers[1].domain : 0;
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
+    const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
     if (!(s.layout_room == room) || s.layout_gpus != cluster.gpus || s.layout_domain != domain
         || s.layout_pod != pod || s.layout_scale != scale) {
         s.layout = lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale);
@@ -34,7 +37,7 @@ const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster
 
 // Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
 void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
-                 bool over_cell) {
+                 bool over_cell, const ViewKeys& keys) {
     MeshCamera& cam = s.camera;
     if (ui.hovers(area) && ui.frame().wheel != 0) {
         const float next = std::clamp(cam.zoom * std::pow(1.25f, ui.frame().wheel), 1.0f, kMaxZoom);
@@ -49,7 +52,7 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
     } else {
         s.panning = false;
     }
-    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && pressed({Key::home}))) cam = {};
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
     // Centred along a direction in which everything fits; else never panned off the area.
     const auto clamp_axis = [](float pan, float extent, float room) {
         return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
@@ -86,7 +89,7 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
             return;
         out.push_back(k);
     };
-    if (scene.selection.expert)
+    if (scene.selection.expert())
         for (const GroupKind k : kExpert) offer(k);
     else
         for (const GroupKind k : kDense) offer(k);
@@ -108,35 +111,34 @@ float switch_width(Ui& ui, const Scene& scene) {
 
 void axis_switch(Ui& ui, Rect row, Scene& scene) {
     Selection& sel = scene.selection;
-    if (!scene.evaluation.mesh.has_experts) sel.expert = false;
+    if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
     if (scene.evaluation.mesh.has_experts) {
         static constexpr std::string_view kNames[] = {"dense", "experts"};
-        const bool was = sel.expert;
-        sel.expert = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert ? 1 : 0) == 1;
-        if (was != sel.expert) sel.axis = sel.expert ? GroupKind::ep : GroupKind::tp;
+        sel.show_mesh(ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert() ? 1 : 0)
+                      == 1);
         row.cut_left(8);
     }
     std::vector<GroupKind> kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
-    if (std::find(kinds.begin(), kinds.end(), sel.axis) == kinds.end()) sel.axis = kinds.front();
+    if (std::find(kinds.begin(), kinds.end(), sel.group) == kinds.end()) sel.choose(kinds.front());
     const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
     float width = 0;
     for (const GroupKind k : kinds) width += width_of(k);
     // Where there is no room, combinations go first; the brackets still reach them.
     for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
-        if (kinds[i] != sel.axis && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
+        if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
             width -= width_of(kinds[i]);
             kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
         }
-    const auto at = std::find(kinds.begin(), kinds.end(), sel.axis);
+    const auto at = std::find(kinds.begin(), kinds.end(), sel.group);
     std::vector<std::string> labels;
     std::vector<std::string_view> views;
     for (const GroupKind k : kinds) labels.push_back(axis_label(k));
     for (const auto& l : labels) views.emplace_back(l);
     if (width > row.w) width = row.w;
     const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
-                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.axis));
-    sel.axis = kinds[static_cast<std::size_t>(picked)];
+                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.group));
+    sel.choose(kinds[static_cast<std::size_t>(picked)]);
 }
 
 std::optional<std::int64_t> parse_rank(std::string text) {
@@ -148,6 +150,8 @@ std::optional<std::int64_t> parse_rank(std::string text) {
 }
 
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
+    if (!scene.evaluation.valid)
+        return {"No groups: the plan has errors.", first_error(scene.evaluation.problems)};
     if (!state.failure) return mesh_caption(scene);
     return state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
                                 : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
@@ -159,7 +163,7 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     Canvas& c = ui.canvas();
     constexpr float kLine = 18, kGap = 6;
     Rect line{room.x, room.y, room.w - kept, 20};
-    if (!state.failure && shows_activity(scene)) {
+    if (scene.evaluation.valid && !state.failure && shows_activity(scene)) {
         activity_caption(ui, line, scene);
         room.cut_top(20);
         return;
@@ -191,12 +195,13 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
 
 void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
     Selection& sel = scene.selection;
-    if (sel.rank < 0 || ui.layer() != ui.state().top_layer || ui.state().focus_visible) return;
+    if (sel.rank < 0 || ui.state().focus_visible) return;
     std::int64_t next = sel.rank;
-    if (pressed({Key::right}, true)) next += 1;
-    if (pressed({Key::left}, true)) next -= 1;
-    if (pressed({Key::down}, true)) next += layout.grid.level[0].cols;
-    if (pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
+    const ViewKeys& keys = scene.keys;
+    if (keys.pressed({Key::right}, true)) next += 1;
+    if (keys.pressed({Key::left}, true)) next -= 1;
+    if (keys.pressed({Key::down}, true)) next += layout.grid.level[0].cols;
+    if (keys.pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
     if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
         sel.rank = next;
         sel.topic = Selection::Topic::rank;
@@ -204,14 +209,15 @@ void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
 }
 
 void next_axis(Scene& scene) {
-    const int by = pressed({Key::right_bracket}) ? 1 : pressed({Key::left_bracket}) ? -1 : 0;
+    const ViewKeys& keys = scene.keys;
+    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
     const auto kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
-    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.axis);
+    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
     const auto n = static_cast<std::ptrdiff_t>(kinds.size());
     const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
-    scene.selection.axis = kinds[static_cast<std::size_t>(i)];
+    scene.selection.choose(kinds[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace
@@ -245,7 +251,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
     const Hit hit = ui.area(name, room, 0, true, false);
-    move_camera(ui, room, layout, state, hit, under >= 0);
+    move_camera(ui, room, layout, state, hit, under >= 0, scene.keys);
     grid = seen(layout, state.camera, room);
 
     const Vec2 travel = ui.frame().mouse - ui.state().press;
@@ -266,25 +272,26 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
         c.cells(idle);
     }
-    if (shows_activity(scene))
+    const bool valid = scene.evaluation.valid, plain = state.plain || !valid;
+    if (valid && shows_activity(scene))
         color_by_activity(ui.theme(), scene, grid);
     else
         color_by_groups(ui.theme(), scene, grid);
-    if (state.plain) color_plainly(ui.theme(), grid);
+    if (plain) color_plainly(ui.theme(), grid);
     CellGrid drawn = grid;
     merge_small_cells(layout, drawn);
     c.cells(drawn);
-    veil_other_stages(c, ui.theme(), scene, drawn);
-    if (state.failure && state.lost_node >= 0)
+    if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
+    if (valid && state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
     draw_boxes(ui, room, layout, state.camera, grid, scene);
     draw_rank_numbers(ui, room, layout, grid);
-    if (!state.plain) draw_marks(ui, room, scene, grid, state.show_links);
+    if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
     draw_outlined(ui, state, grid);
     c.pop_clip();
     if (hit.hovered && under >= 0 && !hit.held) {
-        const std::string now = under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(state.plain  // where it stands, not whom it talks to
+        const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
+        ui.tooltip(plain  // where it stands, not whom it talks to
                        ? "rank " + thousands(under) + "\n" + place_of(cluster, under)
                        : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }
@@ -341,8 +348,8 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
 
 // The second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
-    return {state.second_plan, state.second_evaluation, s.presets,       s.selection, s.hover,
-            s.next_hover,      s.time_cursor_s,         s.shown_timeline};
+    return {state.second_plan, state.second_evaluation, s.presets,        s.selection, s.hover,
+            s.next_hover,      s.time_cursor_s,         s.shown_timeline, s.glossary,  {}};
 }
 
 }  // namespace
@@ -410,16 +417,36 @@ Rect moving_in_mesh(const MeshViewState& state) {
     return {a.x, top, b.right() - a.x, a.bottom() - top};
 }
 
+namespace {
+
+// The ranks of each group, up to a count that a cell can hold; `pentamesh groups` lists all of any mesh.
+std::string ranks_text(const Mesh& mesh, GroupKind kind, const GroupSummary& g) {
+    constexpr std::int64_t kMost = 256;
+    if (g.degree <= 1) return "";
+    const Factors rest = split_factors(mesh, kind).rest;
+    std::string out;
+    std::int64_t listed = 0;
+    for_each_sum(rest.span(), [&](std::int64_t first) {
+        if (listed++ >= kMost) return;
+        out += (out.empty() ? "" : "; ") + folded_ranks(group_members(mesh, kind, first));
+    });
+    return g.groups > kMost ? out + "; … " + thousands(g.groups) + " groups" : out;
+}
+
+}  // namespace
+
 DataTable mesh_data(const Scene& scene) {
     DataTable t;
     t.columns = {{"axis"},
+                 {"means"},
                  {"factor", true},
                  {"groups", true},
                  {"ranks of a group in the fast domain", true},
                  {"groups sharing a fast domain", true},
                  {"slowest link"},
                  {"groups by tier"},
-                 {"collective"}};
+                 {"collective"},
+                 {"ranks of its groups"}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(k)];
@@ -431,12 +458,13 @@ DataTable mesh_data(const Scene& scene) {
                          + scene.plan.cluster.tiers[i].name;
         std::string collectives;
         for (const Operation& op : scene.evaluation.comm.operations)
-            if (op.axis == kind && collectives.find(name_of(op.collective)) == std::string::npos)
+            if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
                 collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
-        t.rows.push_back({std::string(name_of(kind)), std::to_string(g.degree), std::to_string(g.groups),
-                          std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
-                          g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "",
-                          g.degree > 1 ? tiers : "", collectives});
+        t.rows.push_back(
+            {std::string(name_of(kind)), std::string(meaning_of(kind)), std::to_string(g.degree),
+             std::to_string(g.groups), std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
+             g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "", g.degree > 1 ? tiers : "",
+             collectives, ranks_text(scene.evaluation.mesh, kind, g)});
     }
     return t;
 }

@@ -1,9 +1,13 @@
 #include "app/ui/views/step/view.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
+#include "core/base/number.h"
+#include "core/base/quantity.h"
 #include "core/plan/names.h"
+#include "core/rules/first_error.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -18,14 +22,15 @@ constexpr int kMostDoublings = 20;
 constexpr std::size_t kNearest = 6;
 
 std::string label_of(const StepSlice& s) {
-    return s.part == StepPart::exposed ? axis_label(s.axis) + " exposed" : std::string(name_of(s.part));
+    return s.part == StepPart::exposed ? axis_label(s.group) + " exposed" : std::string(name_of(s.part));
 }
 
 Color color_of_part(const Theme& t, const StepSlice& s) {
     switch (s.part) {
     case StepPart::recompute: return t.secondary;
-    case StepPart::bubble: return t.faint;
-    case StepPart::exposed: return color_of(t, s.axis);
+    case StepPart::bubble:
+    case StepPart::uneven: return t.faint;
+    case StepPart::exposed: return color_of(t, s.group);
     case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
     case StepPart::straggler: return t.bad;
     case StepPart::compute:
@@ -56,11 +61,11 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     for (std::size_t i = 0; i < slices.size(); ++i) {
         const StepSlice& s = slices[i];
         const Rect row = row_of(i);
-        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.axis);
+        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.group);
         const Hit hit = ui.area("step.slice", row, index);
         const Selection& sel = scene.selection;
         const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
-                              && (s.part != StepPart::exposed || sel.axis == s.axis);
+                              && (s.part != StepPart::exposed || sel.group == s.group);
         if (selected || hit.hovered) c.rect(row, ui.theme().raised.alpha(selected ? 1 : 0.5f), 3);
         if (hit.focused) ui.focus_ring(row, 3);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
@@ -83,8 +88,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(s.part);
             if (s.part == StepPart::exposed) {
-                scene.selection.axis = s.axis;
-                scene.selection.expert = is_expert(s.axis);
+                scene.selection.choose(s.group);
             }
         }
     }
@@ -164,8 +168,16 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
             Rect box{name.x + 56, name.y, 64, std::min(row_h, 22.0f)};
             bool changed = false;
             ui.text_field("step.budget", box, state.budget_text, "tokens", false, &changed);
-            const std::optional<double> typed = parse_quantity(state.budget_text);
-            if (typed && *typed > 0) state.budget_tokens = *typed;
+            const Quantity typed = parse_quantity(state.budget_text, Dimension::count);
+            if (typed.value && *typed.value > 0)
+                state.budget_tokens = *typed.value;
+            else if (!state.budget_text.empty()) {
+                TextStyle bad = ui.small();
+                bad.color = ui.theme().bad;
+                const std::string why = typed.value ? "must be above 0" : typed.refusal;
+                if (c.text_in(row, why, bad) && ui.hovers(row)) ui.tooltip(why);
+                continue;
+            }
         }
         c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
         if (row.w > 60) c.text_in(row, f.range, ui.small());
@@ -280,37 +292,31 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                   ui.style(12));
 
     // E[max] and the bound over the number of GPUs, in multiples of sigma.
-    const Rect labels = room.cut_bottom(18);
-    if (room.w < 140 || room.h < 48) return edit;
-    room.cut_left(28);
-    room.cut_top(6);
-    const double top = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02;
-    const auto at = [&](double log2_n, double sigmas) {
-        return Vec2{room.x + static_cast<float>(log2_n / kMostDoublings) * room.w,
-                    room.bottom() - static_cast<float>(sigmas / top) * room.h};
-    };
-    for (int k = 1; k <= 5; ++k) {
-        const float y = at(0, k).y;
-        c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
-        c.text_in({room.x - 28, y - 8, 24, 16}, std::to_string(k) + " σ", ui.small(), Align::right);
-    }
+    if (room.w < 140 || room.h < 66) return edit;
+    const auto ranks = [](int k) { return static_cast<double>(std::int64_t{1} << k); };
+    const double most = ranks(kMostDoublings);
+    const PlotAxis gpus{.low = 1,
+                        .high = most,
+                        .kind = ScaleKind::logarithmic,
+                        .label = [](double v) { return thousands(std::llround(v)); },
+                        .ticks = {1, ranks(5), ranks(10), most},
+                        .grid = false};
+    const PlotAxis sigmas{.low = 0,
+                          .high = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02,
+                          .label = [](double v) { return trimmed(v) + " σ"; },
+                          .spacing = 20};
+    const Plot plot = draw_axes(ui, room, gpus, sigmas);
     std::vector<Vec2> line;
     for (int k = 0; k <= kMostDoublings; ++k)
-        line.push_back(at(k, state.expected[static_cast<std::size_t>(k)]));
+        line.push_back(plot.at(ranks(k), state.expected[static_cast<std::size_t>(k)]));
     c.polyline(line, ui.theme().text, 2);
     for (int k = 1; k <= kMostDoublings; ++k)
-        c.line(at(k - 1, expected_maximum_bound(std::int64_t{1} << (k - 1))),
-               at(k, expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f, Dash::dashed);
-    for (const int k : {0, 5, 10, 20}) {
-        const float x = at(k, 0).x;
-        c.text_in({k == 20 ? x - 80 : x - 40, labels.y, 80, labels.h}, thousands(std::int64_t{1} << k),
-                  ui.small(), k == 20 ? Align::right : Align::center);
-    }
+        c.line(plot.at(ranks(k - 1), expected_maximum_bound(std::int64_t{1} << (k - 1))),
+               plot.at(ranks(k), expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f,
+               Dash::dashed);
     if (n >= 1) {
-        const double log2_n =
-            std::min(std::log2(static_cast<double>(n)), static_cast<double>(kMostDoublings));
-        const Vec2 here = at(log2_n, exact);
-        c.line({here.x, room.y}, {here.x, room.bottom()}, ui.theme().link);
+        const Vec2 here = plot.at(std::min(static_cast<double>(n), most), exact);
+        c.line({here.x, plot.area.y}, {here.x, plot.area.bottom()}, ui.theme().link);
         c.circle(here, 4, ui.theme().link);
     }
     return edit;
@@ -335,19 +341,17 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         const Rect place = head_place(head_row, room, std::max(288.0f, segments_width(ui, kAll)));
         state.part = ui.segments("step.view", place, kAll, state.part);
     }
-    if (scene.evaluation.step) {
+    if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
         const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
                                   + " of it is the work itself at the peak, the rest is lost";
-        const TextStyle plain = ui.style(13, Tone::secondary);
-        if (c.text_width(words, plain) > head_row.w && room.h > 200)
-            room.cut_top(c.paragraph(room, words, plain, 18) + 6);
-        else if (head_row.w > 150 && c.text_in(head_row, words, plain) && ui.hovers(head_row))
-            ui.tooltip(words);
+        head_sentence(ui, head_row, room, words, 200);
     }
-    if (!scene.evaluation.step && (tall || state.part == StepViewState::kTime)) {
+    const bool valid = scene.evaluation.valid && scene.evaluation.step.has_value();
+    if (!valid && (tall || state.part == StepViewState::kTime)) {
         const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;
-        c.text_in(text, "No step time for this layout: see the problems.", ui.small(), Align::center);
+        c.paragraph(text, "— No step time: " + first_error(scene.evaluation.problems),
+                    ui.style(13, Tone::secondary), 20);
         if (!tall) return edit;
     } else if (tall) {
         Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 280.0f));
@@ -373,11 +377,7 @@ DataTable step_data(const Scene& scene, double budget_tokens) {
     t.columns = {{"figure"}, {"value", true}, {"low", true}, {"high", true}, {"unit"}};
     if (!scene.evaluation.step) return t;
     const Step& s = *scene.evaluation.step;
-    const auto number = [](double v) {
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.6g", v);
-        return std::string(text.data());
-    };
+    const auto number = [](double v) { return general_text(v, 6); };
     const auto add = [&](std::string name, double value, const Band& r, std::string unit) {
         t.rows.push_back({std::move(name), number(value), number(r.low), number(r.high), std::move(unit)});
     };

@@ -1,6 +1,7 @@
 // Tensors: every parameter tensor, how each axis places it, and what one GPU keeps.
 #include "app/ui/views/tensors/view.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
@@ -57,11 +58,7 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
     const std::string words =
         std::to_string(t.rows.size())
         + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
-    const TextStyle plain = ui.style(13, Tone::secondary);
-    if (ui.canvas().text_width(words, plain) > head_row.w && room.h > 150)
-        room.cut_top(ui.canvas().paragraph(room, words, plain, 18) + 4);
-    else if (ui.canvas().text_in(head_row, words, plain) && ui.hovers(head_row))
-        ui.tooltip(words);
+    head_sentence(ui, head_row, room, words);
     const bool activation = scene.selection.activation >= 0;
     const int row =
         draw_table(ui, "tensors.table", room, t, state.table, activation ? -1 : scene.selection.tensor);

@@ -92,10 +92,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     Plan& p = state.second_plan;
     p = scene.plan;
     p.layout.schedule = static_cast<Schedule>(state.second);
-    const bool folds = p.layout.schedule == Schedule::zb_v || p.layout.schedule == Schedule::dualpipev;
-    const bool loops =
-        p.layout.schedule == Schedule::interleaved || p.layout.schedule == Schedule::looped_bfs;
-    const std::int64_t chunks = folds ? 2 : loops ? std::max<std::int64_t>(2, p.layout.virtual_stages) : 1;
+    const std::int64_t chunks = chunks_for(p.layout.schedule, p.layout.virtual_stages);
     if (chunks != p.layout.virtual_stages) p.layout.stage_layers.clear();
     p.layout.virtual_stages = chunks;
     evaluate(p, state.second_evaluation);

@@ -21,21 +21,10 @@ namespace {
 constexpr float kMostRow = 128, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
-std::string op_name(OpKind k) {
-    switch (k) {
-    case OpKind::F: return "forward";
-    case OpKind::B: return "backward";
-    case OpKind::I: return "input gradient";
-    case OpKind::W: return "weight gradient";
-    case OpKind::FB: return "forward and backward, overlapped";
-    }
-    return "";
-}
-
 std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_t i) {
     const Op& op = t.order.ops[i];
     const int device = device_of_op(t, i), m = t.shape.microbatches;
-    std::string s = op_name(op.kind) + ", micro-batch " + std::to_string(op.microbatch % m);
+    std::string s = std::string(name_of(op.kind)) + ", micro-batch " + std::to_string(op.microbatch % m);
     if (t.iterations > 1) s += " of step " + std::to_string(op.microbatch / m + 1);
     s += "\nstage " + std::to_string(device);
     if (chunks_of(t.shape) > 1) s += ", chunk " + std::to_string(op.chunk);
@@ -48,8 +37,9 @@ std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_
     const std::ptrdiff_t last = waited_for(t, costs, i);
     if (idle > 0 && last >= 0) {
         const auto from = static_cast<std::size_t>(last);
-        s += "\nthe stage idled " + time_text(idle) + " for the " + op_name(t.order.ops[from].kind)
-             + " of stage " + std::to_string(device_of_op(t, from));
+        s += "\nthe stage idled " + time_text(idle) + " for the "
+             + std::string(name_of(t.order.ops[from].kind)) + " of stage "
+             + std::to_string(device_of_op(t, from));
     }
     return s;
 }
@@ -65,7 +55,8 @@ std::string run_tooltip(const Block& b) {
 
 // Wheel zooms about the mouse, drag pans, Home and a double-click fit, arrows do the same by keyboard. True:
 // clicked, and not at the end of a pan.
-bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale) {
+bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale,
+              const ViewKeys& keys) {
     const Hit hit = ui.area("timeline.plot", plot);
     const double span = scale.to_s - scale.from_s;
     const auto show = [&](double from, double length) {
@@ -93,7 +84,7 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
         if (pressed({Key::up}, true)) zoom(0.8, about);
         if (pressed({Key::down}, true)) zoom(1.25, about);
     }
-    if (hit.double_clicked || pressed({Key::home})) s.from_s = s.to_s = 0;
+    if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
     if (s.to_s - s.from_s >= whole) s.from_s = s.to_s = 0;
     return clicked;
@@ -375,7 +366,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const auto scale_on = [&](Rect r) {
         return TimeScale{state.from_s, state.to_s > state.from_s ? state.to_s : whole, r};
     };
-    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot));
+    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot), scene.keys);
     scrub(ui, "timeline.ruler", rooms.ruler, whole, state, scale_on(rooms.plot));
     scrub(ui, "timeline.curve", rooms.curve, whole, state, scale_on(rooms.plot));
     play(ui, whole, state);
@@ -416,7 +407,6 @@ DataTable timeline_data(const Scene& scene) {
     DataTable table;
     table.columns = {{"stage", true},     {"op"},           {"chunk", true}, {"micro-batch", true},
                      {"start (s)", true}, {"end (s)", true}};
-    static constexpr std::array<std::string_view, 5> kOps{"F", "B", "I", "W", "FB"};
     for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
         for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
             if (table.rows.size() >= kMost) {
@@ -424,7 +414,7 @@ DataTable timeline_data(const Scene& scene) {
                 return table;
             }
             const Op& op = t.order.ops[i];
-            table.rows.push_back({std::to_string(d), std::string(kOps[static_cast<std::size_t>(op.kind)]),
+            table.rows.push_back({std::to_string(d), std::string(letters_of(op.kind)),
                                   std::to_string(op.chunk), std::to_string(op.microbatch),
                                   significant(t.start[i], 6), significant(t.end[i], 6)});
         }

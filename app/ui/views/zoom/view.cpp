@@ -21,7 +21,7 @@ bool flying(const ZoomViewState& s) {
 }
 
 Fold fold_of(const Scene& scene) {
-    return scene.selection.expert && scene.evaluation.mesh.has_experts ? Fold::experts : Fold::dense;
+    return scene.selection.expert() && scene.evaluation.mesh.has_experts ? Fold::experts : Fold::dense;
 }
 
 // The other fold is entered where this one was left: at the same GPU, or at the cluster.
@@ -127,10 +127,10 @@ void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     const std::size_t depth = std::min(path.size(), s.nest.levels.size());
     scene.selection.rank = first_rank_of(s.nest, path);
     scene.selection.topic = Selection::Topic::rank;
-    scene.selection.expert = s.nest.fold == Fold::experts;
+    scene.selection.show_mesh(s.nest.fold == Fold::experts);
     for (std::size_t i = 0; i < depth; ++i)
         if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
-    if (depth > 0) scene.selection.axis = s.nest.levels[depth - 1].group;
+    if (depth > 0) scene.selection.choose(s.nest.levels[depth - 1].group);
 }
 
 void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
@@ -148,17 +148,18 @@ void leave(Ui& ui, Rect room, ZoomViewState& s) {
 
 // Arrows walk the children of the box that one is in (or its siblings, where it has none), Enter goes in,
 // Escape and Backspace go out.
-void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
-    if (ui.layer() != ui.state().top_layer || text_field_active()) return;
+void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
+    ViewKeys& keys = scene.keys;
+    if (text_field_active()) return;
     const Id focus = ui.state().focus;  // the tab that opened the view may still have it
     const bool mine =
-        focus == id_of("zoom.canvas") || focus == id_of("view.Zoom") || !ui.state().focus_visible;
-    if (!s.path.empty() && (pressed({Key::escape}) || (mine && pressed({Key::backspace})))) {
-        s.took_escape = true;
+        focus == ui.id("zoom.canvas") || focus == ui.id("view.zoom") || !ui.state().focus_visible;
+    if (!s.path.empty() && (keys.pressed({Key::escape}) || (mine && keys.pressed({Key::backspace})))) {
+        keys.took_escape = true;
         leave(ui, room, s);
         return;
     }
-    if (pressed({Key::home})) fly(ui, room, s, {});
+    if (keys.pressed({Key::home})) fly(ui, room, s, {});
     if (!mine) return;
     const NestBox box = box_of(s.nest, s.path);
     const NestChildren inside = children_of(s.nest, s.path, box);
@@ -169,10 +170,10 @@ void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     const std::int64_t at = leaf ? s.path.back() : s.cursor;
     const std::int64_t down = row.sliced ? 1 : row.grid.cols;
     std::int64_t to = at;
-    if (pressed({Key::right}, true)) to += 1;
-    if (pressed({Key::left}, true)) to -= 1;
-    if (pressed({Key::down}, true)) to += down;
-    if (pressed({Key::up}, true)) to -= down;
+    if (keys.pressed({Key::right}, true)) to += 1;
+    if (keys.pressed({Key::left}, true)) to -= 1;
+    if (keys.pressed({Key::down}, true)) to += down;
+    if (keys.pressed({Key::up}, true)) to -= down;
     if (to != at) {
         to = at < 0 ? 0 : std::clamp<std::int64_t>(to, 0, row.count - 1);
         NestPath path = parent;
@@ -183,7 +184,7 @@ void keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
             s.cursor = leaf ? -1 : to;
         select(scene, s, path);
     }
-    if (!leaf && pressed({Key::enter})) {
+    if (!leaf && keys.pressed({Key::enter})) {
         std::int64_t child = s.cursor >= 0 ? s.cursor : first_to_enter(inside);
         if (s.cursor < 0 && scene.selection.rank >= 0) {  // towards the selected GPU, if it is in here
             const NestPath way = path_of_rank(s.nest, scene.selection.rank);
@@ -212,7 +213,7 @@ void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     if (hit.clicked && std::abs(travel.x) + std::abs(travel.y) < 5) {
         s.cursor = inside ? under[s.path.size()] : -1;
         if (under.empty())
-            scene.selection = {.axis = scene.selection.axis};
+            scene.selection = scene.selection.cleared();
         else
             select(scene, s, under);
     }
@@ -248,7 +249,7 @@ std::int64_t first_to_enter(const NestChildren& children) {
 }
 
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision) {
-    state.took_escape = false;
+    if (ui.state().still) head_row = {};  // its controls serve a hand
     Canvas& c = ui.canvas();
     if (scene.evaluation.mesh.world <= 0) {
         c.text_in(room, "This layout has no mesh: see the problems.", ui.small(), Align::center);
@@ -277,14 +278,14 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         const auto now = static_cast<int>(state.nest.fold);
         const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
         if (wanted != now) {
-            scene.selection.expert = wanted == 1;
-            ui.state().focus = id_of("zoom.canvas");  // where the keys go on
+            scene.selection.show_mesh(wanted == 1);
+            ui.state().focus = ui.id("zoom.canvas");  // where the keys go on
             ui.state().animating = true;
         }
     }
     const Hit hit = ui.area("zoom.canvas", room);
     move_camera(ui, room, state, hit);
-    keys(ui, room, scene, state);
+    answer_keys(ui, room, scene, state);
     mouse(ui, room, scene, state, hit);
     draw_crumbs(ui, crumb_row, room, state);
     if (side.w > 0) draw_ladder(ui, side, room, scene, state);

@@ -23,7 +23,6 @@ struct ZoomViewState {
     double begun_s = -1;  // < 0: none
     bool panning = false;
     ZoomCamera pan_start;
-    bool took_escape = false;  // Escape went one level out in this frame: nobody else's
     // Kept while the plan and the room stand.
     Nest nest;  // of the fold that the selection asks for
     std::uint64_t of_revision = 0;

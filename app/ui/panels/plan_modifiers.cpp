@@ -1,0 +1,99 @@
+// The plan panel's modifiers: a row each; what has more than one setting opens a popover.
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/glossary_card.h"
+#include "app/ui/panels/plan_blocks.h"
+#include "app/ui/panels/plan_choice.h"
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::uint64_t kPanelTerms = 100;  // tells the panel's terms from the views'
+
+// One labelled row; returns the room of its control. `id`: the label's entry in the glossary.
+Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view id) {
+    Rect row = room.cut_top(28);
+    room.cut_top(4);
+    term(ui, row.cut_left(88).inset(0, 3), id, label, ui.style(13, Tone::secondary), kPanelTerms);
+    return row.inset(0, 2);
+}
+
+// A row that opens a popover.
+void opener(Ui& ui, Rect box, std::string_view menu, const std::string& label, PlanPanelState& state) {
+    if (ui.dropdown("mod." + std::string(menu), box, label)) open_menu(state, menu, box);
+}
+
+MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene) {
+    MaybeEdit edit;
+    const Layout& l = scene.plan.layout;
+    static constexpr std::string_view kOffOn[] = {"off", "on"};
+    static constexpr std::string_view kZero[] = {"0", "1", "2", "3"};
+    const int sp = ui.segments("mod.sp", modifier_row(ui, room, "Sequence p.", "sp"), kOffOn,
+                               l.sequence_parallel ? 1 : 0);
+    if ((sp == 1) != l.sequence_parallel)
+        edit = changed(scene, sp == 1 ? "sequence parallel on" : "sequence parallel off",
+                       [&](Plan& p) { p.layout.sequence_parallel = sp == 1; });
+    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", "zero-1"), kZero, l.zero);
+    if (zero != l.zero)
+        edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) { p.layout.zero = zero; });
+    if (l.cp > 1)
+        if (const auto to = choose(ui, "mod.cp", modifier_row(ui, room, "CP by", "cp"), l.cp_comm))
+            edit = changed(scene, "cp by " + std::string(name_of(*to)),
+                           [&](Plan& p) { p.layout.cp_comm = *to; });
+    return edit;
+}
+
+// The micro-batches stand in the box where they have room, else below it.
+void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const Training& t = scene.plan.training;
+    const Rect box = modifier_row(ui, room, "Batch", "batch");
+    const std::int64_t s = t.sequence_length;
+    const std::string label =
+        thousands(t.global_batch) + " × " + (s % 1024 == 0 ? thousands(s / 1024) + "K" : thousands(s));
+    const std::int64_t n = scene.evaluation.microbatches;
+    const std::string micro = n > 0 ? thousands(n) + " micro" : "";
+    Canvas& c = ui.canvas();
+    const bool beside = c.text_width(label, ui.style()) + c.text_width(micro, ui.style()) + 52 < box.w;
+    if (ui.dropdown("mod.batch", box, label, beside ? micro : "")) open_menu(state, "batch", box);
+    if (beside) return;
+    room.y -= 4;
+    c.text_in({box.x, room.y, box.w, 16}, micro, ui.small(), Align::right);
+    room.cut_top(20);
+}
+
+std::string overlap_text(const Overlap& o) {
+    std::string s;
+    for (const auto& [name, on] :
+         {std::pair{"dp", o.dp}, {"pp", o.pp}, {"cp", o.cp}, {"tp", o.tp}, {"ep", o.ep}})
+        if (on) s += (s.empty() ? "" : ", ") + std::string(name);
+    return s.empty() ? "nothing hidden" : s;
+}
+
+}  // namespace
+
+MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const Layout& l = scene.plan.layout;
+    const Training& t = scene.plan.training;
+    ui.section(room.cut_top(18), "MODIFIERS");
+    room.cut_top(6);
+    MaybeEdit edit = sharding_rows(ui, room, scene);
+    std::string schedule(name_of(l.schedule));
+    if (l.virtual_stages > 1) schedule += ", " + thousands(l.virtual_stages) + " chunks";
+    if (l.pp == 1) schedule = "none (pp 1)";
+    opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
+    if (const auto to =
+            choose(ui, "mod.recompute", modifier_row(ui, room, "Recompute", "recompute"), t.recompute))
+        edit = changed(scene, "recompute " + std::string(name_of(*to)),
+                       [&](Plan& p) { p.training.recompute = *to; });
+    batch_row(ui, room, scene, state);
+    opener(ui, modifier_row(ui, room, "Precision", "precision"), "precision",
+           std::string(name_of(t.compute)) + ", grads " + std::string(name_of(t.gradients)), state);
+    opener(ui, modifier_row(ui, room, "Optimizer", "optimizer-state"), "optimizer",
+           std::string(name_of(t.optimizer)) + ", " + std::string(name_of(t.optimizer_state)), state);
+    opener(ui, modifier_row(ui, room, "Attention", "flash-attention"), "attention",
+           std::string(name_of(t.attention)) + (t.dropout ? ", dropout" : ""), state);
+    opener(ui, modifier_row(ui, room, "Overlap", "overlap"), "overlap", overlap_text(t.overlap), state);
+    return edit;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,166 @@
+// The commands of the bar's menus, in their order; those about views are in commands_views.cpp, those about
+// lessons where lessons are.
+#include "app/ui/shell/shell.h"
+
+#include <array>
+#include <utility>
+
+namespace pentamesh::ui {
+
+void Shell::add(Command command) {
+    commands_.push_back(std::move(command));
+}
+
+void Shell::make_commands() {
+    make_file_commands();
+    make_edit_commands();
+    make_view_commands();
+    make_timeline_commands();
+    make_look_commands();
+    make_export_commands();
+    make_lesson_commands();
+    make_help_commands();
+}
+
+void Shell::make_file_commands() {
+    add({.id = "file.new", .title = "New: one GPU", .menu = "File", .chord = ctrl(Key::n), .run = [this] {
+             open_plan(presets_.plan("single-gpu"));
+         }});
+    add({.id = "file.open", .title = "Open…", .menu = "File", .chord = ctrl(Key::o), .run = [this] {
+             ask(DialogKind::open, "", nullptr);
+         }});
+    add({.id = "file.save", .title = "Save", .menu = "File", .chord = ctrl(Key::s), .run = [this] {
+             save_or_ask();
+         }});
+    add({.id = "file.save_as",
+         .title = "Save as…",
+         .menu = "File",
+         .chord = ctrl(Key::s, true),
+         .run = [this] { ask(DialogKind::save, proposed_file(), nullptr); }});
+    for (const Presets::Entry& e : presets_.list(PresetKind::plan))
+        add({.id = "preset." + e.id,
+             .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),
+             .run = [this, id = e.id] { open_plan(presets_.plan(id)); }});
+    for (std::size_t i = 0; i < kRecentListed; ++i) {
+        const auto file = [this, i] {
+            return i < settings_.recent.size() ? std::filesystem::path(settings_.recent[i])
+                                               : std::filesystem::path();
+        };
+        add({.id = "recent." + std::to_string(i),
+             .title = "Recent file " + std::to_string(i + 1),
+             .menu = "File",
+             .separator = i == 0,
+             .run = [this, file] { open_file(file()); },
+             .enabled = [file] { return !file().empty(); },
+             .label = [file] { return file().filename().string(); }});
+    }
+    add({.id = "file.recover",
+         .title = "Unsaved plans of a window that is gone…",
+         .run =
+             [this] {
+                 if (!offer_recovery()) say("No window left a plan that was not saved");
+             },
+         .enabled = [this] { return recovery_ != nullptr; }});
+    add({.id = "file.quit",
+         .title = "Quit",
+         .menu = "File",
+         .chord = ctrl(Key::q),
+         .separator = true,
+         .run = [this] {
+             if (may_close()) quit_ = true;
+         }});
+}
+
+void Shell::make_edit_commands() {
+    add({.id = "edit.undo",
+         .title = "Undo",
+         .menu = "Edit",
+         .chord = ctrl(Key::z),
+         .repeats = true,
+         .run = [this] { document_.undo(); },
+         .enabled = [this] { return document_.can_undo(); }});
+    add({.id = "edit.redo",
+         .title = "Redo",
+         .menu = "Edit",
+         .chord = ctrl(Key::z, true),
+         .repeats = true,
+         .run = [this] { document_.redo(); },
+         .enabled = [this] { return document_.can_redo(); }});
+    add({.id = "edit.copy",
+         .title = "Copy the plan",
+         .menu = "Edit",
+         .chord = ctrl(Key::c),
+         .separator = true,
+         .run =
+             [this] {
+                 host_.set_clipboard(plan_text());
+                 say("Copied the plan as JSON");
+             },
+         .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
+    add({.id = "edit.paste",
+         .title = "Paste a plan or config",
+         .menu = "Edit",
+         .chord = ctrl(Key::v),
+         .run = [this] { open_text(host_.clipboard(), "the clipboard"); },
+         .enabled = [this] { return static_cast<bool>(host_.clipboard); }});
+}
+
+void Shell::make_export_commands() {
+    add({.id = "export.picture",
+         .title = "Picture of this view…",
+         .menu = "Export",
+         .chord = ctrl(Key::e),
+         .run =
+             [this] {
+                 const std::string view(full_ ? view_of(*full_).name : "dashboard");
+                 ask(DialogKind::picture, proposed_file(view + ".png"), nullptr);
+             },
+         .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
+    struct Format {
+        TableFormat format;
+        const char *id, *title;
+    };
+    static constexpr std::array<Format, 4> kFormats{
+        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
+         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
+         {TableFormat::json, "export.json", "Copy data as JSON"},
+         {TableFormat::text, "export.text", "Copy data as text"}}};
+    for (const Format& f : kFormats)
+        add({.id = f.id,
+             .title = f.title,
+             .menu = "Export",
+             .run = [this, format = f.format] { copy_table(format); },
+             .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
+}
+
+void Shell::make_help_commands() {
+    add({.id = "help.keys", .title = "Keys", .menu = "Help", .chord = {.key = Key::f1}, .run = [this] {
+             keys_ = !keys_;
+         }});
+    add({.id = "help.glossary", .title = "Glossary", .menu = "Help", .chord = ctrl(Key::g), .run = [this] {
+             glossary_state_.open = glossary_state_.fresh = true;
+             glossary_state_.search.clear();
+         }});
+    add({.id = "help.menus",
+         .title = "To the menus",
+         .menu = "Help",
+         .chord = {.key = Key::f10},
+         .run = [this] {
+             state_.focus = id_of("menu.File");
+             state_.focus_visible = true;
+         }});
+    add({.id = "help.palette",
+         .title = "Search commands",
+         .menu = "Help",
+         .chord = ctrl(Key::p),
+         .run = [this] {
+             palette_ = true;
+             palette_state_ = {};
+         }});
+    add({.id = "help.welcome", .title = "Welcome", .menu = "Help", .run = [this] { welcome_ = true; }});
+    add({.id = "help.about", .title = "About Pentamesh", .menu = "Help", .run = [this] {
+             ask(DialogKind::about, "", nullptr);
+         }});
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,95 @@
+#include "app/ui/shell/incoming.h"
+
+#include "app/ui/kit/format.h"
+#include "core/base/error.h"
+#include "core/base/json_reader.h"
+#include "core/io/hf_config.h"
+#include "core/io/plan_document.h"
+#include "core/io/plan_json.h"
+#include "core/model/model.h"
+#include "render/page.h"
+#include "render/png.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kHeadOfPage = 512;  // an SVG file's root stands in it
+
+bool is_picture(std::string_view text) {
+    return text.starts_with("\x89PNG");
+}
+bool is_page(std::string_view text) {
+    if (text.starts_with("%PDF")) return true;
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '<'
+           && text.substr(first, kHeadOfPage).find("<svg") != std::string_view::npos;
+}
+// A lesson begins with its head between two lines of dashes.
+bool is_lesson(std::string_view text) {
+    return text.starts_with("---\n") || text.starts_with("---\r\n");
+}
+
+// A plan says so, or has a plan's parts; the model in it may be a whole Hugging Face config.
+bool is_plan(const nlohmann::json& value) {
+    return value.is_object() && (value.contains("format") || value.contains("cluster"));
+}
+
+// A config without a file has no name of its own: "llama 70.6 B".
+std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
+    const auto type = config.find("model_type");
+    return (type != config.end() && type->is_string() ? type->get<std::string>() : std::string("model")) + " "
+           + count_text(static_cast<double>(count_parameters(model).total));
+}
+
+}  // namespace
+
+std::string plan_text_inside(const std::string& text, const std::string& name) {
+    std::optional<std::string> inside;
+    if (is_picture(text))
+        inside = read_png_text(text, "pentamesh.plan");
+    else if (is_page(text))
+        inside = read_embedded(text);
+    else
+        return text;
+    if (!inside)
+        throw Error(ErrorKind::invalid, name, "",
+                    is_picture(text) ? "this picture has no plan inside; only Pentamesh's own do"
+                                     : "this page has no plan inside; only Pentamesh's own do");
+    return *inside;
+}
+
+Incoming read_incoming(const std::string& text, const std::string& name, const Presets& presets) {
+    Incoming in;
+    if (is_lesson(text)) {
+        in.kind = IncomingKind::lesson;
+        return in;
+    }
+    const bool wrapped = is_picture(text) || is_page(text);
+    const nlohmann::json value = parse_json(plan_text_inside(text, name), name);
+    if (!wrapped && !is_plan(value) && is_hf_config(value)) {
+        in.kind = IncomingKind::model;
+        Source ignored;
+        in.model = model_from_json(value, {name, ""}, presets, ignored);
+        if (in.model.name.empty() || in.model.name == name) in.model.name = name_of_pasted(in.model, value);
+        return in;
+    }
+    in.kind = wrapped ? IncomingKind::plan_inside : IncomingKind::plan;
+    in.plan = plan_from_json(value, name, presets);
+    return in;
+}
+
+Plan with_model_of(const Plan& plan, const Model& model) {
+    Plan p = plan;
+    p.model = model;
+    p.model_source = {};
+    p.layout.stage_layers.clear();
+    p.name = model.name;
+    p.notes.clear();
+    return p;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,34 @@
+// What a text is that was opened, dropped, pasted or named on the command line: one answer for all of them.
+#pragma once
+
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+enum class IncomingKind : std::uint8_t { plan, plan_inside, model, lesson };
+
+struct Incoming {
+    IncomingKind kind = IncomingKind::plan;
+    Plan plan;    // plan, plan_inside (a picture's or a page's)
+    Model model;  // model (a Hugging Face config)
+};
+
+// What a text is, by its content alone. `name` is named in errors. Error (invalid) where it is none of these,
+// saying what it seemed to be and what is wrong with it.
+[[nodiscard]] Incoming read_incoming(const std::string& text, const std::string& name,
+                                     const Presets& presets);
+
+// The plan text of a picture or a page that Pentamesh wrote; any other text as it is. Error where a picture
+// or page has none.
+[[nodiscard]] std::string plan_text_inside(const std::string& text, const std::string& name);
+
+// `plan` with another model. Title and notes described the old one: the title is the new model's.
+[[nodiscard]] Plan with_model_of(const Plan& plan, const Model& model);
+
+}  // namespace pentamesh::ui

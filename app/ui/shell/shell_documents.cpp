@@ -1,0 +1,247 @@
+// Plans that come and go: opened, dropped, pasted, saved, asked about when the window closes.
+#include "app/ui/shell/shell.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestName = 60;
+
+fs::path absolute_of(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path whole = fs::absolute(path, ignored);
+    return whole.empty() ? path : whole.lexically_normal();
+}
+
+std::string name_of(const Document& d) {
+    const Plan& p = d.plan();
+    if (!p.name.empty()) return p.name;
+    return d.path().empty() ? p.model.name : d.path().filename().string();
+}
+
+// "Two nodes of four" as a file is called: two-nodes-of-four. Letters beyond ASCII stay.
+std::string file_name_of(const Plan& plan) {
+    std::string name;
+    for (const char c : plan.name.empty() ? plan.model.name : plan.name) {
+        const bool capital = c >= 'A' && c <= 'Z';
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_'
+                           || static_cast<unsigned char>(c) >= 0x80;
+        if (capital || plain)
+            name += capital ? static_cast<char>(c - 'A' + 'a') : c;
+        else if (!name.empty() && name.back() != '-')
+            name += '-';
+        if (name.size() >= kLongestName && static_cast<unsigned char>(c) < 0x80) break;
+    }
+    while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
+    while (!name.empty() && name.front() == '.') name.erase(name.begin());
+    return (name.empty() ? "plan" : name) + ".plan.json";
+}
+
+}  // namespace
+
+std::string Shell::plan_text() const {
+    return write_plan(document_.plan());
+}
+
+// ---- in -----------------------------------------------------------------------------------------------
+
+void Shell::replace_plan(OpenedPlan opened, const std::string& named) {
+    leave_lesson();
+    const std::string before = name_of(document_);
+    document_.replace(std::move(opened), "open " + named);
+    selection_ = {};
+    dirty_ = true;
+    say("Opened " + named + "; Ctrl+Z brings " + before + " back");
+}
+
+void Shell::open_plan(Plan plan) {
+    const std::string name = plan.name.empty() ? plan.model.name : plan.name;
+    replace_plan({std::move(plan)}, name);
+}
+
+void Shell::opened_from(const fs::path& path) {
+    document_.belongs_to(absolute_of(path));
+    add_recent(settings_, path);
+}
+
+// `path` is where it was read from; empty: from no file.
+void Shell::take(Incoming in, const fs::path& path, const std::string& origin) {
+    switch (in.kind) {
+    case IncomingKind::lesson:
+        if (path.empty())
+            throw Error(ErrorKind::invalid, origin, "",
+                        "this is a lesson; save it as a file that ends in .md and open that");
+        open_lesson(path);
+        return;
+    case IncomingKind::model: {
+        leave_lesson();
+        const std::string name = in.model.name;
+        replace_plan({with_model_of(document_.plan(), in.model), {}, false}, "the model " + name);
+        break;
+    }
+    case IncomingKind::plan_inside: replace_plan({std::move(in.plan)}, origin); break;
+    case IncomingKind::plan: replace_plan({std::move(in.plan), path, !path.empty()}, origin); break;
+    }
+    if (!path.empty()) add_recent(settings_, path);
+}
+
+void Shell::open_text(const std::string& text, const std::string& origin) {
+    guarded("", [&] { take(read_incoming(text, origin, presets_), {}, origin); });
+}
+
+void Shell::load_file(const fs::path& path) {
+    const fs::path file = absolute_of(path);
+    if (file.extension() == ".md") {
+        open_lesson(file);
+        return;
+    }
+    take(read_incoming(read_file(file), file.string(), presets_), file, file.filename().string());
+}
+
+void Shell::open_file(const fs::path& path) {
+    guarded("", [&] { load_file(path); });
+}
+
+// ---- out ----------------------------------------------------------------------------------------------
+
+void Shell::save(const fs::path& path) {
+    document_.save_as(absolute_of(path));
+    add_recent(settings_, document_.path());
+    dirty_ = true;
+    say("Saved " + document_.path().string());
+}
+
+// Writes the plan to its file. It is asked for one where it has none, and where that cannot be written.
+void Shell::save_or_ask(std::function<void()> after) {
+    if (document_.path().empty()) {
+        ask(DialogKind::save, proposed_file(), std::move(after));
+        return;
+    }
+    try {
+        save(document_.path());
+    } catch (const Error& e) {
+        ask(DialogKind::save, document_.path().string(), std::move(after));
+        dialog_.error = e.what();
+        return;
+    }
+    close_dialog();
+    if (after) after();
+}
+
+// Where something new would be put: `name`, or a plan's own name, beside the file that was used last.
+std::string Shell::proposed_file(std::string_view name) const {
+    if (name.empty() && !document_.path().empty()) return document_.path().string();
+    std::error_code ignored;
+    fs::path folder = document_.path().parent_path();
+    if (folder.empty() && !settings_.recent.empty()) folder = fs::path(settings_.recent[0]).parent_path();
+    if (!fs::is_directory(folder, ignored)) folder = host_.home;
+    return (folder / (name.empty() ? file_name_of(document_.plan()) : std::string(name))).string();
+}
+
+// What was typed, with "~" and the ending that is missing.
+fs::path Shell::typed_path(DialogKind kind) const {
+    std::string text = dialog_.text;
+    if (!host_.home.empty() && (text == "~" || text.starts_with("~/")))
+        text = host_.home.string() + text.substr(1);
+    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
+    if (kind == DialogKind::save && !ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
+    if (kind == DialogKind::picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
+    return absolute_of(text);
+}
+
+void Shell::picture_failed(const fs::path& path, std::string reason) {
+    ask(DialogKind::picture, path.string(), nullptr);
+    dialog_.error = std::move(reason);
+}
+
+// ---- kept against a crash -----------------------------------------------------------------------------
+
+void Shell::keep_unsaved() {
+    if (!recovery_) return;
+    recovery_->keep(own_document().unsaved());
+    const std::string error = recovery_->take_error();
+    if (!error.empty()) say("The plan could not be kept against a crash: " + error);
+}
+
+void Shell::autosave() {
+    if (!recovery_) return;
+    recovery_->keep(own_document().unsaved());
+    recovery_->flush();
+}
+
+void Shell::closed() {
+    if (recovery_) recovery_->finish();
+}
+
+void Shell::look_for_left_plans() {
+    left_names_.clear();
+    if (!recovery_) return;
+    recovery_->look();
+    for (const LeftPlan& left : recovery_->left()) {
+        std::string name = left.file.filename().string();
+        try {
+            const Plan plan = parse_plan(read_file(left.file), left.file.string(), presets_);
+            name = plan.name.empty() ? plan.model.name : plan.name;
+        } catch (const Error&) {
+            name += " (cannot be read)";  // why is said when it is opened
+        }
+        left_names_.push_back(std::move(name));
+    }
+}
+
+bool Shell::offer_recovery() {
+    look_for_left_plans();
+    if (left_names_.empty()) return false;
+    welcome_ = false;
+    ask(DialogKind::recover, "", nullptr);
+    return true;
+}
+
+void Shell::open_left(std::size_t index) {
+    const LeftPlan left = recovery_->left().at(index);
+    Plan plan = parse_plan(read_file(left.file), left.file.string(), presets_);
+    replace_plan({std::move(plan), {}, false}, left_names_.at(index));
+    autosave();  // it is this window's before it stops being the other's
+    const std::string error = recovery_->take_error();
+    if (!error.empty()) throw Error(ErrorKind::io, "", "", error);
+    recovery_->forget(index);
+    close_dialog();
+}
+
+void Shell::forget_left(std::size_t index) {
+    recovery_->forget(index);
+    look_for_left_plans();
+    if (left_names_.empty()) close_dialog();
+}
+
+// ---- the end ------------------------------------------------------------------------------------------
+
+std::string Shell::close_words() const {
+    std::string words = document_.modified() ? "It was changed and not saved." : "";
+    std::string others;
+    for (const UnsavedPlan& p : document_.unsaved()) {
+        if (p.plan.get() == &document_.plan()) continue;
+        others += (others.empty() ? "" : ", ") + (p.plan->name.empty() ? p.plan->model.name : p.plan->name);
+    }
+    if (!others.empty())
+        words += (words.empty() ? "" : " ")
+                 + ("Opened before and changed, too: " + others + ". Cancel, then Ctrl+Z brings that back.");
+    return words;
+}
+
+bool Shell::may_close() {
+    if (quit_ || own_document().unsaved().empty()) return true;
+    leave_lesson();
+    ask(DialogKind::close, close_words(), [this] { quit_ = true; });
+    return false;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,114 @@
+#include "app/ui/views/frame.h"
+
+#include "core/rules/first_error.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pentamesh::ui {
+
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
+    ViewHead head;
+    Rect row = room.cut_top(24);
+    room.cut_top(4);
+    Canvas& c = ui.canvas();
+    for (const ViewId v : views_in(view_of(current).pane)) {
+        const ViewEntry& entry = view_of(v);
+        const bool own = v == current;
+        TextStyle s = own ? ui.title() : ui.style(13, Tone::secondary);
+        const float w = c.text_width(entry.title, s);
+        const Rect tab = row.cut_left(w + 16);
+        const Rect box{tab.x - 4, tab.y, w + 8, tab.h};
+        const Hit hit = ui.area("view." + std::string(entry.name), box);
+        if (hit.hovered) {
+            s.color = ui.theme().text;
+            ui.tooltip(std::string(entry.title) + "\n" + std::string(entry.help) + "  ("
+                       + chord_text(entry.key) + ")");
+        }
+        c.text_in({tab.x, tab.y, w + 2, tab.h}, entry.title, s);
+        if (hit.focused) ui.focus_ring(box, 4);
+        if (own && hit.double_clicked) head.full = true;
+        if (!own && hit.clicked) head.switch_to = v;
+    }
+    const std::string_view label = as_data ? "show as picture" : "show as data";
+    const float w = c.text_width(label, ui.small()) + 2;
+    if (row.w > w + 60) {
+        const Rect link = row.cut_right(w);
+        row.cut_right(16);
+        const Hit hit = ui.area("view.data", link, static_cast<std::uint64_t>(current));
+        c.text_in(link, label, ui.small(hit.hovered ? Tone::text : Tone::secondary), Align::right);
+        if (hit.focused) ui.focus_ring(link, 3);
+        if (hit.clicked) as_data = !as_data;
+    }
+    head.row = row;
+    return head;
+}
+
+namespace {
+
+// A plan with errors has no figures: a dash, and why.
+void draw_void(Ui& ui, Rect room, const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const std::string why = "No figures: " + first_error(scene.evaluation.problems);
+    const float w = std::min(room.w, 560.0f);
+    const float h = c.paragraph_height(w, why, ui.style(13), 20);
+    Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - (h + 24) / 2), w, h + 24};
+    c.push_clip(room);
+    c.text_in(box.cut_top(24), "—", ui.title(), Align::center);
+    c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
+    c.pop_clip();
+}
+
+}  // namespace
+
+DataTable data_of(const Scene& scene, ViewId view, const ViewStates& states) {
+    if (scene.evaluation.valid) return view_of(view).data(scene, states);
+    DataTable none;
+    none.columns = {{"no figures, because"}};
+    none.rows = {{first_error(scene.evaluation.problems)}};
+    return none;
+}
+
+std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
+                                       ViewStates& states, std::uint64_t revision) {
+    const auto i = static_cast<std::size_t>(view);
+    const ViewEntry& entry = view_of(view);
+    if (!states.as_data[i] && !scene.evaluation.valid && !entry.draws_void) {
+        draw_void(ui, room, scene);
+        return std::nullopt;
+    }
+    if (!states.as_data[i]) return entry.draw(ui, head_row, room, scene, states, revision);
+    const int row = draw_table(ui, "data." + std::string(entry.name), room, data_of(scene, view, states),
+                               states.tables[i]);
+    if (row >= 0 && scene.evaluation.valid && entry.pick_row != nullptr) entry.pick_row(scene, row);
+    return std::nullopt;
+}
+
+Rect moving_in_view(ViewId view, const ViewStates& states) {
+    const ViewEntry& entry = view_of(view);
+    const bool has = entry.moving != nullptr && !states.as_data[static_cast<std::size_t>(view)];
+    return has ? entry.moving(states) : Rect{};
+}
+
+void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
+    const ViewEntry& entry = view_of(view);
+    if (entry.draw_moving != nullptr && !states.as_data[static_cast<std::size_t>(view)])
+        entry.draw_moving(ui, scene, states);
+}
+
+void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
+                      std::uint64_t revision) {
+    Canvas& c = ui.canvas();
+    c.push_clip(room.inset(-2));
+    Rect head = room.cut_top(24);
+    room.cut_top(4);
+    const std::string_view title = view_of(view).title;
+    const float w = c.text_width(title, ui.title());
+    c.text_in(head, title, ui.title());
+    head.cut_left(w + 16);
+    (void)draw_view_body(ui, head, room, scene, view, states, revision);
+    draw_view_moving(ui, scene, view, states);
+    c.pop_clip();
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,214 @@
+#include "app/ui/views/table.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using Answer = std::optional<PlanEdit>;
+
+constexpr KeyHelp kMeshKeys[] = {{"arrows", "walk the ranks"},
+                                 {"[  ]", "previous, next axis of the mesh, the map"}};
+constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the map"}};
+constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
+constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
+
+std::uint64_t lit_stage(const Hover& hover) {
+    return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
+}
+
+void pick_operation(Scene& scene, int row) {
+    scene.selection.operation = row;
+    scene.selection.topic = Selection::Topic::operation;
+}
+
+void pick_tensor(Scene& scene, int row) {
+    scene.selection.tensor = row;
+    scene.selection.activation = -1;
+    scene.selection.tensor_state = TensorState::parameters;
+    scene.selection.topic = Selection::Topic::tensor;
+}
+
+constexpr auto kTable = std::to_array<ViewEntry>({
+    {.id = ViewId::mesh,
+     .name = "mesh",
+     .title = "Mesh",
+     .help = "Who talks to whom?",
+     .pane = Pane::top,
+     .key = {.key = Key::n1},
+     .keys = kMeshKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_mesh_words(ui, head, room, scene, s.mesh, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates&) { return mesh_data(scene); },
+     .draws_void = true,
+     .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
+     .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
+    {.id = ViewId::zoom,
+     .name = "zoom",
+     .title = "Zoom",
+     .help = "What lies inside what, from the cluster down to a matrix?",
+     .pane = Pane::top,
+     .key = {.key = Key::n2},
+     .keys = kZoomKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_zoom(ui, head, room, scene, s.zoom, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates& s) { return zoom_data(scene, s.zoom); }},
+    {.id = ViewId::shards,
+     .name = "shards",
+     .title = "Shards",
+     .help = "What is cut, what is copied?",
+     .pane = Pane::top,
+     .key = {.key = Key::n3},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_shards(ui, head, room, scene, s.shards, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates& s) { return shards_data(scene, s.shards); }},
+    {.id = ViewId::map,
+     .name = "map",
+     .title = "Map",
+     .help = "What does each axis do for this plan, and what does it cost?",
+     .pane = Pane::top,
+     .key = {.key = Key::n4},
+     .keys = kMapKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_map(ui, head, room, scene, s.map, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates& s) { return map_data(scene, s.map); }},
+    {.id = ViewId::memory,
+     .name = "memory",
+     .title = "Memory",
+     .help = "What does each GPU hold?",
+     .pane = Pane::middle,
+     .key = {.key = Key::n5},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_memory(ui, head, room, scene, s.memory, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates& s) { return memory_data(scene, s.memory); },
+     .lit_by = lit_stage},
+    {.id = ViewId::timeline,
+     .name = "timeline",
+     .title = "Timeline",
+     .help = "When does each stage work?",
+     .pane = Pane::bottom,
+     .key = {.key = Key::n6},
+     .keys = kTimelineKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_timeline(ui, head, room, scene, s.timeline, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates&) { return timeline_data(scene); },
+     .lit_by = lit_stage},
+    {.id = ViewId::comm,
+     .name = "comm",
+     .title = "Communication",
+     .help = "What do they say to each other?",
+     .pane = Pane::bottom,
+     .key = {.key = Key::n7},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_comm(ui, head, room, scene, s.comm, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates&) { return comm_data(scene); },
+     .pick_row = pick_operation},
+    {.id = ViewId::tensors,
+     .name = "tensors",
+     .title = "Tensors",
+     .help = "Which shape has each tensor, and which part of it is on one GPU?",
+     .pane = Pane::bottom,
+     .key = {.key = Key::n0},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_tensors(ui, head, room, scene, s.tensors, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates&) { return tensors_data(scene); },
+     .pick_row = pick_tensor},
+    {.id = ViewId::step,
+     .name = "step",
+     .title = "Step",
+     .help = "How long is a step, and where does its time go?",
+     .pane = Pane::bottom,
+     .key = {.key = Key::n7, .shift = true},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         return draw_step(ui, head, room, scene, s.step, revision);
+     },
+     .data = [](const Scene& scene, const ViewStates& s) { return step_data(scene, s.step.budget_tokens); },
+     .draws_void = true},  // its constants can be edited all the same
+});
+
+// The row of an id is the one at its number, whole, and its name is its own.
+constexpr bool table_is_whole() {
+    for (std::size_t i = 0; i < kTable.size(); ++i) {
+        const ViewEntry& e = kTable[i];
+        if (static_cast<std::size_t>(e.id) != i || e.draw == nullptr || e.data == nullptr) return false;
+        if (e.name.empty() || e.title.empty() || e.help.empty() || e.key.key == Key::none) return false;
+        if ((e.moving == nullptr) != (e.draw_moving == nullptr)) return false;
+        for (std::size_t k = 0; k < i; ++k)
+            if (kTable[k].name == e.name || kTable[k].key == e.key) return false;
+    }
+    return true;
+}
+static_assert(kTable.size() == kViewCount, "each ViewId has a row");
+static_assert(table_is_whole(), "each row has an id, a name, a title, help, a key, draw and data");
+
+constexpr auto kNames = [] {
+    std::array<std::string_view, kTable.size() + 1> names{"dashboard"};
+    for (std::size_t i = 0; i < kTable.size(); ++i) names[i + 1] = kTable[i].name;
+    return names;
+}();
+
+}  // namespace
+
+std::span<const ViewEntry> view_table() {
+    return kTable;
+}
+
+const ViewEntry& view_of(ViewId id) {
+    return kTable[static_cast<std::size_t>(id)];
+}
+
+std::optional<ViewId> view_named(std::string_view name) {
+    for (const ViewEntry& e : kTable)
+        if (e.name == name) return e.id;
+    return std::nullopt;
+}
+
+std::vector<ViewId> views_in(Pane pane) {
+    std::vector<ViewId> out;
+    for (const ViewEntry& e : kTable)
+        if (e.pane == pane) out.push_back(e.id);
+    return out;
+}
+
+std::span<const std::string_view> view_names() {
+    return kNames;
+}
+
+void begin_lesson_scene(ViewStates& states) {
+    states.map.page = MapPage::axes;
+    states.map.style = MapStyle::modifiers;
+    states.mesh.camera = {};
+    states.mesh.show_links = true;
+    states.timeline.cursor_s = -1;
+}
+
+void stand_still(ViewStates& states) {
+    states.timeline.playing = false;
+    states.comm.ring.playing = false;
+    if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
+    states.zoom.begun_s = -1;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,81 @@
+// The views of the window, one row each. The shell, pictures, commands, the key sheet, lessons and tests walk
+// this table: a new view is a folder, an id, a state and a row (docs/code.md, "Adding a view").
+#pragma once
+
+#include "app/ui/views/comm/view.h"
+#include "app/ui/views/map/view.h"
+#include "app/ui/views/memory/view.h"
+#include "app/ui/views/mesh/view.h"
+#include "app/ui/views/shards/view.h"
+#include "app/ui/views/step/view.h"
+#include "app/ui/views/tensors/view.h"
+#include "app/ui/views/timeline/view.h"
+#include "app/ui/views/zoom/view.h"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::ui {
+
+enum class ViewId : std::uint8_t { mesh, zoom, shards, map, memory, timeline, comm, tensors, step };
+inline constexpr int kViewCount = 9;
+
+// The dashboard has one place for the views of each pane, which stand there by turns.
+enum class Pane : std::uint8_t { top, middle, bottom };
+inline constexpr int kPaneCount = 3;
+
+// What all views remember. A value: a picture is drawn from a copy of it.
+struct ViewStates {
+    MeshViewState mesh;
+    ZoomViewState zoom;
+    ShardsViewState shards;
+    MapViewState map;
+    MemoryViewState memory;
+    TimelineViewState timeline;
+    CommViewState comm;
+    TensorsViewState tensors;
+    StepViewState step;
+    std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
+    std::array<bool, kViewCount> as_data{};  // the table is shown instead of the picture
+    std::array<TableState, kViewCount> tables{};
+};
+
+struct KeyHelp {
+    std::string_view keys, what;
+};
+
+struct ViewEntry {
+    ViewId id;
+    std::string_view name;   // in file names, the command line, lessons, ids of commands and areas
+    std::string_view title;  // on the screen
+    std::string_view help;   // the question that it answers
+    Pane pane;
+    Chord key;                      // shows it in the whole window
+    std::span<const KeyHelp> keys;  // that it answers while it has the keyboard
+    std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
+                                    std::uint64_t revision);
+    DataTable (*data)(const Scene& scene, const ViewStates& states);
+    bool draws_void = false;  // draws a plan with errors itself; else the reason stands in its place
+    // The rest is null where a view has nothing of the kind.
+    void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its table was clicked
+    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
+    Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
+    void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // what stands there
+};
+[[nodiscard]] std::span<const ViewEntry> view_table();
+[[nodiscard]] const ViewEntry& view_of(ViewId id);
+[[nodiscard]] std::optional<ViewId> view_named(std::string_view name);
+// Those that share a pane, in the order of their tabs.
+[[nodiscard]] std::vector<ViewId> views_in(Pane pane);
+// "dashboard" and the name of each view: what a lesson may show.
+[[nodiscard]] std::span<const std::string_view> view_names();
+
+// A lesson's step begins: what it says nothing about stands as at first.
+void begin_lesson_scene(ViewStates& states);
+// Nothing plays or flies: how a picture shows them.
+void stand_still(ViewStates& states);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,33 @@
+// An array with an element for each enumerator, indexed by the enumerator.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace pentamesh {
+
+// How many enumerators E has, 0 .. n-1: specialised beside each enum that indexes an array.
+template <typename E>
+inline constexpr std::size_t kEnumCount = 0;
+
+template <typename E, typename T>
+struct EnumArray : std::array<T, kEnumCount<E>> {
+    static_assert(std::is_enum_v<E> && kEnumCount<E> > 0, "kEnumCount of this enum is not stated");
+    using Base = std::array<T, kEnumCount<E>>;
+    using Base::operator[];
+    [[nodiscard]] constexpr T& operator[](E e) { return Base::operator[](static_cast<std::size_t>(e)); }
+    [[nodiscard]] constexpr const T& operator[](E e) const {
+        return Base::operator[](static_cast<std::size_t>(e));
+    }
+};
+
+// Every enumerator in order: for (const Axis a : all_of<Axis>()).
+template <typename E>
+[[nodiscard]] constexpr std::array<E, kEnumCount<E>> all_of() {
+    std::array<E, kEnumCount<E>> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<E>(i);
+    return all;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,39 @@
+// What writing files safely asks of the system: flushing, owner and mode, locks.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// Makes a new file, writes it and flushes it to the disk. `like`, where it is there, lends it its mode and,
+// if the system allows that, its owner. Returns the system's reason for a failure; "": written.
+[[nodiscard]] std::string write_flushed(const std::filesystem::path& fresh, std::string_view text,
+                                        const std::filesystem::path& like);
+// Whether the user may change a file that is there; renaming over it would not ask.
+[[nodiscard]] bool may_write(const std::filesystem::path& file);
+// Makes the names in a folder as durable as the files. Not every file system can; it is no error.
+void flush_folder(const std::filesystem::path& folder);
+
+[[nodiscard]] std::int64_t process_id();
+
+// A lock on a file, held until it goes away or the process ends in any way.
+class FileLock {
+  public:
+    // nullopt: somebody else holds it, or the file cannot be opened (or made, with `create`).
+    [[nodiscard]] static std::optional<FileLock> take(const std::filesystem::path& file, bool create);
+    FileLock(FileLock&& other) noexcept;
+    FileLock& operator=(FileLock&& other) noexcept;
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+    ~FileLock();
+
+  private:
+    explicit FileLock(std::intptr_t handle) : handle_(handle) {}
+    std::intptr_t handle_;
+};
+
+}  // namespace pentamesh

@@ -1,0 +1,120 @@
+#include "core/explain/explain_step.h"
+
+#include "core/base/text.h"
+
+#include <array>
+
+namespace pentamesh {
+namespace {
+
+struct Input {
+    const Plan& plan;
+    const Evaluation& e;
+    const Step& s;
+    GroupKind group;
+};
+
+std::string seconds(double s) {
+    return three_digits(s) + " s";
+}
+std::string tflop(double flops) {
+    return three_digits(flops / 1e12) + " TFLOP";
+}
+
+std::string whole_microbatches(const Input& in) {
+    return sentence(in.e.microbatches, in.e.microbatches == 1 ? " micro-batch" : " micro-batches");
+}
+
+std::string compute(const Input& in) {
+    return sentence(whole_microbatches(in), " on the average stage, ", tflop(in.s.model_flops_per_gpu),
+                    " per GPU and step");
+}
+std::string ideal(const Input& in) {
+    return sentence(tflop(in.s.model_flops_per_gpu), ", the masked half of attention left out, at ",
+                    tflop(find_rates(in.plan).peak), "/s");
+}
+std::string kernels(const Input& in) {
+    return sentence(seconds(in.s.compute_s), " - ", seconds(in.s.ideal_s),
+                    ": products below the peak, norms, casts, launches");
+}
+std::string recompute(const Input& in) {
+    return sentence(whole_microbatches(in), " on the average stage");
+}
+std::string bubble(const Input& in) {
+    const Timeline& t = in.e.timeline;
+    if (t.empty()) return {};
+    const int longest = in.e.comm.busiest_device;
+    const double busy = t.device[static_cast<std::size_t>(longest)].busy, idle = schedule_bubble_s(in.s);
+    return sentence(seconds(t.makespan), " - ", seconds(busy), " on stage ", longest, " - ",
+                    seconds(t.makespan - busy - idle), ", which is exposed pp");
+}
+std::string uneven(const Input& in) {
+    return sentence("stage ", in.e.comm.busiest_device, " computes ", seconds(in.s.uneven_s),
+                    " longer than the average of ", count_text(in.e.comm.stages.devices, "stage"));
+}
+std::string exposed(const Input& in) {
+    const AxisTraffic& t = in.e.comm.by_axis[in.group];
+    return sentence(seconds(t.time_s), " on the wire for ", three_digits(t.sent_bytes_per_rank / 1e9),
+                    " GB in ", whole_text(t.count), " calls of ", rows_device_text(in.e.comm));
+}
+std::string optimizer(const Input& in) {
+    return sentence("at ", three_digits(in.plan.cluster.gpu.hbm_bytes_per_s / 1e12), " TB/s");
+}
+std::string straggler(const Input& in) {
+    return sentence(three_digits(in.plan.training.straggler_cv), " · N = ", in.e.mesh.world,
+                    "; bound cv sqrt(2 ln N) = ", percent_text(in.s.straggler_bound));
+}
+
+double kernels_s(const Step& s) {
+    return s.compute_s - s.ideal_s;
+}
+
+struct Row {
+    StepPart part;
+    std::string_view title, formula, source;
+    std::string (*substituted)(const Input&);
+    double (*time_s)(const Step&);  // null: of `exposed`, by group
+};
+constexpr std::array kRows{
+    Row{StepPart::compute, "compute", "m · Σ layers (products + attention + norms)",
+        "roofline of each product, docs/step.md", compute, [](const Step& s) { return s.compute_s; }},
+    Row{StepPart::ideal, "ideal compute", "model FLOPs per GPU / dense peak",
+        "what a GPU at its peak with nothing else to do would need", ideal,
+        [](const Step& s) { return s.ideal_s; }},
+    Row{StepPart::kernels, "below the peak", "compute - ideal compute",
+        "roofline of each product, docs/step.md", kernels, kernels_s},
+    Row{StepPart::recompute, "recompute", "m · forward of what was not kept",
+        "Korthikanti et al. 2022, section 5", recompute, [](const Step& s) { return s.recompute_s; }},
+    Row{StepPart::bubble, "bubble", "makespan - m (F + B) of the longest stage - its wait for sends",
+        "replay of the schedule, docs/schedules.md; with uneven stages: the timeline's, of the average stage",
+        bubble, schedule_bubble_s},
+    Row{StepPart::uneven, "uneven stages",
+        "m (F + B) of the longest stage - m (F + B) of the average one, without communication",
+        "roofline of each product, docs/step.md", uneven, [](const Step& s) { return s.uneven_s; }},
+    Row{StepPart::exposed, "exposed", "Σ time on the wire - what hides behind compute",
+        "alpha-beta per tier, docs/communication.md", exposed, nullptr},
+    Row{StepPart::optimizer, "optimizer", "bytes of states, gradients and weights / HBM bandwidth",
+        "docs/step.md", optimizer, [](const Step& s) { return s.optimizer_s; }},
+    Row{StepPart::straggler, "straggler", "cv · E[max of N normal steps]",
+        "integral of N phi Phi^(N-1), docs/step.md", straggler, [](const Step& s) { return s.straggler_s; }},
+};
+
+}  // namespace
+
+Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part, GroupKind group) {
+    Explanation e;
+    if (!evaluation.step) return e;
+    const Step& s = *evaluation.step;
+    for (const Row& row : kRows) {
+        if (row.part != part) continue;
+        const double time_s = row.time_s ? row.time_s(s) : s.exposed_comm_s[group];
+        e.title = row.time_s ? std::string(row.title) : sentence(row.title, " ", name_of(group));
+        e.formula = row.formula;
+        e.substituted = row.substituted({plan, evaluation, s, group});
+        e.result = sentence("= ", seconds(time_s), ", ", percent_text(time_s / s.time_s), " of the step");
+        e.source = row.source;
+    }
+    return e;
+}
+
+}  // namespace pentamesh

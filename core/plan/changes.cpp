@@ -1,0 +1,95 @@
+#include "core/plan/changes.h"
+
+#include "core/plan/factors.h"
+#include "core/plan/field_list.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pentamesh {
+namespace {
+
+void state(Source& source, std::string_view pointer) {
+    if (source.preset.empty()) return;
+    auto& stated = source.overrides;
+    if (std::find(stated.begin(), stated.end(), pointer) == stated.end()) stated.emplace_back(pointer);
+}
+
+void put(std::int64_t* field, std::int64_t value) {
+    *field = value;
+}
+void put(int* field, std::int64_t value) {
+    *field = static_cast<int>(value);
+}
+void put(std::optional<std::int64_t>* field, std::int64_t value) {
+    *field = value;
+}
+template <typename T>
+void put(const T&, std::int64_t) {}  // no whole number
+
+}  // namespace
+
+Plan with_gpus(const Plan& plan, std::int64_t gpus) {
+    Plan p = plan;
+    p.cluster.gpus = std::clamp(gpus, kDegree.least, kDegree.most);
+    state(p.cluster_source, "/gpus");
+    return with_factor(p, Axis::tp, p.layout.tp, true);
+}
+
+Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset) {
+    Plan p = plan;
+    cluster.gpus = plan.cluster.gpus;
+    p.cluster = std::move(cluster);
+    p.cluster_source = {std::move(preset), {}};
+    state(p.cluster_source, "/gpus");
+    return p;
+}
+
+Plan with_model(const Plan& plan, Model model, std::string preset) {
+    Plan p = plan;
+    p.model = std::move(model);
+    p.model_source = {std::move(preset), {}};
+    p.layout.stage_layers.clear();
+    if (!p.model.moe) {
+        p.layout.ep = 1;
+        p.layout.etp.reset();
+    }
+    return p;
+}
+
+Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages) {
+    Plan p = plan;
+    p.layout.schedule = schedule;
+    if (p.layout.virtual_stages != virtual_stages) p.layout.stage_layers.clear();
+    p.layout.virtual_stages = virtual_stages;
+    p.layout.microbatch_group.reset();
+    return p;
+}
+
+Plan with_order(const Plan& plan, const AxisOrder& order) {
+    Plan p = plan;
+    p.layout.order = order;
+    return p;
+}
+
+AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to) {
+    AxisOrder out = order;
+    const auto at = [&](std::size_t i) { return out.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (from < to) std::rotate(at(from), at(from + 1), at(to + 1));
+    if (to < from) std::rotate(at(to), at(from), at(from + 1));
+    return out;
+}
+
+Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value) {
+    if (pointer == "/cluster/gpus") return with_gpus(plan, value);
+    Plan p = plan;
+    for (const auto& f : list_fields(p)) {
+        const auto* range = std::get_if<IntRange>(&f.range);
+        if (!range || !f.is(pointer)) continue;
+        std::visit([&](const auto& place) { put(place, std::clamp(value, range->least, range->most)); },
+                   f.place);
+    }
+    return p;
+}
+
+}  // namespace pentamesh

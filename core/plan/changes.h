@@ -1,0 +1,30 @@
+// Changes that a person makes to a plan. Panel, menus, lessons, advice and search make the same ones.
+// with_factor stands in factors.h.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// Another number of GPUs. What the cluster gains or loses goes to data parallelism where that divides.
+[[nodiscard]] Plan with_gpus(const Plan& plan, std::int64_t gpus);
+// Another fabric and GPU under as many GPUs. `preset`: its id, empty where it has none.
+[[nodiscard]] Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset);
+// Another model; a dense one has no experts to lay out.
+[[nodiscard]] Plan with_model(const Plan& plan, Model model, std::string preset);
+[[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);
+
+using AxisOrder = std::array<Axis, kAxisCount>;
+[[nodiscard]] Plan with_order(const Plan& plan, const AxisOrder& order);
+// The element at `from` taken out and put at `to`.
+[[nodiscard]] AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to);
+
+// A whole number of the layout or the training by its pointer, "/training/global_batch", brought into its
+// range; GPUs go through with_gpus. The plan as it was where there is no such number.
+[[nodiscard]] Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value);
+
+}  // namespace pentamesh

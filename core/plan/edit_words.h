@@ -1,0 +1,18 @@
+// What does an edit say? "tp = 8 and dp_shard = 32".
+#pragma once
+
+#include "core/plan/problem.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// "8", "on", "tp-cp-ep": a list with dashes, an empty one "an even split".
+[[nodiscard]] std::string words_of(const EditValue& value);
+// The field without its path: "dp_shard".
+[[nodiscard]] std::string_view field_of(const Edit& edit);
+[[nodiscard]] std::string words_of(const std::vector<Edit>& edits);
+
+}  // namespace pentamesh

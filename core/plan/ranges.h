@@ -1,0 +1,32 @@
+// What may a number of a plan be? One answer for typing, steppers and the wheel, from the field table.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+struct FieldRange {
+    double least = 0, most = 0;
+    bool above = false;  // the least itself is not allowed
+    bool whole = false;
+
+    [[nodiscard]] bool allows(double x) const {
+        return x >= least && x <= most && !(above && x == least)
+               && (!whole || x == static_cast<double>(static_cast<std::int64_t>(x)));
+    }
+};
+
+// Of a number that the layout, the training or the GPU count holds, by its JSON pointer; nullopt: no such
+// number.
+[[nodiscard]] std::optional<FieldRange> range_of(std::string_view pointer);
+// "a whole number from 1 to 1,048,576"
+[[nodiscard]] std::string range_text(const FieldRange& range);
+// The value that a stepper takes next: sizes, batches and GPUs double and halve, other counts go by one. The
+// same value where the next one leaves the range or would be no whole number.
+[[nodiscard]] std::int64_t next_value(std::string_view pointer, std::int64_t value, int by);
+
+}  // namespace pentamesh

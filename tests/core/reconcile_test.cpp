@@ -1,0 +1,193 @@
+// One fact, one number: what a stage holds is the same for memory, for the placements of its tensors, for the
+// gradients that are reduced and for the optimizer's time.
+#include "core/sharding/sharding.h"
+#include "plans.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace pentamesh;
+
+namespace {
+
+class RandomPlans {
+  public:
+    explicit RandomPlans(unsigned seed) : random_(seed) {}
+
+    Plan next() {
+        Plan p = test::small_plan(8);
+        p.training.sequence_length = 64;
+        make_model(p.model);
+        Layout& l = p.layout;
+        l.tp = pick({1, 2, 4});
+        l.cp = pick({1, 1, 2});
+        l.dp_shard = pick({1, 2, 3, 4});
+        l.dp_replicate = pick({1, 2});
+        l.zero = static_cast<int>(pick({0, 1, 2, 3}));
+        make_pipeline(p);
+        const std::int64_t per_stage = l.tp * l.cp * l.dp_shard * *l.dp_replicate;
+        p.cluster.gpus = per_stage * l.pp;
+        if (p.model.moe) {
+            l.etp = pick({1, 2});
+            l.ep = pick({1, 2, 4});
+            if (per_stage % (*l.etp * l.ep) != 0) l.etp = l.ep = 1;
+        }
+        Training& t = p.training;
+        t.global_batch = pick({8, 16}) * l.pp * l.dp_shard * *l.dp_replicate;
+        t.recompute = static_cast<Recompute>(pick({0, 1, 2}));
+        t.parameters = pick({0, 1}) == 0 ? Dtype::bf16 : Dtype::fp32;
+        t.gradients = pick({0, 1}) == 0 ? Dtype::bf16 : Dtype::fp32;
+        t.optimizer = static_cast<Optimizer>(pick({0, 1, 2, 3}));
+        t.master_weights = static_cast<MasterWeights>(pick({0, 1, 2}));
+        return p;
+    }
+
+  private:
+    std::int64_t pick(std::initializer_list<std::int64_t> of) {
+        return *(of.begin()
+                 + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
+    }
+    void make_model(Model& m) {
+        m.layers = 16, m.hidden = 64, m.heads = 8, m.head_dim = 8, m.ffn = 192, m.vocab = pick({240, 241});
+        m.kv_heads = pick({1, 2, 8});
+        m.tied_embeddings = pick({0, 1});
+        m.mtp_layers = pick({0, 0, 1, 2});
+        m.attention_bias = pick({0, 1});
+        if (pick({0, 1})) m.moe = Moe{8, 2, 48, pick({0, 1}), 32, pick({0, 3}), pick({1, 2}), true, true, 0};
+        if (pick({0, 0, 1})) {
+            m.attention = AttentionKind::mla;
+            m.mla = Mla{pick({0, 16}), 8, 6, 2, 8};
+        }
+    }
+    void make_pipeline(Plan& p) {
+        Layout& l = p.layout;
+        l.pp = pick({1, 2, 4});
+        if (l.pp == 1) return;
+        l.schedule = static_cast<Schedule>(pick({0, 1, 2, 3, 4, 5, 6, 7, 8}));
+        l.virtual_stages = chunks_for(l.schedule, 1);
+        if (pick({0, 1})) return;
+        l.stage_layers.assign(static_cast<std::size_t>(l.pp * l.virtual_stages), 1);  // uneven
+        l.stage_layers[1] += p.model.layers - l.pp * l.virtual_stages;
+    }
+    std::mt19937 random_;
+};
+
+struct Held {
+    double dense = 0, experts = 0;
+};
+
+// How often a stage has the tensors of a place.
+double times_on(const Model& m, const StageMemory& s, const Placement& x) {
+    const auto mtp = static_cast<double>(s.mtp_layers), all = static_cast<double>(s.layers) + mtp;
+    const double moe = static_cast<double>(s.moe_layers) + (m.moe ? mtp : 0);
+    switch (x.place) {
+    case Place::every_layer: return all;
+    case Place::dense_layer: return all - moe;
+    case Place::moe_layer: return moe;
+    case Place::mtp: return mtp;
+    case Place::embedding:
+    case Place::head: return 1;
+    }
+    return 0;
+}
+
+// What the fullest rank of a stage holds of the model before ZeRO, by the index ranges of its tensors.
+Held held_by_ranges(Plan p, const Mesh& mesh, const StageMemory& s) {
+    p.layout.zero = 0;
+    Held most;
+    for (const Placement& x : list_placements(p, mesh, TensorState::parameters, Moment::at_rest)) {
+        std::int64_t numbers = 0;
+        for (std::int64_t r = 0; r < mesh.world; ++r)
+            if (dense_coordinates(mesh, r)[static_cast<std::size_t>(Axis::pp)] == s.stage)
+                numbers = std::max(numbers, part_of(p, mesh, x, r).numbers);
+        (x.expert ? most.experts : most.dense) += static_cast<double>(numbers) * times_on(p.model, s, x);
+    }
+    return most;
+}
+
+bool is_shard_group(GroupKind k) {
+    return k == GroupKind::dp || k == GroupKind::dp_cp || k == GroupKind::dp_shard || k == GroupKind::fsdp;
+}
+
+// Numbers whose gradients one step reduces over the shards (or, without ZeRO, over all replicas).
+Held reduced_by_calls(const Plan& p, const Comm& comm) {
+    Held sum;
+    const Collective c = p.layout.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
+    const double once = p.layout.pp > 1 || p.layout.zero < 3 ? 1 : static_cast<double>(microbatches_of(p));
+    for (const Operation& o : comm.operations) {
+        if (o.collective != c || (!is_shard_group(o.group) && o.group != GroupKind::edp)) continue;
+        const double numbers = o.count_per_step / once * o.message_bytes / bytes_of(p.training.gradients);
+        (o.group == GroupKind::edp ? sum.experts : sum.dense) += numbers;
+    }
+    return sum;
+}
+
+double close(double x) {
+    return 1e-9 * std::max(x, 1.0);
+}
+
+}  // namespace
+
+TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradients and the optimizer") {
+    RandomPlans plans(14);
+    int seen = 0, mtp = 0, copies = 0, folded = 0, sharded = 0;
+    for (int round = 0; round < 600; ++round) {
+        const Plan p = plans.next();
+        const Evaluation e = evaluate(p);
+        if (!e.valid) continue;
+        CAPTURE(round);
+        ++seen;
+        mtp += p.model.mtp_layers > 0;
+        copies += p.layout.schedule == Schedule::dualpipe;
+        folded += e.mesh.has_experts;
+        sharded += p.layout.zero > 0 && p.layout.dp_shard > 1;
+        const int stage_copies = p.layout.schedule == Schedule::dualpipe ? 2 : 1;
+
+        Held largest;
+        double state_bytes = 0;
+        for (const StageMemory& s : e.memory.stage) {
+            const Held own = held_by_ranges(p, e.mesh, s);
+            CHECK(static_cast<double>(s.parameters_held) == own.dense + own.experts);
+            largest.dense = std::max(largest.dense, own.dense);
+            largest.experts = std::max(largest.experts, own.experts);
+            state_bytes = std::max(state_bytes, s.optimizer);
+        }
+
+        const std::int64_t dense_ranks = p.layout.zero == 0
+                                             ? p.layout.dp_shard * *p.layout.dp_replicate * p.layout.cp
+                                             : p.layout.dp_shard * p.layout.cp;
+        const Factor shard = e.mesh.expert[static_cast<std::size_t>(Axis::dp_shard)],
+                     replica = e.mesh.expert[static_cast<std::size_t>(Axis::dp_replicate)];
+        const std::int64_t expert_ranks = p.layout.zero == 0 ? shard.size * replica.size : shard.size;
+        const Held reduced = reduced_by_calls(p, e.comm);
+        if (dense_ranks > 1) CHECK(std::abs(reduced.dense - largest.dense) <= close(largest.dense));
+        if (expert_ranks > 1) CHECK(std::abs(reduced.experts - largest.experts) <= close(largest.experts));
+
+        // Where one stage holds most of both, the optimizer's time is that of its state: read and written,
+        // beside two passes over the gradients and the way of the parameters.
+        const bool one_stage =
+            std::any_of(e.memory.stage.begin(), e.memory.stage.end(), [&](const StageMemory& s) {
+                return static_cast<double>(s.parameters_held) == largest.dense + largest.experts;
+            });
+        REQUIRE(e.step);
+        if (!one_stage) continue;
+        const double cut = p.layout.zero > 0 ? 1 : 0;
+        const double dense_shards = (cut > 0 ? static_cast<double>(dense_ranks) : 1) * stage_copies,
+                     expert_shards = (cut > 0 ? static_cast<double>(expert_ranks) : 1) * stage_copies;
+        const double numbers = largest.dense / dense_shards + largest.experts / expert_shards;
+        const double parameter = bytes_of(p.training.parameters),
+                     master = bytes_of(p.training.master_weights);
+        const double moved = 2 * state_bytes + 2 * bytes_of(p.training.gradients) * numbers
+                             + (master > parameter ? 1 : 2) * parameter * numbers;
+        const Gpu& gpu = p.cluster.gpu;
+        const double counted =
+            (e.step->optimizer_s - gpu.efficiency.step_s) * gpu.hbm_bytes_per_s * gpu.efficiency.hbm;
+        CHECK(std::abs(counted - moved) <= 1e-6 * moved + 8);  // memory rounds up to whole bytes
+    }
+    CHECK(seen > 200);
+    CHECK(mtp > 50);
+    CHECK(copies > 5);
+    CHECK(folded > 50);
+    CHECK(sharded > 50);
+}

@@ -1,0 +1,58 @@
+// Text for the reader of lessons, and what it read for those who draw it: plans, placeholders, questions.
+#include "core/base/error.h"
+#include "core/evaluate.h"
+#include "core/teach/lesson.h"
+#include "core/teach/lesson_answers.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <algorithm>
+
+using namespace pentamesh;
+using namespace pentamesh::fuzz;
+
+namespace {
+
+struct Open {
+    Plan plan = presets().plan("mesh-8");
+    Evaluation evaluation = evaluate(plan);
+};
+
+// "with" asks for a plan of its own, as large as its author likes: too slow here.
+bool quick(std::string_view query) {
+    return query.find("with") == std::string_view::npos;
+}
+
+void ask(const LessonStep& step, const Open& open) {
+    for (const Placeholder& p : placeholders(step.words)) {
+        if (p.begin >= p.end || p.end > step.words.size()) complain("a placeholder lies outside", step.words);
+        if (quick(p.query)) static_cast<void>(answer_query(p.query, open.plan, open.evaluation, presets()));
+    }
+    static_cast<void>(hide_answer(step));
+    if (!step.question) return;
+    const LessonQuestion& q = *step.question;
+    const bool all_quick =
+        quick(q.query)
+        && std::all_of(q.options.begin(), q.options.end(), [](const auto& o) { return quick(o.value); });
+    if (!all_quick) return;
+    const Solution s = solve(q, open.plan, open.evaluation, presets());
+    if (s.option >= static_cast<int>(q.options.size())) complain("the right option is none", q.query);
+    static_cast<void>(is_right(q, s, Given{}));
+    static_cast<void>(parse_guess(q.prompt, s.answer.unit));
+    static_cast<void>(parse_ranks(q.prompt));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+    static const Open kOpen;
+    const std::string_view text = text_of(data, size);
+    const ParsedLesson parsed = parse_lesson(text);
+    const auto lines = 2 + std::count(text.begin(), text.end(), '\n');
+    for (const LessonError& e : parsed.errors)
+        if (e.line < 0 || e.line > lines || e.message.empty()) complain("an error in no line", e.message);
+    for (std::size_t i = 0; i < parsed.lesson.steps.size(); ++i) {
+        static_cast<void>(plan_of_step(parsed.lesson, i));
+        ask(parsed.lesson.steps[i], kOpen);
+    }
+    return 0;
+}

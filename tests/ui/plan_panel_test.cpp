@@ -1,0 +1,227 @@
+// Typing, stepping and refusing in the plan panel, its popovers and the constants.
+#include "driver.h"
+
+#include "core/plan/factors.h"
+
+#include <algorithm>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+// All that can be read of the next frame.
+std::string read_text(Driver& d) {
+    d.surface.record_text(true);
+    d.frame();
+    std::string all;
+    for (const TextRun& r : d.surface.text_runs()) all += r.text + "\n";
+    return all;
+}
+bool says(Driver& d, std::string_view words) {
+    const std::string all = read_text(d);
+    INFO(all);
+    return all.find(words) != std::string::npos;
+}
+
+// Types over a stepper's value and presses Enter.
+void type_into(Driver& d, std::string_view name, std::string_view field, std::string_view text) {
+    REQUIRE(d.click(name));
+    REQUIRE(d.drawn(field));
+    d.press({Key::a, true});
+    d.type(text);
+    d.press({Key::enter});
+}
+
+}  // namespace
+
+TEST_CASE("a number of GPUs out of range is refused below its field, with the range, until the next edit") {
+    Driver d("llama-3-70b-3d");
+    const std::int64_t before = d.plan().cluster.gpus;
+    for (const char* text : {"0", "2,000,000", "999999999", "-8", "1.5", "many"}) {
+        CAPTURE(text);
+        type_into(d, "plan.gpus", "edit.gpus", text);
+        CHECK(d.plan().cluster.gpus == before);
+        CHECK(says(d, text));
+        if (std::string_view(text) != "many") CHECK(says(d, "1,048,576"));
+        d.settle();
+        CHECK(says(d, text));  // it stays
+    }
+    type_into(d, "plan.gpus", "edit.gpus", "1,048,576");
+    CHECK(d.plan().cluster.gpus == 1048576);
+    CHECK_FALSE(says(d, "refused"));
+}
+
+TEST_CASE("a factor out of range is refused below its row") {
+    Driver d("llama-3-70b-3d");
+    const std::int64_t before = d.plan().layout.tp;
+    type_into(d, "layout.tp", "edit.tp", "2000000");
+    CHECK(d.plan().layout.tp == before);
+    CHECK(says(d, "2000000"));
+    CHECK(says(d, "from 1 to 1,048,576"));
+    d.click("mod.zero", 2);
+    CHECK_FALSE(says(d, "2000000"));
+}
+
+TEST_CASE("a context of ten million tokens can be typed, and beyond the range it is refused") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("mod.batch"));
+    type_into(d, "batch.sequence", "edit.batch.sequence", "10 M");
+    CHECK(d.plan().training.sequence_length == 10'000'000);
+    type_into(d, "batch.sequence", "edit.batch.sequence", "8K");
+    CHECK(d.plan().training.sequence_length == 8192);
+    type_into(d, "batch.sequence", "edit.batch.sequence", "3,000,000,000");
+    CHECK(d.plan().training.sequence_length == 8192);
+    CHECK(says(d, "2,147,483,648"));
+}
+
+TEST_CASE("the wheel and the buttons over batch and sequence stop at the ends of the range") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("mod.batch"));
+    for (const char* name : {"batch.global", "batch.sequence"}) {
+        const Vec2 at = d.shell.ui_state().rect_of(name)->center();
+        for (int i = 0; i < 40; ++i) d.wheel(at, 1);
+    }
+    const std::int64_t most = std::int64_t{1} << 31;
+    CHECK(d.plan().training.global_batch == most);
+    CHECK(d.plan().training.sequence_length == most);
+    for (int i = 0; i < 3; ++i) d.click("batch.global.plus");
+    CHECK(d.plan().training.global_batch == most);
+    CHECK(d.click("batch.global.minus"));
+    CHECK(d.plan().training.global_batch == most / 2);
+}
+
+TEST_CASE("a layout that is not the cluster says how many GPUs it asks for, and why that is wrong") {
+    Driver d("llama-3-70b-3d");
+    type_into(d, "layout.tp", "edit.tp", "7");
+    CHECK((says(d, " of ") || says(d, "no whole number of replicas")));
+    CHECK(ranks_laid_out(d.plan()) != d.plan().cluster.gpus);
+    CHECK_FALSE(says(d, "all GPUs"));
+    d.press({Key::z, true});
+    CHECK(says(d, "all GPUs"));
+}
+
+TEST_CASE("precision, optimizer, attention and overlap have popovers of their own, their words whole") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("mod.optimizer"));
+    for (const char* word : {"adamw", "adamw-8bit", "sgd-momentum", "muon", "master copy"}) {
+        CAPTURE(word);
+        CHECK(says(d, std::string("\n") + word + "\n"));
+    }
+    // The segments of a row do not touch.
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        const auto r = d.shell.ui_state().rect_of("opt.kind", i);
+        REQUIRE(r);
+        CHECK(r->w > 40);
+    }
+    CHECK(d.click("opt.kind", 3));
+    CHECK(d.plan().training.optimizer == Optimizer::muon);
+    CHECK(d.click("opt.state", 1));
+    CHECK(d.plan().training.optimizer_state == Dtype::bf16);
+    CHECK(d.click("opt.master", 0));
+    CHECK(d.plan().training.master_weights == MasterWeights::none);
+    d.press({Key::escape});
+    REQUIRE(d.click("mod.precision"));
+    CHECK(d.click("prec.compute", 2));
+    CHECK(d.plan().training.compute == Dtype::fp8);
+    CHECK(d.click("prec.parameters", 0));
+    CHECK(d.plan().training.parameters == Dtype::fp32);
+    CHECK(d.click("prec.gradients", 1));
+    CHECK(d.plan().training.gradients == Dtype::bf16);
+    d.press({Key::escape});
+    REQUIRE(d.click("mod.attention"));
+    CHECK(d.click("attn.kind", 1));
+    CHECK(d.plan().training.attention == AttentionImpl::math);
+    CHECK(d.click("attn.dropout", 1));
+    CHECK(d.plan().training.dropout);
+    d.press({Key::escape});
+    REQUIRE(d.click("mod.overlap"));
+    const bool hidden = d.plan().training.overlap.ep;
+    CHECK(d.click("overlap.ep", hidden ? 0 : 1));
+    CHECK(d.plan().training.overlap.ep != hidden);
+    for (const char* name : {"overlap.dp", "overlap.pp", "overlap.cp", "overlap.tp"}) CHECK(d.drawn(name));
+}
+
+TEST_CASE("recompute and schedule are chosen by their names") {
+    Driver d("llama-3-70b-3d");
+    CHECK(d.click("mod.recompute", 2));
+    CHECK(d.plan().training.recompute == Recompute::full);
+    CHECK(d.click("mod.schedule"));
+    CHECK(d.click("menu.schedule", 1));
+    d.settle();
+    CHECK(d.shell.document().plan().layout.schedule != Schedule::one_f_one_b);
+}
+
+TEST_CASE("the number of micro-batches is always shown") {
+    Driver d("llama-3.1-405b-16k", {1280, 720});
+    const std::int64_t n = d.shell.evaluation().microbatches;
+    REQUIRE(n > 0);
+    CHECK(says(d, std::to_string(n) + " micro"));
+    REQUIRE(d.click("mod.batch"));
+    type_into(d, "batch.global", "edit.batch.global", "1,048,576");
+    d.press({Key::escape});
+    CHECK(says(d, " micro\n"));
+}
+
+TEST_CASE("a factor of six digits is shown whole") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    type_into(d, "plan.gpus", "edit.gpus", "1,048,576");
+    const Axis wide = d.plan().layout.dp_shard > 9999 ? Axis::dp_shard : Axis::dp_replicate;
+    const std::int64_t f = factor_in_force(d.plan(), wide);
+    REQUIRE(f > 9999);
+    std::string shown = std::to_string(f);
+    shown.insert(shown.size() - 3, ",");
+    CHECK(says(d, "\n" + shown + "\n"));
+}
+
+TEST_CASE("an axis is dragged to another place of the order") {
+    Driver d("llama-3-70b-3d");
+    const auto before = d.plan().layout.order;
+    const auto from = d.shell.ui_state().rect_of("order.tp"), to = d.shell.ui_state().rect_of("order.cp");
+    REQUIRE(from);
+    REQUIRE(to);
+    d.drag(from->center(), to->center());
+    CHECK(d.plan().layout.order[0] == before[1]);
+    CHECK(d.plan().layout.order[1] == before[0]);
+    d.press({Key::z, true});
+    CHECK(d.plan().layout.order == before);
+}
+
+TEST_CASE("problems are counted in the status line and open with their fixes where no panel shows them") {
+    Driver d("llama-3-70b-3d", {800, 600});
+    type_into(d, "layout.tp", "edit.tp", "7");
+    d.move({400, 300});
+    REQUIRE_FALSE(d.shell.evaluation().valid);
+    CHECK(says(d, " problem"));
+    CHECK_FALSE(d.drawn("problem.fix"));
+    REQUIRE(d.click("status.problems"));
+    REQUIRE(d.drawn("problem.fix"));
+    CHECK(says(d, d.shell.evaluation().problems.front().message.substr(0, 12)));
+    CHECK(d.click("problem.fix"));
+    CHECK(d.plan().layout.tp != 7);
+    d.press({Key::escape});
+    CHECK_FALSE(d.drawn("problem.fix"));
+}
+
+TEST_CASE("a bandwidth takes the unit shown; bits are bits; what is refused is said beside it") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("step.part_below", 2));
+    REQUIRE(d.drawn("constants.tier.1.bytes_per_s"));
+    const auto bandwidth = [&] { return d.plan().cluster.tiers[1].bytes_per_s; };
+    const auto enter = [&](std::string_view text) {
+        type_into(d, "constants.tier.1.bytes_per_s", "edit.constants.tier.1.bytes_per_s", text);
+    };
+    enter("25");
+    CHECK(bandwidth() == 25e9);
+    enter("200 Gb/s");
+    CHECK(bandwidth() == 25e9);
+    enter("400 GB/s");
+    CHECK(bandwidth() == 400e9);
+    enter("25 parsecs");
+    CHECK(bandwidth() == 400e9);
+    CHECK(says(d, "25 parsecs"));
+    enter("1 B/s");
+    CHECK(bandwidth() == 400e9);
+    CHECK(says(d, "1.00 MB/s"));
+}

@@ -1,0 +1,128 @@
+// Commands that no other file runs, each with what it does.
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+TEST_CASE("data is copied in each of its formats") {
+    Driver d("mesh-8");
+    d.press({Key::n5});
+    run_command(d, "copy data as json");
+    CHECK(d.clipboard.find('{') != std::string::npos);
+    run_command(d, "copy data as markdown");
+    CHECK(d.clipboard.find("| ") != std::string::npos);
+    const std::string markdown = d.clipboard;
+    run_command(d, "copy data as text");
+    CHECK_FALSE(d.clipboard.empty());
+    CHECK(d.clipboard != markdown);
+}
+
+TEST_CASE("a new plan is one GPU, a preset is the preset") {
+    Driver d("mesh-8");
+    d.press({.key = Key::n, .ctrl = true});
+    CHECK(d.plan().cluster.gpus == 1);
+    run_command(d, "open preset: Llama 3 70B");
+    CHECK(d.plan().model.name == d.presets.model("llama-3-70b").name);
+}
+
+TEST_CASE("open, about and keys show what they name, and Escape puts it away") {
+    Driver d("mesh-8");
+    d.press({.key = Key::o, .ctrl = true});
+    CHECK(d.drawn("dialog.path"));
+    d.press({Key::escape});
+    CHECK_FALSE(d.drawn("dialog.path"));
+    run_command(d, "about pentamesh");
+    CHECK(says(d, "Fonts: Inter"));
+    d.press({Key::escape});
+    d.press({Key::f1});
+    CHECK(says(d, "Keys"));
+    d.press({Key::f1});
+    CHECK_FALSE(says(d, "next, previous control"));
+    d.press({Key::f10});
+    CHECK(d.shell.ui_state().focus == id_of("menu.File"));
+    REQUIRE(d.click("palette.open"));
+    CHECK(d.shell.ui_state().edit != 0);
+}
+
+TEST_CASE("every menu of the bar opens") {
+    Driver d("mesh-8");
+    for (const char* name : {"menu.Edit", "menu.View", "menu.Export", "menu.Learn", "menu.Help"}) {
+        CAPTURE(std::string(name));
+        REQUIRE(d.click(name));
+        CHECK(d.drawn("bar"));
+        d.press({Key::escape});
+        CHECK_FALSE(d.drawn("bar"));
+    }
+    REQUIRE(d.click("menu.Help"));
+    REQUIRE(d.click("bar", 0));
+    CHECK_FALSE(d.drawn("bar"));
+}
+
+TEST_CASE("quit ends a plan that was not changed at once") {
+    Driver d("mesh-8");
+    d.press({.key = Key::q, .ctrl = true});
+    CHECK(d.shell.quit());
+}
+
+TEST_CASE("size and theme are the ones that were asked for") {
+    Driver d("mesh-8");
+    d.press({.key = Key::equal, .ctrl = true});
+    CHECK(d.shell.settings().scale > 1);
+    d.press({.key = Key::n0, .ctrl = true});
+    CHECK(d.shell.settings().scale == 1);
+    d.press({.key = Key::minus, .ctrl = true});
+    CHECK(d.shell.settings().scale < 1);
+    run_command(d, "theme: high-contrast");
+    CHECK(d.shell.settings().theme == ThemeId::high_contrast);
+}
+
+TEST_CASE("the timeline's commands switch what their names say") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    for (const auto& [id, title] : {std::pair{"timeline.critical_path", "critical path of the timeline"},
+                                    std::pair{"timeline.two_steps", "two steps back to back"},
+                                    std::pair{"timeline.slow_stage", "inject a slow stage"}}) {
+        const std::string name = id;
+        CAPTURE(name);
+        REQUIRE_FALSE(checked(d, name));
+        run_command(d, title);
+        CHECK(checked(d, name));
+        run_command(d, title);
+        CHECK_FALSE(checked(d, name));
+    }
+}
+
+TEST_CASE("the map's own rows and the tensors fill the window") {
+    Driver d("mesh-8");
+    run_command(d, "map: fsdp and sp as rows");
+    CHECK(d.shell.full_view() == ViewId::map);
+    CHECK(checked(d, "view.map_rows"));
+    d.press({Key::n0});
+    CHECK(d.shell.full_view() == ViewId::tensors);
+    CHECK(d.drawn("tensors.table"));
+}
+
+TEST_CASE("in a small window a lesson, the plan and the view take turns by command") {
+    Driver d("mesh-8", {700, 600});
+    run_command(d, "tour: two minutes");
+    REQUIRE(d.shell.lesson().open);
+    run_command(d, "show the plan in the lesson's place");
+    CHECK(checked(d, "side.plan"));
+    run_command(d, "show the view alone");
+    CHECK(checked(d, "side.view"));
+    run_command(d, "show the lesson");
+    CHECK(checked(d, "side.lesson"));
+}
+
+TEST_CASE("a row of the palette is run by a click") {
+    Driver d("mesh-8");
+    d.press({.key = Key::p, .ctrl = true});
+    d.type("theme: light");
+    const auto& all = d.shell.commands();
+    std::uint64_t row = 0;
+    while (row < all.size() && !d.drawn("palette", row)) ++row;
+    REQUIRE(d.click("palette", row));
+    CHECK(d.shell.settings().theme == ThemeId::light);
+}

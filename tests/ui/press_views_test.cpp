@@ -1,0 +1,128 @@
+// Controls inside the views that no other file uses, each with what it does.
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+TEST_CASE("a row of the communication table is the call that is explained; its ring starts anew") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n7});
+    REQUIRE(d.click("comm.table", 1));
+    CHECK(d.shell.selection().topic == Selection::Topic::operation);
+    const int picked = d.shell.selection().operation;
+    CHECK(picked >= 0);
+    if (!d.drawn("comm.ring")) REQUIRE(d.click("comm.part", 1));
+    REQUIRE(d.drawn("comm.ring"));
+    REQUIRE(d.click("comm.ring.step"));
+    d.move({2, 2});
+    const Image later = d.surface.read();
+    REQUIRE(d.click("comm.ring.restart"));
+    d.move({2, 2});
+    CHECK(d.surface.read().pixels != later.pixels);
+}
+
+TEST_CASE("two orders stand side by side, step on and go again; a cell of either selects its rank") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE_FALSE(d.drawn("mesh.cells.second"));
+    REQUIRE(d.click("mesh.second"));
+    REQUIRE(d.drawn("mesh.cells.second"));
+    const Rect cells = *d.shell.ui_state().rect_of("mesh.cells.second");
+    for (float at = 0.1f; at < 0.9f && d.shell.selection().rank < 0; at += 0.07f)
+        d.click_at({cells.x + cells.w * at, cells.y + cells.h * at});
+    CHECK(d.shell.selection().rank >= 0);
+    REQUIRE(d.click("mesh.second.minus"));
+    CHECK_FALSE(d.drawn("mesh.cells.second"));
+}
+
+TEST_CASE(
+    "the step's parts, its published runs, its spread and its constants are reached by their switches") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("view.Step"));
+    REQUIRE(d.click("step.view", 1));
+    REQUIRE(d.click("step.view", 3));
+    REQUIRE(d.drawn("constants.name"));
+    run_command(d, "step in the whole window");
+    REQUIRE(d.click("step.part_below", 1));
+    const double before = d.plan().training.straggler_cv;
+    REQUIRE(d.click("step.sigma.plus"));
+    CHECK(d.plan().training.straggler_cv > before);
+    REQUIRE(d.click("step.sigma.minus"));
+    CHECK(d.plan().training.straggler_cv == before);
+    REQUIRE(d.click("step.part_below", 2));
+    const Plan shipped = d.plan();
+    REQUIRE(d.click("constants.efficiency.gemm.minus"));
+    CHECK(d.plan().cluster.gpu.efficiency.gemm < shipped.cluster.gpu.efficiency.gemm);
+    REQUIRE(d.click("constants.efficiency.gemm.plus"));
+    CHECK(d.plan().cluster.gpu.efficiency.gemm == doctest::Approx(shipped.cluster.gpu.efficiency.gemm));
+}
+
+TEST_CASE("the timeline's curve sets the cursor, a second schedule stands beside it, a stage is slowed") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    REQUIRE(d.click("timeline.curve"));
+    CHECK(d.shell.views().timeline.cursor_s >= 0);
+    d.press({Key::escape});
+    REQUIRE(d.click("timeline.second"));
+    CHECK(d.shell.views().timeline.second >= 0);
+    REQUIRE(d.click("timeline.second.minus"));
+    CHECK(d.shell.views().timeline.second < 0);
+    REQUIRE(d.click("timeline.slow"));
+    CHECK(d.shell.views().timeline.choice.slow.any());
+}
+
+TEST_CASE("a crumb of the zoom leads back to the whole") {
+    Driver d("zoom-1024");
+    d.press({Key::n2});
+    d.press({Key::enter});
+    for (int i = 0; i < 90; ++i) d.frame();
+    REQUIRE(d.drawn("zoom.crumb", 1));
+    REQUIRE(d.click("zoom.crumb", 0));
+    for (int i = 0; i < 90; ++i) d.frame();
+    CHECK_FALSE(d.drawn("zoom.crumb", 1));
+}
+
+TEST_CASE("the glossary's card closes, and its entries lead to each other") {
+    Driver d("mesh-8");
+    d.press({.key = Key::g, .ctrl = true});
+    REQUIRE(d.drawn("glossary.close"));
+    REQUIRE(d.click("glossary.close"));
+    CHECK_FALSE(d.drawn("glossary.close"));
+}
+
+TEST_CASE("every name in a view's head leads to that view") {
+    Driver d("mesh-8");
+    for (const auto& [name, drawn] :
+         {std::pair{"view.Tensors", "tensors.table"}, std::pair{"view.Timeline", "timeline.plot"}}) {
+        const std::string view = name;
+        CAPTURE(view);
+        REQUIRE(d.click(view));
+        CHECK(d.drawn(drawn));
+    }
+}
+
+TEST_CASE("what is left of a step is selected in the inspector, and a layer's kind in the strip of layers") {
+    Driver d("deepseek-v3-2048", {1600, 1300});
+    d.press({Key::escape});
+    REQUIRE(d.click("step.part"));
+    CHECK(d.shell.selection().topic == Selection::Topic::step);
+    d.press({Key::n3});
+    REQUIRE(d.drawn("shards.experts"));
+    const Rect strip = *d.shell.ui_state().rect_of("shards.layers");
+    d.click_at({strip.x + 2, strip.center().y});  // the first layer is dense
+    CHECK_FALSE(d.drawn("shards.experts"));
+}
+
+TEST_CASE("where an axis sits on the map selects its row") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n4});
+    std::uint64_t row = 0;
+    while (row < 64 && !d.drawn("map.sits", row)) ++row;
+    REQUIRE(d.drawn("map.sits", row));
+    d.move({2, 2});
+    const Image before = d.surface.read();
+    REQUIRE(d.click("map.sits", row));
+    d.move({2, 2});
+    CHECK(d.surface.read().pixels != before.pixels);
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""A real window is killed at random moments while its plan is edited and saved: the file is always whole, and what was
+not saved is offered.
+
+usage: kill_test.py PENTAMESH WHERE OFFERED SOURCE_DIR [ROUNDS] [SEED]
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+program, where, offered, source = sys.argv[1:5]
+rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 50
+seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.SystemRandom().randrange(1 << 32)
+print(f"kill_test: {rounds} rounds, seed {seed}", flush=True)
+chance = random.Random(seed)
+KEPT_WITHIN_S = 1.0  # what is older than this is on the disk
+LONGEST_S = 1.6      # from the first edit to the end
+
+
+def wait_for(what, done):
+    for _ in range(6000):
+        value = done()
+        if value:
+            return value
+        time.sleep(0.01)
+    sys.exit(f"kill_test: waited a minute for {what}")
+
+
+def xdotool(*arguments):
+    run = subprocess.run(["xdotool", *map(str, arguments)], capture_output=True, text=True, check=False)
+    return run.stdout.strip()
+
+
+def find_window():
+    names = xdotool("search", "--onlyvisible", "--name", "Pentamesh").split()
+    return names[0] if names and "Two nodes" in xdotool("getwindowname", names[0]) else None
+
+
+def play(folder, at):
+    """One window from its start to its end. Returns seconds from an edit that was seen, and not saved, to the kill."""
+    plan = folder / "a.plan.json"
+    shutil.copy(pathlib.Path(source) / "presets/plans/mesh-8.plan.json", plan)
+    environment = dict(os.environ, XDG_CONFIG_HOME=str(folder / "config"))
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        window = subprocess.Popen([program, str(plan)], stdout=log, stderr=log, env=environment)
+    try:
+        name = wait_for("the window", find_window)
+        xdotool("windowmove", name, 0, 0)
+        saves = chance.random() < 0.6
+        killer = threading.Timer(chance.uniform(0, LONGEST_S), lambda: os.kill(window.pid, signal.SIGKILL))
+        killer.start()
+        marked_at = None
+        while window.poll() is None:
+            xdotool("mousemove", "--window", name, *at[chance.randrange(len(at))], "click", 1)
+            if saves and chance.random() < 0.4:
+                xdotool("key", "--window", name, "ctrl+s")
+            elif not saves and marked_at is None and " * " in xdotool("getwindowname", name):
+                marked_at = time.monotonic()
+        killed_at = time.monotonic()
+        killer.join()
+        return killed_at - marked_at if marked_at else None
+    finally:
+        if window.poll() is None:
+            window.kill()
+        window.wait()
+
+
+def check(folder, unsaved_s):
+    said = json.loads(subprocess.run([offered, str(folder / "config/pentamesh"), str(folder / "a.plan.json")], check=True,
+                                     capture_output=True, text=True).stdout)
+    if not said["file_whole"]:
+        sys.exit(f"kill_test: the file is broken: {(folder / 'a.plan.json').read_text()!r}")
+    if said["broken"]:
+        sys.exit(f"kill_test: what was kept cannot be read: {said}")
+    # A loaded machine sees the end of the process late: only what is clearly older must be there.
+    if unsaved_s is not None and unsaved_s > KEPT_WITHIN_S + 0.3 and said["offered"] != 1:
+        sys.exit(f"kill_test: an edit {unsaved_s:.2f} s old is not offered")
+    if said["offered"] > 1:
+        sys.exit(f"kill_test: one window left {said['offered']} plans")
+    return said["offered"]
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    work = pathlib.Path(temporary)
+    read, write = os.pipe()
+    xvfb = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1000x24", "-noreset", "-nolisten", "tcp"],
+                            pass_fds=[write], stderr=subprocess.DEVNULL)
+    os.close(write)
+    try:
+        os.environ["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
+        os.environ.pop("WAYLAND_DISPLAY", None)
+        spots = subprocess.run([where, f"{source}/presets/plans/mesh-8.plan.json", "1440x900", "layout.tp.minus",
+                                "layout.tp.plus"], check=True, capture_output=True, text=True,
+                               env=dict(os.environ, EGL_PLATFORM="surfaceless")).stdout
+        at = [line.split() for line in spots.splitlines()]
+        os.environ["EGL_PLATFORM"] = "surfaceless"
+        recovered = 0
+        for i in range(rounds):
+            folder = work / str(i)
+            folder.mkdir()
+            recovered += check(folder, play(folder, at))
+        print(f"kill_test: {rounds} times killed, {recovered} times something to recover, every file whole")
+        if rounds >= 20 and recovered == 0:
+            sys.exit("kill_test: nothing was ever kept")
+    finally:
+        xvfb.terminate()
+        xvfb.wait()

@@ -1,0 +1,28 @@
+// Holds the step model's errors against limits and against a table that was looked at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pentamesh {
+
+struct RunError {
+    std::string label;  // of the run; unlike every other
+    double error = 0;   // of throughput: measured time over ours, less 1
+};
+
+// |error| of the runs, sorted.
+[[nodiscard]] std::vector<double> sizes_of(const std::vector<RunError>& runs);
+// p from 0 to 1, of sorted values: the one at p * (n - 1), rounded down.
+[[nodiscard]] double percentile(const std::vector<double>& sorted, double p);
+[[nodiscard]] double median(const std::vector<double>& sorted);
+
+// One line a run: the error in per cent with two digits, two blanks, the label. Errors are of type Error.
+[[nodiscard]] std::string write_errors(const std::vector<RunError>& runs);
+[[nodiscard]] std::vector<RunError> read_errors(const std::string& text, const std::string& file);
+
+// Prints each run that moved since `golden`, came or went, and each limit that is passed. False: there is
+// one.
+[[nodiscard]] bool errors_hold(const std::vector<RunError>& runs, const std::vector<RunError>& golden);
+
+}  // namespace pentamesh
