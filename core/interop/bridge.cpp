@@ -19,7 +19,7 @@ std::string named_model(const Sheet& sheet, const Presets& presets) {
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
             value = value.substr(begin + 1, end - begin - 1);
         }
-        if (const std::string id = preset_for(presets, value); !id.empty()) return id;
+        if (std::string id = preset_for(presets, value); !id.empty()) return id;
     }
     return "";
 }
@@ -64,7 +64,7 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     }
     const bool performance =
         launch
-        && (s.value_of("tensor_model_parallel_size") != "" && launch->program == "setup_experiment.py");
+        && (!s.value_of("tensor_model_parallel_size").empty() && launch->program == "setup_experiment.py");
     read_megatron_model(s, d, dialect);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);

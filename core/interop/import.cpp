@@ -72,7 +72,10 @@ std::vector<Setting> read_argument_yaml(const Node& root) {
         // A switch set to false is a flag that does not stand there.
         if (s.name.starts_with("--") && (s.value == "false" || s.value == "False") && !s.quoted) continue;
         out.push_back(s);
-        if (is_megatron_switch(flag_key(s.name)) && s.value == "true") out.back().value.clear();
+        if (is_megatron_switch(flag_key(s.name)) && s.value == "true") {
+            out.back().value.clear();
+            out.back().stated = false;
+        }
     }
     return out;
 }

@@ -105,6 +105,9 @@ struct Unheld {
     std::string_view key, why;
 };
 constexpr Unheld kUnheld[] = {
+    {"encoder_tensor_model_parallel_size", "the plan has one stack of layers"},
+    {"encoder_pipeline_model_parallel_size", "the plan has one stack of layers"},
+    {"encoder_context_parallel_size", "the plan has one stack of layers"},
     {"moe_flex_dispatcher_backend", "the plan has no field for the kernel that dispatches tokens"},
     {"tensor_parallel_num_weight_shards", "the plan cuts weights by tp alone"},
     {"expert_tensor_parallel_num_weight_shards", "the plan cuts weights by etp alone"},
@@ -190,6 +193,30 @@ constexpr std::string_view kRead[] = {"tensor_model_parallel_size",
                                       "position_embedding_type",
                                       "fake_process_group"};
 
+// Flags of Megatron's own, older ones too, that are a word or two letters away from one above and mean
+// another thing.
+constexpr std::string_view kOthers[] = {"vocab_file",
+                                        "merge_file",
+                                        "vocab_extra_ids",
+                                        "encoder_num_layers",
+                                        "decoder_num_layers",
+                                        "encoder_seq_length",
+                                        "decoder_seq_length",
+                                        "retriever_seq_length",
+                                        "eval_global_batch_size",
+                                        "eval_micro_batch_size",
+                                        "num_channels",
+                                        "moe_router_group_topk",
+                                        "moe_router_num_groups",
+                                        "hybrid_mlp_ratio",
+                                        "norm_epsilon",
+                                        "num_workers",
+                                        "init_method_std",
+                                        "use_dist_ckpt",
+                                        "expert_tensor_parallelism",
+                                        "mtp_loss_scaling_factor",
+                                        "decoder_world_size"};
+
 std::vector<std::string> tokens_of(std::string_view key) {
     std::vector<std::string> out;
     std::size_t at = 0;
@@ -213,6 +240,7 @@ bool is_one_word_off(std::string_view a, std::string_view b) {
 }
 
 std::string_view near_miss(std::string_view key) {
+    if (std::find(std::begin(kOthers), std::end(kOthers), key) != std::end(kOthers)) return {};
     for (const std::string_view known : kRead) {
         const std::size_t apart = edit_distance(key, known);
         if (apart > 0 && apart <= (known.size() > 8 ? 2U : 1U)) return known;

@@ -9,7 +9,7 @@ namespace pentamesh::interop {
 std::string leaf_key(const std::string& name) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos) return name;
-    const std::string leaf = name.substr(dot + 1);
+    std::string leaf = name.substr(dot + 1);
     if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
     const std::size_t before = name.rfind('.', dot - 1);
     return before == std::string::npos ? name : name.substr(before + 1);

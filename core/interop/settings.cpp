@@ -20,9 +20,10 @@ void collect(const Node& node, const std::string& prefix, int line, std::vector<
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
-    for (auto it = entries.rbegin(); it != entries.rend(); ++it)
-        if (it->key == key) return &it->value;
-    return nullptr;
+    const Node* found = nullptr;
+    for (const Entry& e : entries)
+        if (e.key == key) found = &e.value;
+    return found;
 }
 
 std::vector<Setting> flatten(const Node& root) {

@@ -33,9 +33,10 @@ Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(cons
 }
 
 const Setting* Sheet::last(std::string_view key) const {
-    for (auto it = rows_.rbegin(); it != rows_.rend(); ++it)
-        if (it->key == key) return &it->setting;
-    return nullptr;
+    const Setting* found = nullptr;
+    for (const Row& r : rows_)
+        if (r.key == key) found = &r.setting;
+    return found;
 }
 
 std::string Sheet::written(std::string_view key) const {

@@ -473,7 +473,7 @@ bool WordReader::assignment(Assignment& out) {
 
 std::string WordReader::double_parentheses() {
     at_ += 2;
-    const std::string inside = until_matching('(', ')');
+    std::string inside = until_matching('(', ')');
     if (!take(")")) fail("\"((\" has no \"))\"");
     return inside;
 }

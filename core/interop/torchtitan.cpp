@@ -60,10 +60,10 @@ class Reader {
         const std::vector<std::string_view> known(std::begin(kParallelism), std::end(kParallelism));
         for (const std::string& key : s_.open_keys()) {
             const std::string name = s_.written(key);
-            if (name.find("arallelism") == std::string::npos
-                || std::find(known.begin(), known.end(), key) != known.end()
-                || key.find('(') != std::string::npos)
-                continue;
+            const bool degree = name.find("arallelism.") != std::string::npos
+                                || name.find("ParallelismConfig.") != std::string::npos;
+            const bool is_call = key.find('(') != std::string::npos;
+            if (!degree || is_call || std::find(known.begin(), known.end(), key) != known.end()) continue;
             s_.error("setting-unknown", name + ": torchtitan has no such field; the closest is "
                                             + std::string(nearest(key, known)));
         }
