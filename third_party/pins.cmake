@@ -40,3 +40,11 @@ set(PENTAMESH_PIN_png
     URL_HASH SHA256=60c4da1d5b7f0aa8d158da48e8f8afa9773c1c8baa5d21974df61f1886b8ce8e
     DOWNLOAD_EXTRACT_TIMESTAMP ON)
 set(PENTAMESH_PACKAGE_png libpng-dev)
+
+set(PENTAMESH_PIN_yaml  # 0.2.5
+    GIT_REPOSITORY https://github.com/yaml/libyaml.git GIT_TAG 2c891fc7a770e8ba2fec34fc6b545c672beb37e6)
+set(PENTAMESH_PACKAGE_yaml libyaml-dev)
+
+set(PENTAMESH_PIN_tomlplusplus  # 3.4.0
+    GIT_REPOSITORY https://github.com/marzer/tomlplusplus.git GIT_TAG 30172438cee64926dc41fdd9c11fb3ba5b2ba9de)
+set(PENTAMESH_PACKAGE_tomlplusplus libtomlplusplus-dev)

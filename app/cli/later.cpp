@@ -25,8 +25,5 @@ void add_compare(CLI::App& app, Context& context) {
 void add_export(CLI::App& app, Context& context) {
     add_later(app, context, "export");
 }
-void add_import(CLI::App& app, Context& context) {
-    add_later(app, context, "import");
-}
 
 }  // namespace pentamesh::cli

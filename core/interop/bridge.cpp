@@ -1,0 +1,85 @@
+// Megatron-Bridge and NeMo. Recipes: megatron/bridge/recipes/common.py; performance scripts:
+// scripts/performance/argument_parser.py; NeMo 1: megatron_gpt_config.yaml; NeMo 2:
+// nemo/collections/llm/recipes.
+#include "core/interop/megatron.h"
+#include "core/interop/readers.h"
+
+namespace pentamesh::interop {
+namespace {
+
+// The recipe or model that a text names: a preset's id, or empty.
+std::string named_model(const Sheet& sheet, const Presets& presets) {
+    for (const char* key :
+         {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
+        std::string value = sheet.value_of(key);
+        if (value.empty()) continue;
+        if (std::string_view(key) == "pretrain_recipe()") {  // llm.llama3_70b.pretrain_recipe
+            const std::size_t end = value.rfind('.');
+            const std::size_t begin = value.rfind('.', end == std::string::npos || end == 0 ? end : end - 1);
+            if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
+            value = value.substr(begin + 1, end - begin - 1);
+        }
+        if (std::string id = preset_for(presets, value); !id.empty()) return id;
+    }
+    return "";
+}
+
+void read_world(Sheet& s, Draft& d, const Launch* launch) {
+    const auto total = s.integer("num_gpus", "/cluster/gpus");
+    const auto devices = s.integer("devices", "/cluster/gpus"),
+               per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
+    const auto nodes = s.integer("num_nodes", "/cluster/gpus");
+    const auto of_node = s.integer("gpus_per_node", "/cluster/gpus");
+    d.gpus_per_node = devices.value_or(per_node.value_or(of_node.value_or(0)));
+    if (d.gpus > 0) return;
+    if (total)
+        d.gpus = *total;
+    else if (d.gpus_per_node > 0)
+        d.gpus = d.gpus_per_node * nodes.value_or(1);
+    else if (launch)
+        d.gpus = launch->gpus;
+}
+
+}  // namespace
+
+void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launch) {
+    MegatronDialect dialect;
+    dialect.command_line = false;
+    const bool own_model = s.has("num_layers") && s.has("hidden_size");
+    dialect.model_named = !own_model;
+    if (!own_model && d.model_preset.empty()) d.model_preset = named_model(s, presets);
+    const bool nemo1 = s.has("optim.name");
+    if (!nemo1) {
+        dialect.overlap_default = true;
+        dialect.distributed_optimizer_default = true;
+        dialect.micro_batch_default = 2;
+        dialect.global_batch_default = 32;
+    }
+    read_world(s, d, launch);
+    if (!d.model_preset.empty() && presets.has(PresetKind::model, d.model_preset)) {
+        // The split over stages asks how many layers and heads there are.
+        const Model m = presets.model(d.model_preset);
+        if (m.moe) d.model["moe"] = nlohmann::json::object();
+        d.model["layers"] = m.layers;
+    }
+    const bool performance =
+        launch
+        && (!s.value_of("tensor_model_parallel_size").empty() && launch->program == "setup_experiment.py");
+    read_megatron_model(s, d, dialect);
+    if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
+    read_megatron_training(s, d, dialect);
+    const bool experts = !d.model_preset.empty() && presets.model(d.model_preset).moe;
+    if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();
+    read_megatron_layout(s, d, dialect);
+    if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
+    // The performance scripts set it wherever there is tensor parallelism.
+    if (performance && !s.has("sequence_parallel")) d.layout["sequence_parallel"] = degree(d, "tp") > 1;
+    if (!own_model && !d.model_preset.empty()) d.model.erase("layers");
+    for (const std::string& key : s.open_keys()) s.ignore(key);
+    for (const char* key : {"cuda_graph_impl", "offload_optimizer", "optimizer_cpu_offload"})
+        if (const std::string v = s.value_of(key);
+            !v.empty() && v != "none" && v != "false" && v != "False" && !says_nothing(v))
+            s.cannot_hold(key, "the plan has no field for it");
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,50 @@
+#include "core/interop/draft.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+// Letters and digits in lower case; "." and "-" between digits stay apart as "." ("3.1", "v3").
+std::string squeezed(std::string_view name) {
+    std::string out;
+    for (const char c : name) {
+        if (c >= 'A' && c <= 'Z')
+            out.push_back(static_cast<char>(c - 'A' + 'a'));
+        else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            out.push_back(c);
+    }
+    return out;
+}
+
+std::string without(std::string text, std::string_view part) {
+    const std::size_t at = text.find(part);
+    return at == std::string::npos ? text : text.erase(at, part.size());
+}
+
+}  // namespace
+
+std::string preset_for(const Presets& presets, std::string_view name) {
+    const std::size_t slash = name.rfind('/');
+    std::string wanted = squeezed(slash == std::string_view::npos ? name : name.substr(slash + 1));
+    for (const std::string_view part :
+         {"meta", "pretrainconfig", "config", "instruct", "base", "hf", "pretrain", "v01", "chat"})
+        wanted = without(std::move(wanted), part);
+    // torchtitan's flavour says the size of a model whose name is enough.
+    if (wanted == "deepseekv3671b") wanted = "deepseekv3";
+    std::string found;
+    for (const Presets::Entry& e : presets.list(PresetKind::model)) {
+        const std::string id = squeezed(e.id);
+        if (id == wanted) return e.id;
+        // Llama 3.1's shapes are Llama 3's: "llama3 405b" means the one that ships.
+        if (id.starts_with("llama31") && "llama3" + id.substr(7) == wanted && found.empty()) found = e.id;
+    }
+    return found;
+}
+
+std::int64_t degree(const Draft& draft, const char* axis) {
+    const auto it = draft.layout.find(axis);
+    return it == draft.layout.end() || !it->is_number_integer() ? 1 : it->get<std::int64_t>();
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,348 @@
+#include "core/interop/import.h"
+
+#include "core/base/error.h"
+#include "core/interop/megatron.h"
+#include "core/interop/read_python.h"
+#include "core/interop/readers.h"
+#include "core/io/hf_config.h"
+#include "core/io/plan_json.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{10} << 20;
+
+bool has(std::string_view text, std::string_view what) {
+    return text.find(what) != std::string_view::npos;
+}
+
+// A line of the text that begins with `what`, whatever is before it on the line but blanks.
+bool has_line(std::string_view text, std::string_view what) {
+    for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) {
+        std::size_t begin = at;
+        while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+        if (begin == 0 || text[begin - 1] == '\n') return true;
+    }
+    return false;
+}
+
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+bool is_argument_log(std::string_view text) {
+    return has(text, "- arguments -") || has(text, "end of arguments");
+}
+
+// "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
+std::vector<Setting> read_argument_log(std::string_view text) {
+    std::vector<Setting> out;
+    int line = 0;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view row = text.substr(at, end - at);
+        at = end + 1;
+        ++line;
+        const std::size_t dots = row.find(" ..");
+        if (dots == std::string_view::npos) continue;
+        const std::size_t value = row.find_first_not_of(". ", dots);
+        std::size_t begin = dots;
+        while (begin > 0 && row[begin - 1] != ' ' && row[begin - 1] != ':') --begin;
+        if (begin == dots || value == std::string_view::npos) continue;
+        Setting s;
+        s.name = row.substr(begin, dots - begin);
+        s.value = row.substr(value);
+        while (!s.value.empty() && (s.value.back() == ' ' || s.value.back() == '\r')) s.value.pop_back();
+        s.line = line;
+        out.push_back(std::move(s));
+    }
+    return out;
+}
+
+// MODEL_ARGS of a YAML: flags as keys, true for those without a value.
+std::vector<Setting> read_argument_yaml(const Node& root) {
+    std::vector<Setting> out;
+    const Node* arguments = root.find("MODEL_ARGS");
+    if (!arguments) arguments = &root;
+    for (const Setting& s : flatten(*arguments)) {
+        // A switch set to false is a flag that does not stand there.
+        if (s.name.starts_with("--") && (s.value == "false" || s.value == "False") && !s.quoted) continue;
+        out.push_back(s);
+        if (is_megatron_switch(flag_key(s.name)) && s.value == "true") {
+            out.back().value.clear();
+            out.back().stated = false;
+        }
+    }
+    return out;
+}
+
+std::string flag_or_leaf(const std::string& name) {
+    return name.starts_with("-") ? flag_key(leaf_key(name)) : leaf_key(name);
+}
+
+// What each short flag of Megatron-Bridge's performance scripts is called.
+std::string performance_name(const std::string& name) {
+    static constexpr std::pair<std::string_view, std::string_view> table[] = {
+        {"-tp", "tensor_model_parallel_size"},
+        {"-pp", "pipeline_model_parallel_size"},
+        {"-cp", "context_parallel_size"},
+        {"-vp", "virtual_pipeline_model_parallel_size"},
+        {"-ep", "expert_model_parallel_size"},
+        {"-et", "expert_tensor_parallel_size"},
+        {"-mb", "micro_batch_size"},
+        {"-gb", "global_batch_size"},
+        {"-sl", "seq_length"},
+        {"-ng", "num_gpus"},
+        {"-gn", "gpus_per_node"},
+        {"-mr", "mr"}};
+    for (const auto& [flag, full] : table)
+        if (name == flag) return std::string(full);
+    return flag_or_leaf(name);
+}
+
+class Importer {
+  public:
+    Importer(const ImportRequest& request, const Presets& presets) : r_(request), presets_(presets) {}
+
+    Import run() {
+        out_.framework = r_.framework ? *r_.framework : guess();
+        draft_.gpus = r_.gpus;
+        take_model();
+        read();
+        return std::move(out_);
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw Error(ErrorKind::invalid, r_.path, "", what);
+    }
+
+    Framework guess() const {
+        const std::vector<Framework> fits = guess_framework(r_.text);
+        if (fits.empty())
+            fail("no framework's settings are known by this text; say which with --from megatron, bridge, "
+                 "torchtitan, "
+                 "deepspeed, accelerate, nanotron, picotron or hf");
+        if (fits.size() > 1) {
+            std::string names;
+            for (const Framework f : fits) names += (names.empty() ? "" : " and ") + std::string(name_of(f));
+            fail("this may be " + names + ": say which with --from");
+        }
+        return fits.front();
+    }
+
+    void take_model() {
+        if (r_.model.empty()) return;
+        if (presets_.has(PresetKind::model, r_.model)) {
+            draft_.model_preset = r_.model;
+            return;
+        }
+        own_model_ = parse_model(r_.model, "--model", presets_);
+    }
+
+    void read() {
+        const bool script = out_.framework == Framework::megatron || out_.framework == Framework::bridge
+                            || out_.framework == Framework::torchtitan;
+        const std::string_view text = without_blanks(r_.text);
+        if (text.empty()) fail("the text is empty");
+        switch (out_.framework) {
+        case Framework::hf: return read_config();
+        case Framework::deepspeed:
+        case Framework::accelerate:
+        case Framework::nanotron:
+        case Framework::picotron: return read_tree();
+        case Framework::megatron:
+        case Framework::bridge:
+        case Framework::torchtitan: break;
+        }
+        if (script && is_argument_log(r_.text)) return with(read_argument_log(r_.text), nullptr);
+        if (is_toml()) return with(flatten(read_toml(r_.text, r_.path)), nullptr);
+        if (is_python()) return with(read_python(r_.text, r_.path), nullptr);
+        if (is_yaml()) {
+            const Node root = read_yaml(r_.text, r_.path);
+            return with(out_.framework == Framework::megatron ? read_argument_yaml(root)
+                                                              : resolved(flatten(root)),
+                        nullptr);
+        }
+        Launch launch = read_launch(r_.text, r_.path, [&](std::string_view key) {
+            return out_.framework == Framework::megatron && is_megatron_switch(key);
+        });
+        std::vector<Setting> all = launch.flags;
+        all.insert(all.end(), launch.words.begin(), launch.words.end());
+        with(std::move(all), &launch);
+    }
+
+    [[nodiscard]] bool is_toml() const {
+        return out_.framework == Framework::torchtitan
+               && (has_line(r_.text, "[parallelism]") || has_line(r_.text, "[training]")
+                   || has_line(r_.text, "[model]"));
+    }
+    [[nodiscard]] bool is_python() const {
+        if (out_.framework == Framework::megatron) return false;
+        return has_line(r_.text, "import ") || has_line(r_.text, "from ") || has_line(r_.text, "def ")
+               || has_line(r_.text, "cfg.") || has_line(r_.text, "recipe.")
+               || has(r_.text, "ParallelismConfig(");
+    }
+    [[nodiscard]] bool is_yaml() const {
+        return has_line(r_.text, "MODEL_ARGS:") || has_line(r_.text, "model:")
+               || has_line(r_.text, "trainer:");
+    }
+
+    // OmegaConf's references inside a document: ${.key} of the same map, ${a.b} from the root.
+    static std::vector<Setting> resolved(std::vector<Setting> settings) {
+        for (Setting& s : settings) {
+            if (!s.value.starts_with("${") || !s.value.ends_with("}")) continue;
+            std::string name = s.value.substr(2, s.value.size() - 3);
+            if (name.starts_with(".")) name = s.name.substr(0, s.name.rfind('.')) + name;
+            const auto it = std::find_if(settings.begin(), settings.end(),
+                                         [&](const Setting& o) { return o.name == name; });
+            if (it != settings.end() && !it->value.starts_with("${")) s.value = it->value;
+        }
+        return settings;
+    }
+
+    void read_tree() {
+        std::vector<std::string> duplicates;
+        const Node root = read_yaml(r_.text, r_.path, &duplicates);
+        if (root.kind != NodeKind::map) fail("it holds no settings");
+        with(flatten(root), nullptr, duplicates);
+    }
+
+    void read_config() {
+        own_model_ = model_from_hf(std::string_view(r_.text), r_.path);
+        Sheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& n) { return n; });
+        for (const std::string& key : sheet.open_keys()) sheet.map(key, "/model");
+        ask_for_gpus(sheet, draft_, 1);
+        ask_for_batch(sheet, draft_, 1, draft_.gpus);
+        draft_.layout = {{"dp_shard", draft_.gpus}, {"zero", 3}};
+        finish(sheet);
+    }
+
+    void with(std::vector<Setting> settings, const Launch* launch,
+              const std::vector<std::string>& duplicates = {}) {
+        if (settings.empty()) fail("it holds no settings");
+        const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
+        const bool whole_names = out_.framework == Framework::deepspeed;
+        if (launch && out_.framework == Framework::bridge)
+            for (Setting& s : settings)  // shown by the name that it stands for
+                if (const std::string full = performance_name(s.name); s.name.size() == 3 && full.size() > 3)
+                    s.name = full + " (" + s.name + ")";
+        Sheet sheet(std::move(settings), [&](const std::string& name) {
+            if (whole_names) return name;
+            const std::size_t paren = name.rfind(" (-");
+            if (paren != std::string::npos) return name.substr(0, paren);
+            return flags_only ? flag_or_leaf(name) : leaf_key(name);
+        });
+        if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
+        if (own_model_) draft_.model["layers"] = own_model_->layers;
+        switch (out_.framework) {
+        case Framework::megatron: read_megatron(sheet, draft_, launch); break;
+        case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
+        case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
+        case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
+        case Framework::accelerate: read_accelerate(sheet, draft_); break;
+        case Framework::nanotron: read_nanotron(sheet, draft_); break;
+        case Framework::picotron: read_picotron(sheet, draft_, presets_); break;
+        case Framework::hf: break;
+        }
+        finish(sheet);
+    }
+
+    void finish(Sheet& sheet) {
+        const bool named = own_model_ || !draft_.model_preset.empty();
+        if (!named && !draft_.model.contains("hidden"))
+            sheet.error("model-missing", "The text does not say the model: give it with --model");
+        if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
+            sheet.error("gpus-not-allowed",
+                        "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
+        if (!sheet.failed()) build(sheet);
+        sheet.lists(out_.mapped, out_.ignored, out_.unmapped);
+        out_.problems = std::move(sheet.problems);
+    }
+
+    void build(Sheet& sheet) {
+        nlohmann::json plan = {
+            {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
+        const std::string cluster = r_.cluster.empty() ? "h100-sxm-ib" : r_.cluster;
+        if (r_.cluster.empty())
+            sheet.problem(Severity::info, "cluster-assumed",
+                          "The text does not say the cluster: H100 with InfiniBand stand in for it; "
+                          "--cluster gives another.");
+        plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
+        if (!draft_.model_preset.empty()) {
+            plan["model"] = draft_.model;
+            plan["model"]["preset"] = draft_.model_preset;
+        } else if (!own_model_) {
+            plan["model"] = draft_.model;
+            plan["model"]["name"] = "imported";
+        } else {
+            plan["model"] = nlohmann::json::parse(write_plan(with_model(*own_model_)))["model"];
+        }
+        plan["name"] = "Imported from " + std::string(name_of(out_.framework));
+        try {
+            out_.plan = parse_plan(plan.dump(), r_.path, presets_, r_.sets);
+        } catch (const Error& e) {
+            sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
+        }
+    }
+
+    [[nodiscard]] Plan with_model(const Model& model) const {
+        Plan p = presets_.plan("single-gpu");
+        p.model = model;
+        p.model_source = {};
+        return p;
+    }
+
+    const ImportRequest& r_;
+    const Presets& presets_;
+    Draft draft_;
+    std::optional<Model> own_model_;
+    Import out_;
+};
+
+}  // namespace
+
+std::vector<Framework> guess_framework(std::string_view text) {
+    const std::string_view body = without_blanks(text);
+    const bool json = body.starts_with("{");
+    if (json) {
+        if (has(body, "\"zero_optimization\"") || has(body, "\"train_batch_size\"")
+            || has(body, "\"train_micro_batch_size_per_gpu\""))
+            return {Framework::deepspeed};
+        if (has(body, "\"tp_size\"") || has(body, "\"distributed\"")) return {Framework::picotron};
+        if (has(body, "\"model_type\"")) return {Framework::hf};
+        return {};
+    }
+    std::vector<Framework> fits;
+    const auto add = [&](bool fit, Framework f) {
+        if (fit && std::find(fits.begin(), fits.end(), f) == fits.end()) fits.push_back(f);
+    };
+    add(has(body, "torchtitan") || has_line(body, "[parallelism]") || has(body, "--parallelism."),
+        Framework::torchtitan);
+    add(has_line(body, "distributed_type:"), Framework::accelerate);
+    add(has_line(body, "parallelism:") && has_line(body, "tokens:"), Framework::nanotron);
+    add(has(body, "megatron.bridge") || has(body, "run_recipe.py") || has(body, "setup_experiment.py")
+            || has(body, "trainer.strategy.") || has_line(body, "cfg.model.")
+            || (has_line(body, "model:") && has(body, "tensor_model_parallel_size:")
+                && !has_line(body, "MODEL_ARGS:")),
+        Framework::bridge);
+    if (!fits.empty()) return fits;
+    add(has(body, "--tensor-model-parallel-size") || has(body, "pretrain_gpt")
+            || has_line(body, "MODEL_ARGS:") || is_argument_log(body) || has(body, "--num-layers")
+            || has(body, "--micro-batch-size"),
+        Framework::megatron);
+    return fits;
+}
+
+Import import_settings(const ImportRequest& request, const Presets& presets) {
+    if (request.text.size() > kMostBytes)
+        throw Error(ErrorKind::invalid, request.path, "",
+                    "is larger than 10 MiB, the most that is read as settings");
+    return Importer(request, presets).run();
+}
+
+}  // namespace pentamesh::interop

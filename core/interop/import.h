@@ -1,0 +1,53 @@
+// A framework's own settings into a plan. Every setting of the text ends in exactly one list; what the
+// framework itself would refuse is an error. What maps to what: docs/frameworks.md.
+#pragma once
+
+#include "core/interop/sheet.h"
+#include "core/io/presets.h"
+
+#include <array>
+#include <optional>
+
+namespace pentamesh::interop {
+
+enum class Framework : std::uint8_t {
+    megatron,
+    bridge,
+    torchtitan,
+    deepspeed,
+    accelerate,
+    nanotron,
+    picotron,
+    hf
+};
+inline constexpr std::array<std::string_view, 8> kFrameworkNames{
+    "megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron", "hf"};
+[[nodiscard]] constexpr std::string_view name_of(Framework f) {
+    return kFrameworkNames[static_cast<std::size_t>(f)];
+}
+
+struct ImportRequest {
+    std::string text;
+    std::string path;                    // named in errors; its ending is no evidence
+    std::optional<Framework> framework;  // empty: guessed from the content
+    std::int64_t gpus = 0;               // 0: the text says
+    std::string model;    // a preset's id, or the text of a model or config.json; empty: the text says
+    std::string cluster;  // a preset's id; empty: h100-sxm-ib
+    std::vector<std::string> sets;  // "layout.tp=4", after all
+};
+
+struct Import {
+    Framework framework = Framework::megatron;
+    std::optional<Plan> plan;  // none where an error stands among the problems
+    std::vector<Listed> mapped, ignored, unmapped;
+    std::vector<ImportProblem> problems;
+    [[nodiscard]] bool failed() const { return !plan; }
+};
+
+// Frameworks whose text this may be, the likeliest first; empty: none is known by it.
+[[nodiscard]] std::vector<Framework> guess_framework(std::string_view text);
+
+// Error (invalid) where the text cannot be read at all; what a reader finds wrong is among the problems.
+[[nodiscard]] Import import_settings(const ImportRequest& request, const Presets& presets);
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,240 @@
+#include "core/interop/launch.h"
+
+#include "core/base/error.h"
+#include "core/interop/sheet.h"
+#include "core/interop/shell_script.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh::interop {
+namespace {
+
+using shell::Argument;
+using shell::Invocation;
+using shell::Script;
+
+bool is_flag(std::string_view word) {
+    return word.size() > 1 && word[0] == '-'
+           && ((word[1] >= 'a' && word[1] <= 'z') || (word[1] >= 'A' && word[1] <= 'Z')
+               || (word[1] == '-' && word.size() > 2));
+}
+
+std::string_view base_name(std::string_view word) {
+    return word.substr(word.find_last_of('/') + 1);
+}
+
+// Commands whose words look like a job's and start none.
+bool starts_nothing(const Invocation& i) {
+    static constexpr std::string_view programs[] = {
+        "echo",   "printf",   "cat", "mkdir", "cd",   "ls",         "rm",     "cp",    "mv",
+        "pip",    "tee",      "git", "wget",  "curl", "nvidia-smi", "source", ".",     "module",
+        "sbatch", "scontrol", "sed", "awk",   "grep", "tar",        "find",   "chmod", "set"};
+    const std::string_view name = base_name(i.words.front().text);
+    return std::find(std::begin(programs), std::end(programs), name) != std::end(programs);
+}
+
+int score(const Invocation& i) {
+    if (starts_nothing(i)) return -1;
+    int n = 0;
+    bool program = false;
+    for (const Argument& w : i.words) {
+        n += w.text.starts_with("--") ? 2 : w.text.find('=') != std::string::npos ? 1 : 0;
+        program = program || w.text.ends_with(".py") || w.text == "-m";
+    }
+    return program ? n + 2 : is_flag(i.words.front().text) ? n : n > 4 ? n - 2 : 0;
+}
+
+// Where the job's program stands among the words: behind it are its own arguments.
+std::size_t program_at(const Invocation& i, std::string& name) {
+    for (std::size_t k = 0; k < i.words.size(); ++k) {
+        const std::string& w = i.words[k].text;
+        if (w.ends_with(".py")) {
+            name = base_name(w);
+            return k;
+        }
+        if ((w == "-m" || w == "--module") && k + 1 < i.words.size()) {
+            const std::string& module = i.words[k + 1].text;
+            if (module.starts_with("torch.distributed") || module.starts_with("accelerate")) continue;
+            name = module;
+            return k + 1;
+        }
+    }
+    return i.words.size();
+}
+
+class Frame {
+  public:
+    Frame(const Script& script, const Invocation& i, std::size_t end, Launch& out)
+        : script_(script), i_(i), end_(end), out_(out) {}
+
+    void read() {
+        const auto per_node = option({"--nproc_per_node", "--nproc-per-node", "--num_gpus"});
+        const auto nodes = option({"--nnodes", "--num_nodes"});
+        const bool torchrun = starts("torchrun") || module("torch.distributed.run")
+                              || module("torch.distributed.launch") || starts("deepspeed");
+        const auto tasks_a_node = job({"--ntasks-per-node"}, "ntasks-per-node");
+        const auto job_nodes = job({"--nodes", "-N"}, "nodes");
+        const auto job_tasks = job({"--ntasks", "-n"}, "ntasks");
+        if (const auto total = option({"--num_processes", "-np"})) {
+            out_.gpus = *total;
+        } else if (per_node || (torchrun && nodes)) {
+            out_.gpus_per_node = per_node.value_or(gpus_of_job().value_or(0));
+            const std::int64_t n =
+                nodes.value_or(!said({"--nnodes", "--num_nodes"}) ? job_nodes.value_or(1) : 0);
+            if (out_.gpus_per_node > 0 && n > 0) out_.gpus = out_.gpus_per_node * n;
+        } else if (job_tasks && !torchrun) {
+            out_.gpus = *job_tasks;
+            out_.gpus_per_node = tasks_a_node.value_or(0);
+        } else if (job_nodes && (tasks_a_node || gpus_of_job())) {
+            // A torchrun on each node starts one process a GPU there; srun alone starts one a task.
+            const std::int64_t one = torchrun ? gpus_of_job().value_or(tasks_a_node.value_or(0))
+                                              : tasks_a_node.value_or(gpus_of_job().value_or(0));
+            out_.gpus_per_node = one;
+            out_.gpus = *job_nodes * one;
+        }
+    }
+
+  private:
+    [[nodiscard]] bool starts(std::string_view program) const {
+        for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
+            if (base_name(i_.words[k].text) == program) return true;
+        return false;
+    }
+    [[nodiscard]] bool module(std::string_view name) const {
+        for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
+            if (i_.words[k].text == name) return true;
+        return false;
+    }
+    [[nodiscard]] bool said(std::initializer_list<std::string_view> names) const {
+        for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k)
+            for (const std::string_view n : names)
+                if (i_.words[k].text.substr(0, i_.words[k].text.find('=')) == n) return true;
+        return false;
+    }
+    std::optional<std::int64_t> option(std::initializer_list<std::string_view> names) {
+        std::optional<std::int64_t> found;
+        for (std::size_t k = 0; k < end_ && k < i_.words.size(); ++k) {
+            const std::string& w = i_.words[k].text;
+            const std::size_t equals = w.find('=');
+            const std::string_view name = std::string_view(w).substr(0, equals);
+            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            std::string value;
+            if (equals != std::string::npos)
+                value = w.substr(equals + 1);
+            else if (k + 1 < i_.words.size())
+                value = i_.words[k + 1].text;
+            if (const shell::Unknown* u = shell::unknown_in(script_, value)) {
+                out_.gpus_unknown = std::string(name) + " is set from " + u->what + " (line "
+                                    + std::to_string(i_.words[k].line) + ")";
+                continue;
+            }
+            const std::size_t colon = value.find(':');  // an elastic job, MIN:MAX
+            const auto n = parse_integer(colon == std::string::npos ? value : value.substr(colon + 1));
+            if (n && *n > 0 && *n <= (1 << 20)) found = n;
+        }
+        return found;
+    }
+    std::optional<std::int64_t> sbatch(std::string_view name) const {
+        const auto it = script_.sbatch.find(name);
+        if (it == script_.sbatch.end()) return std::nullopt;
+        const auto n = parse_integer(std::string_view(it->second).substr(it->second.find_last_of(':') + 1));
+        return n && *n > 0 && *n <= (1 << 20) ? n : std::nullopt;
+    }
+    std::optional<std::int64_t> job(std::initializer_list<std::string_view> names,
+                                    std::string_view directive) {
+        if (starts("srun"))
+            if (const auto n = option(names)) return n;
+        return sbatch(directive);
+    }
+    std::optional<std::int64_t> gpus_of_job() {
+        for (const std::string_view name :
+             {std::string_view("gpus-per-node"), std::string_view("gres"), std::string_view("gpus-per-task")})
+            if (const auto n = sbatch(name)) return n;
+        return option({"--gpus-per-node", "--gres"});
+    }
+
+    const Script& script_;
+    const Invocation& i_;
+    std::size_t end_;
+    Launch& out_;
+};
+
+Setting setting_of(const Script& script, std::string name, const Argument* value, std::string_view text,
+                   int line) {
+    Setting s;
+    s.name = std::move(name);
+    s.value = shell::shown(script, text);
+    s.line = line;
+    s.stated = value != nullptr;
+    if (const shell::Unknown* u = shell::unknown_in(script, text)) s.unknown = u->what;
+    return s;
+}
+
+void read_arguments(const Script& script, const std::vector<Argument>& words, std::size_t from,
+                    const std::function<bool(std::string_view)>& is_switch, Launch& out) {
+    for (std::size_t k = from; k < words.size(); ++k) {
+        const std::string& w = words[k].text;
+        const std::size_t equals = w.find('=');
+        if (!is_flag(w)) {
+            if (equals != std::string::npos && equals > 0)
+                out.words.push_back(setting_of(script, w.substr(0, equals), &words[k],
+                                               std::string_view(w).substr(equals + 1), words[k].line));
+            continue;
+        }
+        if (equals != std::string::npos) {
+            out.flags.push_back(setting_of(script, w.substr(0, equals), &words[k],
+                                           std::string_view(w).substr(equals + 1), words[k].line));
+            continue;
+        }
+        std::string value;
+        const bool takes = !is_switch(flag_key(w));
+        std::size_t last = k;
+        while (takes && last + 1 < words.size() && !is_flag(words[last + 1].text)) {
+            const std::string& next = words[last + 1].text;
+            // An override behind a flag with its value is a word of its own.
+            if (!value.empty() && next.find('=') != std::string::npos) break;
+            value += (value.empty() ? "" : " ") + next;
+            ++last;
+        }
+        out.flags.push_back(
+            setting_of(script, w, value.empty() ? nullptr : &words[k + 1], value, words[k].line));
+        k = last;
+    }
+}
+
+}  // namespace
+
+std::string flag_key(std::string_view name) {
+    while (name.starts_with('-')) name.remove_prefix(1);
+    std::string key(name);
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key;
+}
+
+Launch read_launch(std::string_view text, const std::string& path,
+                   const std::function<bool(std::string_view)>& is_switch) {
+    const Script script = shell::read_script(text, path);
+    Launch out;
+    // Bare flags, a line or a file of them: every line is a part of one command.
+    const auto bare = [](const Invocation& i) { return is_flag(i.words.front().text); };
+    if (!script.invocations.empty()
+        && std::all_of(script.invocations.begin(), script.invocations.end(), bare)) {
+        for (const Invocation& i : script.invocations) read_arguments(script, i.words, 0, is_switch, out);
+        return out;
+    }
+    const Invocation* job = nullptr;
+    int best = 0;
+    for (const Invocation& i : script.invocations)
+        if (const int n = score(i); n > best) {
+            best = n;
+            job = &i;
+        }
+    if (!job) throw Error(ErrorKind::invalid, path, "", "no command in it starts a training job");
+    const std::size_t program = program_at(*job, out.program);
+    Frame(script, *job, program, out).read();
+    read_arguments(script, job->words, program == job->words.size() ? 0 : program + 1, is_switch, out);
+    return out;
+}
+
+}  // namespace pentamesh::interop

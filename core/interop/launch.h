@@ -1,0 +1,29 @@
+// The job behind a launch script: its program, the program's arguments as settings, and how many GPUs it
+// starts on.
+#pragma once
+
+#include "core/interop/settings.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace pentamesh::interop {
+
+struct Launch {
+    std::string program;         // "pretrain_gpt.py", "torchtitan.train"; empty: bare flags
+    std::vector<Setting> flags;  // "--name": value; "-tp" too
+    std::vector<Setting> words;  // "a.b=c" that stand alone, as name and value
+    std::int64_t gpus = 0;       // 0: the script does not say
+    std::int64_t gpus_per_node = 0;
+    std::string gpus_unknown;  // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
+};
+
+// `is_switch` (key with underscores): a flag that takes no value, so that a word behind it is not one. Error
+// (invalid) where the text is no script or starts no job.
+[[nodiscard]] Launch read_launch(std::string_view text, const std::string& path,
+                                 const std::function<bool(std::string_view)>& is_switch);
+
+// "--num-layers" -> "num_layers", "-tp" -> "tp".
+[[nodiscard]] std::string flag_key(std::string_view name);
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,39 @@
+// Megatron-LM's settings into a plan: its flags, which Megatron-Bridge and NeMo use as field names too.
+// Names, defaults and refusals: Megatron-LM, megatron/training/arguments.py and megatron/core/transformer.
+#pragma once
+
+#include "core/interop/draft.h"
+
+namespace pentamesh::interop {
+
+// What differs between the programs that share Megatron's names.
+struct MegatronDialect {
+    bool command_line = true;      // flags of pretrain_gpt.py: absent means Megatron's default
+    bool model_named = false;      // the model comes from a preset: only what the text says is put over it
+    bool overlap_default = false;  // ddp.overlap_grad_reduce where it is not said
+    bool distributed_optimizer_default = false;
+    std::int64_t micro_batch_default = 0, global_batch_default = 0;  // 0: required, micro * dp
+};
+
+void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+// Needs draft.gpus. Adds an error where Megatron itself would refuse.
+void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+// What is left: flags without a bearing, with one but no field, near misses of known ones.
+void sort_megatron_rest(Sheet& sheet);
+
+// Whether the flag takes no value ("--bf16"). Key with underscores.
+[[nodiscard]] bool is_megatron_switch(std::string_view key);
+
+// Layers of each part of a --pipeline-model-parallel-layout; empty and an error where the text is none.
+struct PipelineParts {
+    std::vector<std::int64_t> layers;  // transformer layers of each part, in model order
+    std::int64_t mtp_part = -1;        // the part with prediction layers
+    std::string error;
+};
+[[nodiscard]] PipelineParts parse_pipeline_layout(std::string_view text);
+
+// "[0]*3+[1]*58", "([1]*2+[0])*4": a Python list of 0 and 1; nullopt where it is none.
+[[nodiscard]] std::optional<std::vector<int>> parse_layer_pattern(std::string_view text);
+
+}  // namespace pentamesh::interop

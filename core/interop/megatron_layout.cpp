@@ -1,0 +1,279 @@
+#include "core/interop/megatron.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+std::string text_of(std::int64_t n) {
+    return std::to_string(n);
+}
+
+class LayoutReader {
+  public:
+    LayoutReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+        : s_(sheet), d_(draft), l_(draft.layout), dialect_(dialect) {}
+
+    void read() {
+        degrees();
+        if (s_.failed()) return;
+        if (!world()) return;
+        sharding();
+        stages();
+        batch();
+        cuts();
+    }
+
+  private:
+    void degrees() {
+        const auto take = [&](const char* key, const char* axis) {
+            const std::int64_t n = s_.integer(key, std::string("/layout/") + axis).value_or(1);
+            l_[axis] = n;
+            return n;
+        };
+        tp_ = take("tensor_model_parallel_size", "tp");
+        pp_ = take("pipeline_model_parallel_size", "pp");
+        cp_ = take("context_parallel_size", "cp");
+        ep_ = take("expert_model_parallel_size", "ep");
+        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
+        if (d_.model.contains("moe") || ep_ > 1 || s_.has("expert_tensor_parallel_size")) l_["etp"] = etp_;
+        const bool sp = s_.flag("sequence_parallel", "/layout/sequence_parallel").value_or(false);
+        l_["sequence_parallel"] = sp && tp_ > 1;
+        const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
+        l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
+        const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
+        if (kind && (*kind == "p2p" || *kind == "[p2p]"))
+            l_["cp_comm"] = "ring";
+        else if (kind && *kind == "allgather")
+            l_["cp_comm"] = "allgather";
+        else if (kind && *kind == "a2a")
+            l_["cp_comm"] = "ulysses";
+        else if (kind)
+            s_.cannot_hold("cp_comm_type", "the plan has one way of context parallelism for all ranks");
+        if (s_.has("cp_comm_type") && kind && *kind == "a2a+p2p")
+            s_.cannot_hold("hierarchical_context_parallel_sizes", "it belongs to a2a+p2p");
+    }
+
+    // arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
+    bool world() {
+        if (d_.gpus <= 0) {
+            d_.gpus = std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_);
+            s_.problem(Severity::warning, "gpus-missing",
+                       "The text does not say how many GPUs (gpus) the job runs on: " + text_of(d_.gpus)
+                           + ", the fewest that this layout needs, stand in for them. Give them with --gpus.",
+                       {{"/cluster/gpus", d_.gpus}});
+        }
+        const std::int64_t model = tp_ * pp_ * cp_;
+        if (d_.gpus % model != 0) {
+            s_.error("world-not-divisible",
+                     "Megatron refuses: " + text_of(d_.gpus)
+                         + " GPUs are not a multiple of tp x pp x cp = " + text_of(model));
+            return false;
+        }
+        if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0) {
+            s_.error("expert-world-not-divisible",
+                     "Megatron refuses: " + text_of(d_.gpus)
+                         + " GPUs are not a multiple of etp x ep x pp = " + text_of(etp_ * ep_ * pp_));
+            return false;
+        }
+        dp_ = d_.gpus / model;
+        return true;
+    }
+
+    void sharding() {
+        std::int64_t zero = 0;
+        const bool distributed = s_.flag("use_distributed_optimizer", "/layout/zero")
+                                     .value_or(dialect_.distributed_optimizer_default);
+        const bool nemo = s_.value_of("optim.name") == "distributed_fused_adam";
+        if (distributed || nemo) zero = 1;
+        const bool fsdp = s_.flag("use_megatron_fsdp", "/layout/zero").value_or(false);
+        const auto strategy = s_.text("data_parallel_sharding_strategy", "/layout/zero");
+        if (fsdp) {  // the default of the strategy shards everything
+            const std::string word = strategy.value_or("optim_grads_params");
+            zero = word == "no_shard" ? 0 : word == "optim" ? 1 : word == "optim_grads" ? 2 : 3;
+        }
+        if (s_.flag("use_torch_fsdp2", "/layout/zero").value_or(false)) zero = 3;
+        if (s_.flag("torch_fsdp2_no_reshard_after_forward", "/layout/zero").value_or(false))
+            s_.cannot_hold("torch_fsdp2_no_reshard_after_forward",
+                           "the plan reshards after the forward pass");
+        const std::int64_t instances =
+            s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
+        if (dp_ % instances != 0) {
+            s_.error("optimizer-instances", "Megatron refuses: " + text_of(instances)
+                                                + " instances of the optimizer do not divide " + text_of(dp_)
+                                                + " data-parallel ranks");
+            return;
+        }
+        l_["zero"] = zero;
+        l_["dp_shard"] = zero > 0 ? dp_ / instances : 1;
+        l_["dp_replicate"] = zero > 0 ? instances : dp_;
+    }
+
+    void batch() {
+        nlohmann::json& t = d_.training;
+        const std::int64_t micro = t.value("micro_batch", std::int64_t{1});
+        if (!t.contains("global_batch")) t["global_batch"] = micro * dp_;
+        const std::int64_t global = t["global_batch"].get<std::int64_t>();
+        if (global % (micro * dp_) != 0)
+            s_.error("batch-not-divisible", "Megatron refuses: the global batch of " + text_of(global)
+                                                + " is not a multiple of micro-batch " + text_of(micro)
+                                                + " x " + text_of(dp_) + " data-parallel ranks");
+        for (const char* key : {"rampup_batch_size", "step_batch_size_schedule"})
+            s_.cannot_hold(key, "the plan has one batch: the final one stands");
+        if (s_.has("step_batch_size_schedule") && s_.has("global_batch_size") && dialect_.command_line)
+            s_.error("two-batches",
+                     "Megatron refuses --step-batch-size-schedule together with --global-batch-size");
+    }
+
+    // ---- stages ---------------------------------------------------------------------------------------
+
+    void stages() {
+        const auto per_chunk = s_.integer("num_layers_per_virtual_pipeline_stage", "/layout/virtual_stages");
+        auto chunks = s_.integer("num_virtual_stages_per_pipeline_rank", "/layout/virtual_stages");
+        if (!chunks) chunks = s_.integer("virtual_pipeline_model_parallel_size", "/layout/virtual_stages");
+        const auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        if (per_chunk.has_value() + chunks.has_value() + layout.has_value() > 1 && dialect_.command_line) {
+            std::string named;
+            for (const char* key : {"num_layers_per_virtual_pipeline_stage",
+                                    "num_virtual_stages_per_pipeline_rank", "pipeline_model_parallel_layout"})
+                if (s_.has(key)) named += (named.empty() ? "" : " and ") + s_.written(key);
+            s_.error("two-virtual-stages",
+                     "Megatron refuses " + named + " together: one says the virtual stages");
+            return;
+        }
+        if (const auto n =
+                s_.integer("microbatch_group_size_per_virtual_pipeline_stage", "/layout/microbatch_group"))
+            group_ = *n;
+        const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        const bool embedding =
+            s_.flag("account_for_embedding_in_pipeline_split", "/layout/stage_layers").value_or(false);
+        const bool loss =
+            s_.flag("account_for_loss_in_pipeline_split", "/layout/stage_layers").value_or(false);
+        const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+        std::int64_t v = chunks.value_or(1);
+        if (per_chunk && layers > 0) {
+            if (counted % (pp_ * *per_chunk) != 0) {
+                s_.error("layers-not-divisible",
+                         "Megatron refuses: " + text_of(counted) + " layers are not a multiple of pp "
+                             + text_of(pp_) + " x " + text_of(*per_chunk) + " layers a virtual stage");
+                return;
+            }
+            v = counted / pp_ / *per_chunk;
+        }
+        if (layout) {
+            v = from_layout(*layout, layers);
+            if (v == 0) return;
+        } else {
+            split(layers, v, embedding, loss);
+        }
+        l_["virtual_stages"] = v;
+        l_["schedule"] = v > 1 ? "interleaved" : "1f1b";
+        if (v > 1 && group_ > 0) l_["microbatch_group"] = group_;
+    }
+
+    std::int64_t from_layout(const std::string& text, std::int64_t layers) {
+        const PipelineParts parts = parse_pipeline_layout(text);
+        const std::string name = s_.written("pipeline_model_parallel_layout");
+        if (!parts.error.empty()) {
+            s_.error("pipeline-layout", name + ": " + text + ": " + parts.error);
+            return 0;
+        }
+        const auto n = static_cast<std::int64_t>(parts.layers.size());
+        std::int64_t sum = 0;
+        for (const std::int64_t x : parts.layers) sum += x;
+        if (n % pp_ != 0 || (layers > 0 && sum != layers)) {
+            s_.error("pipeline-layout", name + ": Megatron refuses: " + text_of(n) + " stages with "
+                                            + text_of(sum) + " layers, where pp is " + text_of(pp_)
+                                            + " and the model has " + text_of(layers) + " layers");
+            return 0;
+        }
+        l_["stage_layers"] = parts.layers;
+        return n / pp_;
+    }
+
+    void split(std::int64_t layers, std::int64_t v, bool embedding, bool loss) {
+        auto first = s_.integer("decoder_first_pipeline_num_layers", "/layout/stage_layers");
+        auto last = s_.integer("decoder_last_pipeline_num_layers", "/layout/stage_layers");
+        const bool older =
+            s_.has("num_layers_in_first_pipeline_stage") || s_.has("num_layers_in_last_pipeline_stage");
+        if (!first) first = s_.integer("num_layers_in_first_pipeline_stage", "/layout/stage_layers");
+        if (!last) last = s_.integer("num_layers_in_last_pipeline_stage", "/layout/stage_layers");
+        if ((first || last) && (embedding || loss) && older) {
+            s_.error("two-splits", "Megatron refuses --num-layers-in-first/last-pipeline-stage together with "
+                                   "--account-for-embedding/loss-in-pipeline-split");
+            return;
+        }
+        if (layers <= 0) return;
+        const std::int64_t n = pp_ * v;
+        std::vector<std::int64_t> out;
+        if (first || last) {
+            const std::int64_t ends = first.value_or(0) + last.value_or(0), rest = layers - ends;
+            const std::int64_t middle = pp_ - (first ? 1 : 0) - (last ? 1 : 0);
+            const bool fits = rest >= 0 && (middle == 0 ? rest == 0 : rest % (middle * v) == 0)
+                              && first.value_or(0) % v == 0 && last.value_or(0) % v == 0;
+            if (!fits) return refuse_split(rest, middle * v, "layers between the first and the last stage");
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t stage = i % pp_;
+                out.push_back(stage == 0 && first        ? *first / v
+                              : stage == pp_ - 1 && last ? *last / v
+                                                         : rest / std::max<std::int64_t>(middle * v, 1));
+            }
+        } else {
+            const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+            if (counted % n != 0) return refuse_split(counted, n, "layers");
+            if (!embedding && !loss) return;  // even: the plan's default
+            out.assign(static_cast<std::size_t>(n), counted / n);
+            if (embedding) --out.front();
+            if (loss) --out.back();
+        }
+        l_["stage_layers"] = out;
+    }
+
+    void refuse_split(std::int64_t layers, std::int64_t stages, const char* what) {
+        s_.error("layers-not-divisible", "Megatron refuses: " + text_of(layers) + " " + what
+                                             + " do not divide over " + text_of(stages) + " stages");
+    }
+
+    // What a degree must divide; a model from a preset is checked with the plan.
+    void cuts() {
+        const auto has = [&](const char* field, std::int64_t& n) {
+            const auto it = d_.model.find(field);
+            if (it == d_.model.end()) return false;
+            n = it->get<std::int64_t>();
+            return true;
+        };
+        std::int64_t n = 0;
+        if (has("heads", n) && n % tp_ != 0)
+            s_.error("heads-not-divisible",
+                     "Megatron refuses: " + text_of(n)
+                         + " attention heads are not a multiple of tp = " + text_of(tp_));
+        const auto moe = d_.model.find("moe");
+        if (moe == d_.model.end()) {
+            if (ep_ > 1 && !dialect_.model_named)
+                s_.error("ep-without-experts", "Megatron refuses " + s_.written("expert_model_parallel_size")
+                                                   + " without --num-experts");
+            return;
+        }
+        const std::int64_t experts = moe->value("experts", std::int64_t{0});
+        if (experts > 0 && experts % ep_ != 0)
+            s_.error("experts-not-divisible", "Megatron refuses: " + text_of(experts)
+                                                  + " experts are not a multiple of ep = " + text_of(ep_));
+        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
+            s_.error("moe-without-sequence-parallel",
+                     "Megatron refuses experts with tp " + text_of(tp_) + " without --sequence-parallel");
+    }
+
+    Sheet& s_;
+    Draft& d_;
+    nlohmann::json& l_;
+    const MegatronDialect& dialect_;
+    std::int64_t tp_ = 1, pp_ = 1, cp_ = 1, ep_ = 1, etp_ = 1, dp_ = 1, group_ = 0;
+};
+
+}  // namespace
+
+void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+    LayoutReader(sheet, draft, dialect).read();
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,240 @@
+#include "core/interop/megatron.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+class ModelReader {
+  public:
+    ModelReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+        : s_(sheet), m_(draft.model), whole_(!dialect.model_named), require_(dialect.command_line && whole_) {
+    }
+
+    void read() {
+        sizes();
+        activation();
+        norms_and_biases();
+        positions();
+        vocabulary();
+        if (s_.flag("multi_latent_attention", "/model/attention").value_or(false)) latent_attention();
+        experts();
+        if (const auto n = s_.integer("mtp_num_layers", "/model/mtp_layers", 0)) m_["mtp_layers"] = *n;
+    }
+
+  private:
+    void put(const char* key, const char* field) {
+        if (const auto n = s_.integer(key, std::string("/model/") + field)) m_[field] = *n;
+    }
+    void need(const char* key, const char* field) {
+        put(key, field);
+        if (require_ && !m_.contains(field))
+            s_.error("setting-missing", "--" + dashed(key) + " is missing: Megatron asks for it");
+    }
+    static std::string dashed(std::string text) {
+        std::replace(text.begin(), text.end(), '_', '-');
+        return text;
+    }
+    [[nodiscard]] std::int64_t value(const char* field, std::int64_t otherwise) const {
+        const auto it = m_.find(field);
+        return it == m_.end() ? otherwise : it->get<std::int64_t>();
+    }
+
+    void sizes() {
+        need("num_layers", "layers");
+        need("hidden_size", "hidden");
+        need("num_attention_heads", "heads");
+        put("kv_channels", "head_dim");
+        put("ffn_hidden_size", "ffn");
+        const bool groups =
+            s_.flag("group_query_attention", "/model/kv_heads").value_or(!s_.has("group_query_attention"));
+        const auto kv = s_.integer("num_query_groups", "/model/kv_heads");
+        if (kv && groups)
+            m_["kv_heads"] = *kv;
+        else if (whole_ && s_.has("group_query_attention") && groups && !kv)
+            m_["kv_heads"] = 1;
+        else if (whole_ && m_.contains("heads"))
+            m_["kv_heads"] = m_["heads"];
+    }
+
+    void activation() {
+        const bool fast = s_.value_of("activation").ends_with("swiglu");
+        const auto swiglu = s_.flag("swiglu", "/model/ffn_kind"),
+                   squared = s_.flag("squared_relu", "/model/ffn_kind");
+        const auto geglu = s_.flag("quick_geglu", "/model/ffn_kind");
+        const auto gated = s_.flag("gated_linear_unit", "/model/ffn_kind");
+        if (const auto word = s_.text("activation", "/model/ffn_kind")) {  // NeMo 1
+            if (fast)
+                m_["ffn_kind"] = "swiglu";
+            else if (word->ends_with("geglu"))
+                m_["ffn_kind"] = "geglu";
+            else if (*word == "squared-relu")
+                m_["ffn_kind"] = "relu2";
+            else
+                m_["ffn_kind"] = "gelu";
+        } else if (swiglu.value_or(false) || gated.value_or(false)) {
+            m_["ffn_kind"] = "swiglu";
+        } else if (squared.value_or(false)) {
+            m_["ffn_kind"] = "relu2";
+        } else if (geglu.value_or(false)) {
+            m_["ffn_kind"] = "geglu";
+        } else if (whole_) {
+            m_["ffn_kind"] = "gelu";
+        }
+        if (!whole_ || m_.contains("ffn") || !m_.contains("hidden")) return;
+        // arguments.py: 4 h; with SwiGLU two thirds of it, a multiple of 64.
+        const std::int64_t h = value("hidden", 0);
+        m_["ffn"] = m_["ffn_kind"] == "swiglu" ? h * 4 * 2 / 3 / 64 * 64 : 4 * h;
+    }
+
+    void norms_and_biases() {
+        if (const auto norm = s_.text("normalization", "/model/norm")) {
+            std::string word;
+            for (const char c : *norm)
+                word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+            m_["norm"] = word == "rmsnorm" ? "rmsnorm" : "layernorm";
+        } else if (whole_) {
+            m_["norm"] = "layernorm";
+        }
+        std::optional<bool> bias;
+        if (const auto off = s_.flag("disable_bias_linear", "/model/mlp_bias")) bias = !*off;
+        if (const auto on = s_.flag("add_bias_linear", "/model/mlp_bias")) bias = *on;
+        if (const auto on = s_.flag("bias", "/model/mlp_bias")) bias = *on;  // NeMo 1
+        if (bias || whole_) {
+            m_["mlp_bias"] = bias.value_or(true);
+            m_["attention_bias"] = bias.value_or(true);
+        }
+        if (const auto on = s_.flag("add_qkv_bias", "/model/qkv_bias"))
+            m_["qkv_bias"] = *on && !bias.value_or(whole_);
+        if (const auto on = s_.flag("qk_layernorm", "/model/qk_norm")) m_["qk_norm"] = *on ? "head" : "none";
+        std::optional<bool> tied;
+        if (const auto off = s_.flag("untie_embeddings_and_output_weights", "/model/tied_embeddings"))
+            tied = !*off;
+        if (const auto on = s_.flag("share_embeddings_and_output_weights", "/model/tied_embeddings"))
+            tied = *on;
+        if (tied || whole_) m_["tied_embeddings"] = tied.value_or(true);
+    }
+
+    void positions() {
+        const auto type = s_.text("position_embedding_type", "/model/positions");
+        const bool rope_flag = s_.flag("use_rotary_position_embeddings", "/model/positions").value_or(false);
+        const bool none = s_.flag("no_position_embedding", "/model/positions").value_or(false);
+        const bool learned = type ? *type == "learned_absolute" : whole_ && !rope_flag && !none;
+        if (learned || type || whole_) m_["positions"] = learned ? "learned" : "rope";
+        if (learned) {
+            put("max_position_embeddings", "max_positions");
+        } else {
+            s_.ignore("max_position_embeddings");
+        }
+    }
+
+    void vocabulary() {
+        put("vocab_size", "vocab");
+        if (!m_.contains("vocab") && s_.has("padded_vocab_size")) put("padded_vocab_size", "vocab");
+        s_.cannot_hold("make_vocab_size_divisible_by",
+                       "the plan has no field for the padding of the vocabulary");
+        if (m_.contains("vocab") || !whole_) return;
+        const std::string padding =
+            s_.has("make_vocab_size_divisible_by")
+                ? " " + s_.written("make_vocab_size_divisible_by") + " only says what it is padded to."
+                : "";
+        constexpr std::int64_t stand_in = 128'000;
+        m_["vocab"] = stand_in;
+        s_.problem(Severity::warning, "vocab-missing",
+                   "The text does not say the vocabulary (vocab): it comes from the tokenizer." + padding
+                       + " 128,000 stands in for it; set /model/vocab.",
+                   {{"/model/vocab", stand_in}});
+    }
+
+    // MLATransformerConfig's defaults.
+    void latent_attention() {
+        nlohmann::json a = nlohmann::json::object();
+        const auto take = [&](const char* key, const char* field, std::int64_t otherwise,
+                              std::int64_t least) {
+            a[field] = s_.integer(key, std::string("/model/mla/") + field, least).value_or(otherwise);
+        };
+        take("q_lora_rank", "q_lora_rank", 0, 0);
+        take("kv_lora_rank", "kv_lora_rank", 512, 1);
+        take("qk_head_dim", "qk_nope_head_dim", 128, 1);
+        take("qk_pos_emb_head_dim", "qk_rope_head_dim", 64, 0);
+        take("v_head_dim", "v_head_dim", 128, 1);
+        m_["attention"] = "mla";
+        m_["mla"] = a;
+    }
+
+    void experts() {
+        auto n = s_.integer("num_experts", "/model/moe/experts");
+        if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
+        const bool has = n && *n > 0;
+        nlohmann::json e = has || !m_.contains("moe") ? nlohmann::json::object() : m_["moe"];
+        if (has) e["experts"] = *n;
+        const auto top = s_.integer("moe_router_topk", "/model/moe/top_k");
+        const auto ffn = s_.integer("moe_ffn_hidden_size", "/model/moe/expert_ffn");
+        const auto shared = s_.integer("moe_shared_expert_intermediate_size", "/model/moe/shared_expert_ffn");
+        const auto bias = s_.flag("moe_router_enable_expert_bias", "/model/moe/router_bias");
+        const auto groups = s_.integer("moe_router_group_topk", "/model/moe/max_nodes_per_token");
+        if (s_.has("moe_router_num_groups"))
+            s_.map("moe_router_num_groups", "/model/moe/max_nodes_per_token");
+        if (!has) {
+            for (const char* key : {"moe_layer_freq"}) s_.ignore(key);
+            return;
+        }
+        e["top_k"] = top.value_or(2);
+        e["expert_ffn"] = ffn.value_or(value("ffn", 1));
+        if (shared) {
+            e["shared_experts"] = 1;
+            e["shared_expert_ffn"] = *shared;
+        }
+        if (bias.value_or(false)) e["router_bias"] = true;
+        if (groups) e["max_nodes_per_token"] = *groups;
+        e["every"] = 1;
+        m_["moe"] = e;
+        which_layers();
+    }
+
+    void which_layers() {
+        const auto text = s_.text("moe_layer_freq", "/model/moe/first_dense_layers");
+        if (!text) return;
+        const auto layers = value("layers", 0);
+        std::vector<int> pattern;
+        if (const auto every = parse_integer(*text)) {
+            // arguments.py: layer i is MoE where i % n == 0.
+            for (std::int64_t i = 0; *every > 0 && i < std::min<std::int64_t>(layers, 1 << 16); ++i)
+                pattern.push_back(i % *every == 0 ? 1 : 0);
+        } else if (const auto list = parse_layer_pattern(*text)) {
+            pattern = *list;
+        }
+        if (static_cast<std::int64_t>(pattern.size()) != layers) {
+            s_.error("moe-layer-freq", s_.written("moe_layer_freq") + ": " + *text + " does not name "
+                                           + std::to_string(layers) + " layers");
+            return;
+        }
+        const auto first = std::find(pattern.begin(), pattern.end(), 1) - pattern.begin();
+        for (std::int64_t every = 1; every <= layers; ++every) {
+            // The plan counts groups of `every` layers behind the dense ones; the last of each group is MoE.
+            const std::int64_t dense = first - (every - 1);
+            if (dense < 0) break;
+            bool same = true;
+            for (std::int64_t i = 0; i < layers && same; ++i)
+                same = pattern[static_cast<std::size_t>(i)]
+                       == (i >= dense && (i - dense + 1) % every == 0 ? 1 : 0);
+            if (!same) continue;
+            m_["moe"]["first_dense_layers"] = dense;
+            m_["moe"]["every"] = every;
+            return;
+        }
+        s_.cannot_hold("moe_layer_freq", "the plan has no field for an irregular pattern of MoE layers");
+    }
+
+    Sheet& s_;
+    nlohmann::json& m_;
+    bool whole_, require_;
+};
+
+}  // namespace
+
+void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+    ModelReader(sheet, draft, dialect).read();
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,285 @@
+// Megatron-LM's flags by their bearing on a layout.
+#include "core/base/nearest.h"
+#include "core/interop/megatron.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh::interop {
+namespace {
+
+// Without a value on the command line.
+constexpr std::string_view kSwitches[] = {"bf16",
+                                          "fp16",
+                                          "swiglu",
+                                          "squared_relu",
+                                          "quick_geglu",
+                                          "sequence_parallel",
+                                          "use_distributed_optimizer",
+                                          "overlap_grad_reduce",
+                                          "overlap_param_gather",
+                                          "group_query_attention",
+                                          "disable_bias_linear",
+                                          "add_qkv_bias",
+                                          "untie_embeddings_and_output_weights",
+                                          "multi_latent_attention",
+                                          "qk_layernorm",
+                                          "use_mcore_models",
+                                          "use_flash_attn",
+                                          "moe_grouped_gemm",
+                                          "moe_permute_fusion",
+                                          "moe_router_pre_softmax",
+                                          "moe_router_enable_expert_bias",
+                                          "mock_data",
+                                          "use_rotary_position_embeddings",
+                                          "no_position_embedding",
+                                          "no_masked_softmax_fusion",
+                                          "no_rope_fusion",
+                                          "no_bias_swiglu_fusion",
+                                          "no_bias_gelu_fusion",
+                                          "no_bias_dropout_fusion",
+                                          "no_gradient_accumulation_fusion",
+                                          "recompute_activations",
+                                          "distribute_saved_activations",
+                                          "use_megatron_fsdp",
+                                          "use_torch_fsdp2",
+                                          "torch_fsdp2_no_reshard_after_forward",
+                                          "use_tp_pp_dp_mapping",
+                                          "account_for_embedding_in_pipeline_split",
+                                          "account_for_loss_in_pipeline_split",
+                                          "tp_comm_overlap",
+                                          "no_overlap_p2p_communication",
+                                          "fp8_param_gather",
+                                          "grad_reduce_in_bf16",
+                                          "accumulate_allreduce_grads_in_fp32",
+                                          "calculate_per_token_loss",
+                                          "no_load_optim",
+                                          "no_load_rng",
+                                          "no_save_optim",
+                                          "no_save_rng",
+                                          "finetune",
+                                          "log_throughput",
+                                          "log_params_norm",
+                                          "log_num_zeros_in_grad",
+                                          "log_timers_to_tensorboard",
+                                          "log_memory_to_tensorboard",
+                                          "log_validation_ppl_to_tensorboard",
+                                          "deterministic_mode",
+                                          "attention_softmax_in_fp32",
+                                          "apply_layernorm_1p",
+                                          "use_checkpoint_args",
+                                          "use_dist_ckpt",
+                                          "async_save",
+                                          "ckpt_fully_parallel_load",
+                                          "ckpt_fully_parallel_save",
+                                          "init_model_with_meta_device",
+                                          "fsdp_double_buffer",
+                                          "overlap_moe_expert_parallel_comm",
+                                          "delay_wgrad_compute",
+                                          "moe_shared_expert_overlap",
+                                          "enable_cuda_graph",
+                                          "use_precision_aware_optimizer",
+                                          "optimizer_cpu_offload",
+                                          "fake_process_group",
+                                          "manual_gc",
+                                          "no_create_attention_mask_in_dataloader",
+                                          "use_cpu_initialization",
+                                          "cross_entropy_loss_fusion",
+                                          "enable_full_sharding_in_hsdp",
+                                          "no_query_key_layer_scaling",
+                                          "apply_query_key_layer_scaling",
+                                          "use_legacy_models",
+                                          "use_fused_weighted_squared_relu",
+                                          "exit_signal_handler",
+                                          "moe_token_drop_policy_none",
+                                          "moe_pad_expert_input_to_capacity",
+                                          "gated_linear_unit",
+                                          "hybrid_context_parallel",
+                                          "recompute_in_fp8",
+                                          "no_check_for_nan_in_loss_and_grad",
+                                          "dist_ckpt_save_pre_mcore_014",
+                                          "auto_detect_ckpt_format"};
+
+// With a bearing on memory or time, and no field of the plan.
+struct Unheld {
+    std::string_view key, why;
+};
+constexpr Unheld kUnheld[] = {
+    {"encoder_tensor_model_parallel_size", "the plan has one stack of layers"},
+    {"encoder_pipeline_model_parallel_size", "the plan has one stack of layers"},
+    {"encoder_context_parallel_size", "the plan has one stack of layers"},
+    {"moe_flex_dispatcher_backend", "the plan has no field for the kernel that dispatches tokens"},
+    {"tensor_parallel_num_weight_shards", "the plan cuts weights by tp alone"},
+    {"expert_tensor_parallel_num_weight_shards", "the plan cuts weights by etp alone"},
+    {"optimizer_cpu_offload", "the plan keeps the optimizer in GPU memory"},
+    {"optimizer_offload_fraction", "the plan keeps the optimizer in GPU memory"},
+    {"cpu_offloading_num_layers", "the plan keeps activations in GPU memory"},
+    {"fine_grained_activation_offloading", "the plan keeps activations in GPU memory"},
+    {"hybrid_layer_pattern", "the plan has no field for layers of several kinds"},
+    {"hybrid_override_pattern", "the plan has no field for layers of several kinds"},
+    {"hybrid_attention_ratio", "the plan has no field for layers of several kinds"},
+    {"linear_attention_freq", "the plan has no field for linear attention"},
+    {"delay_wgrad_compute", "the plan has no field for delayed weight gradients"},
+    {"moe_shared_expert_overlap", "the plan has no field for the shared experts' overlap"},
+    {"moe_expert_capacity_factor", "router_imbalance of the plan is near to it"},
+    {"enable_cuda_graph", "the plan has no field for CUDA graphs"},
+    {"cuda_graph_impl", "the plan has no field for CUDA graphs"},
+    {"outer_dp_sharding_strategy", "the plan shards inside dp_shard alone"},
+    {"enable_full_sharding_in_hsdp", "the plan shards inside dp_shard alone"},
+    {"distribute_saved_activations", "the plan has no field for saved activations cut over tp"},
+    {"hybrid_context_parallel", "the plan has one way of context parallelism"},
+    {"hierarchical_context_parallel_sizes", "the plan has one way of context parallelism"},
+};
+
+// Read by name somewhere in this folder: what a slip of the pen may have meant.
+constexpr std::string_view kRead[] = {"tensor_model_parallel_size",
+                                      "pipeline_model_parallel_size",
+                                      "context_parallel_size",
+                                      "expert_model_parallel_size",
+                                      "expert_tensor_parallel_size",
+                                      "sequence_parallel",
+                                      "num_layers_per_virtual_pipeline_stage",
+                                      "num_virtual_stages_per_pipeline_rank",
+                                      "microbatch_group_size_per_virtual_pipeline_stage",
+                                      "pipeline_model_parallel_layout",
+                                      "decoder_first_pipeline_num_layers",
+                                      "decoder_last_pipeline_num_layers",
+                                      "account_for_embedding_in_pipeline_split",
+                                      "account_for_loss_in_pipeline_split",
+                                      "use_distributed_optimizer",
+                                      "num_distributed_optimizer_instances",
+                                      "use_megatron_fsdp",
+                                      "data_parallel_sharding_strategy",
+                                      "use_torch_fsdp2",
+                                      "cp_comm_type",
+                                      "recompute_granularity",
+                                      "recompute_method",
+                                      "recompute_num_layers",
+                                      "recompute_modules",
+                                      "recompute_activations",
+                                      "num_layers",
+                                      "hidden_size",
+                                      "ffn_hidden_size",
+                                      "num_attention_heads",
+                                      "group_query_attention",
+                                      "num_query_groups",
+                                      "kv_channels",
+                                      "seq_length",
+                                      "max_position_embeddings",
+                                      "swiglu",
+                                      "normalization",
+                                      "untie_embeddings_and_output_weights",
+                                      "make_vocab_size_divisible_by",
+                                      "multi_latent_attention",
+                                      "q_lora_rank",
+                                      "kv_lora_rank",
+                                      "qk_head_dim",
+                                      "qk_pos_emb_head_dim",
+                                      "v_head_dim",
+                                      "mtp_num_layers",
+                                      "num_experts",
+                                      "moe_router_topk",
+                                      "moe_ffn_hidden_size",
+                                      "moe_shared_expert_intermediate_size",
+                                      "moe_layer_freq",
+                                      "moe_token_dispatcher_type",
+                                      "micro_batch_size",
+                                      "global_batch_size",
+                                      "use_tp_pp_dp_mapping",
+                                      "vocab_size",
+                                      "overlap_grad_reduce",
+                                      "overlap_param_gather",
+                                      "tp_comm_overlap",
+                                      "position_embedding_type",
+                                      "fake_process_group"};
+
+// Flags of Megatron's own, older ones too, that are a word or two letters away from one above and mean
+// another thing.
+constexpr std::string_view kOthers[] = {"vocab_file",
+                                        "merge_file",
+                                        "vocab_extra_ids",
+                                        "encoder_num_layers",
+                                        "decoder_num_layers",
+                                        "encoder_seq_length",
+                                        "decoder_seq_length",
+                                        "retriever_seq_length",
+                                        "eval_global_batch_size",
+                                        "eval_micro_batch_size",
+                                        "num_channels",
+                                        "moe_router_group_topk",
+                                        "moe_router_num_groups",
+                                        "hybrid_mlp_ratio",
+                                        "norm_epsilon",
+                                        "num_workers",
+                                        "init_method_std",
+                                        "use_dist_ckpt",
+                                        "expert_tensor_parallelism",
+                                        "mtp_loss_scaling_factor",
+                                        "decoder_world_size"};
+
+std::vector<std::string> tokens_of(std::string_view key) {
+    std::vector<std::string> out;
+    std::size_t at = 0;
+    while (at <= key.size()) {
+        const std::size_t end = std::min(key.find('_', at), key.size());
+        out.emplace_back(key.substr(at, end - at));
+        at = end + 1;
+    }
+    return out;
+}
+
+// One word is missing or too much.
+bool is_one_word_off(std::string_view a, std::string_view b) {
+    std::vector<std::string> x = tokens_of(a), y = tokens_of(b);
+    if (x.size() > y.size()) std::swap(x, y);
+    if (y.size() != x.size() + 1 || x.size() < 2) return false;
+    std::size_t i = 0;
+    for (const std::string& word : y)
+        if (i < x.size() && x[i] == word) ++i;
+    return i == x.size();
+}
+
+std::string_view near_miss(std::string_view key) {
+    if (std::find(std::begin(kOthers), std::end(kOthers), key) != std::end(kOthers)) return {};
+    for (const std::string_view known : kRead) {
+        const std::size_t apart = edit_distance(key, known);
+        if (apart > 0 && apart <= (known.size() > 8 ? 2U : 1U)) return known;
+        if (apart > 0 && is_one_word_off(key, known)) return known;
+    }
+    return {};
+}
+
+}  // namespace
+
+bool is_megatron_switch(std::string_view key) {
+    return std::find(std::begin(kSwitches), std::end(kSwitches), key) != std::end(kSwitches);
+}
+
+void sort_megatron_rest(Sheet& s) {
+    const std::string dispatcher = s.value_of("moe_token_dispatcher_type");
+    if (!dispatcher.empty() && dispatcher != "alltoall")
+        s.cannot_hold("moe_token_dispatcher_type", "the plan dispatches tokens by all-to-all");
+    for (const std::string& key : s.open_keys()) {
+        const auto held = std::find_if(std::begin(kUnheld), std::end(kUnheld),
+                                       [&](const Unheld& u) { return u.key == key; });
+        if (held != std::end(kUnheld)) {
+            const std::string value = s.value_of(key);
+            if (value == "none" || value == "false" || value == "False" || value == "no_shard")
+                s.ignore(key);
+            else
+                s.cannot_hold(key, held->why);
+            continue;
+        }
+        s.ignore(key);
+        const bool known =
+            is_megatron_switch(key) || std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
+        if (known) continue;
+        std::string_view near = near_miss(key);
+        if (near.empty()) continue;
+        std::string flag(near);
+        std::replace(flag.begin(), flag.end(), '_', '-');
+        s.error("setting-unknown", s.written(key) + " is no setting of Megatron; the closest is --" + flag);
+    }
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,155 @@
+#include "core/interop/megatron.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+// "torch.bfloat16", "bf16", "fp32" -> a plan's name; empty: none that it knows.
+std::string dtype_name(std::string_view text) {
+    const std::size_t dot = text.rfind('.');
+    const std::string_view word = dot == std::string_view::npos ? text : text.substr(dot + 1);
+    if (word == "bfloat16" || word == "bf16") return "bf16";
+    if (word == "float16" || word == "half" || word == "fp16") return "fp16";
+    if (word == "float32" || word == "float" || word == "fp32") return "fp32";
+    if (word == "fp8" || word == "uint8" || word == "float8") return "fp8";
+    return "";
+}
+
+void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+    nlohmann::json& t = d.training;
+    const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
+    const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
+    if (bf16 && fp16) s.error("two-precisions", "--bf16 and --fp16 are both set: Megatron takes one");
+    std::string base = bf16 ? "bf16" : fp16 ? "fp16" : dialect.command_line ? "fp32" : "bf16";
+    if (const auto word = s.text("precision", "/training/compute")) {  // a trainer's or a recipe's own
+        const bool half = *word == "16" || *word == "16-mixed" || word->find("fp16") != std::string::npos;
+        base = half ? "fp16" : *word == "32" ? "fp32" : "bf16";
+        if (word->find("fp8") != std::string::npos) t["compute"] = "fp8";
+    }
+    if (const auto word = s.text("mixed_precision", "/training/compute")) {
+        if (word->find("fp16") != std::string::npos) base = "fp16";
+        if (word->find("fp8") != std::string::npos) t["compute"] = "fp8";
+    }
+    if (const auto word = s.text("params_dtype", "/training/parameters"))
+        if (const std::string name = dtype_name(*word); !name.empty()) base = name;
+    t["parameters"] = base;
+    if (!t.contains("compute")) t["compute"] = base;
+    for (const char* key : {"fp8_format", "fp8"})
+        if (const auto word = s.text(key, "/training/compute"); word && *word != "false")
+            t["compute"] = "fp8";
+    for (const char* key : {"fp4_format", "fp4"})
+        if (const auto word = s.text(key, "/training/compute"); word && *word != "false")
+            t["compute"] = "fp4";
+    if (s.flag("fp8_param_gather", "/training/parameters").value_or(false)) t["parameters"] = "fp8";
+
+    // arguments.py: bf16 accumulates and reduces gradients in fp32 unless told otherwise.
+    bool wide = base != "fp16";
+    if (const auto on = s.flag("accumulate_allreduce_grads_in_fp32", "/training/gradients"))
+        wide = wide || *on;
+    if (const auto on = s.flag("grad_reduce_in_fp32", "/training/gradients")) wide = *on;
+    if (s.flag("grad_reduce_in_bf16", "/training/gradients").value_or(false)) wide = false;
+    t["gradients"] = wide ? "fp32" : base;
+    if (const auto word = s.text("main_grads_dtype", "/training/gradients"))
+        if (const std::string name = dtype_name(*word); !name.empty() && wide) t["gradients"] = name;
+    if (const auto word = s.text("exp_avg_dtype", "/training/optimizer_state"))
+        if (const std::string name = dtype_name(*word); !name.empty()) t["optimizer_state"] = name;
+    if (s.has("exp_avg_sq_dtype")) s.map("exp_avg_sq_dtype", "/training/optimizer_state");
+    if (const auto word = s.text("main_params_dtype", "/training/master_weights"))
+        if (const std::string name = dtype_name(*word); name == "bf16" || name == "fp32")
+            t["master_weights"] = name;
+    for (const char* key : {"use_precision_aware_optimizer"}) s.map(key, "/training/optimizer_state");
+}
+
+void read_optimizer(Sheet& s, Draft& d) {
+    for (const char* key : {"optimizer", "optim.name", "optimizer.optimizer"}) {
+        const auto word = s.text(key, "/training/optimizer");
+        if (!word) continue;
+        if (word->find("muon") != std::string::npos)
+            d.training["optimizer"] = "muon";
+        else if (*word == "sgd")
+            d.training["optimizer"] = "sgd-momentum";
+        else
+            d.training["optimizer"] = "adamw";
+    }
+}
+
+void read_recompute(Sheet& s, Draft& d) {
+    const bool activations = s.flag("recompute_activations", "/training/recompute").value_or(false);
+    auto granularity = s.text("recompute_granularity", "/training/recompute");
+    if (!granularity)
+        granularity = s.text("activations_checkpoint_granularity", "/training/recompute");  // NeMo 1
+    const auto method = s.text("recompute_method", "/training/recompute");
+    const auto layers = s.integer("recompute_num_layers", "/training/recompute");
+    if (s.has("activations_checkpoint_method")) s.map("activations_checkpoint_method", "/training/recompute");
+    const std::string word = activations ? "selective" : granularity.value_or("none");
+    d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
+    if (word == "full" && s.has("recompute_granularity") && method && !layers)
+        s.error("recompute-num-layers",
+                "Megatron refuses " + s.written("recompute_method") + " without " + "--recompute-num-layers");
+    if (method && *method == "block")
+        s.cannot_hold("recompute_num_layers",
+                      "the plan recomputes whole stages or none: it has no number of layers");
+    const auto modules = s.text("recompute_modules", "/training/recompute");
+    if (!modules || word != "selective") return;
+    // core_attn is what the plan's "selective" means.
+    const bool core = modules->find("core_attn") != std::string::npos;
+    if (!core) d.training["recompute"] = "none";
+    if (*modules != "core_attn" && *modules != "[core_attn]")
+        s.cannot_hold("recompute_modules",
+                      "the plan can say that the attention core is recomputed, no other module");
+}
+
+void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+    nlohmann::json overlap = nlohmann::json::object();
+    overlap["dp"] = s.flag("overlap_grad_reduce", "/training/overlap/dp").value_or(dialect.overlap_default);
+    if (s.has("overlap_param_gather")) s.map("overlap_param_gather", "/training/overlap/dp");
+    if (const auto on = s.flag("tp_comm_overlap", "/training/overlap/tp")) overlap["tp"] = *on;
+    if (const auto on = s.flag("overlap_moe_expert_parallel_comm", "/training/overlap/ep"))
+        overlap["ep"] = *on;
+    if (const auto off = s.flag("no_overlap_p2p_communication", "/training/overlap/pp"))
+        overlap["pp"] = !*off;
+    if (const auto on = s.flag("overlap_p2p_comm", "/training/overlap/pp")) overlap["pp"] = *on;
+    d.training["overlap"] = overlap;
+}
+
+}  // namespace
+
+void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+    nlohmann::json& t = d.training;
+    read_precision(s, d, dialect);
+    read_optimizer(s, d);
+    read_recompute(s, d);
+    read_overlap(s, d, dialect);
+    for (const char* key : {"seq_length", "encoder_seq_length"})
+        if (const auto n = s.integer(key, "/training/sequence_length")) t["sequence_length"] = *n;
+    if (const auto n = s.integer("micro_batch_size", "/training/micro_batch"))
+        t["micro_batch"] = *n;
+    else if (dialect.micro_batch_default > 0)
+        t["micro_batch"] = dialect.micro_batch_default;
+    if (const auto n = s.integer("global_batch_size", "/training/global_batch"))
+        t["global_batch"] = *n;
+    else if (dialect.global_batch_default > 0)
+        t["global_batch"] = dialect.global_batch_default;
+    if (dialect.command_line && !dialect.model_named)
+        for (const char* key : {"seq_length", "micro_batch_size"})
+            if (!s.has(key)) {
+                std::string flag = key;
+                std::replace(flag.begin(), flag.end(), '_', '-');
+                s.error("setting-missing", "--" + flag + " is missing: Megatron asks for it");
+            }
+
+    double dropout = 0;
+    bool said = false;
+    for (const char* key : {"attention_dropout", "hidden_dropout"}) {
+        const auto x = s.number(key, "/training/dropout");
+        said = said || x;
+        dropout = std::max(dropout, x.value_or(dialect.command_line && !dialect.model_named ? 0.1 : 0.0));
+    }
+    if (said || dialect.command_line) t["dropout"] = dropout > 0;
+    const auto backend = s.text("attention_backend", "/training/attention");
+    if (backend && (*backend == "unfused" || *backend == "local")) t["attention"] = "math";
+    if (s.has("use_flash_attn")) s.map("use_flash_attn", "/training/attention");
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,53 @@
+#include "core/interop/readers.h"
+
+#include "core/interop/megatron.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+
+std::string leaf_key(const std::string& name) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return name;
+    std::string leaf = name.substr(dot + 1);
+    if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
+    const std::size_t before = name.rfind('.', dot - 1);
+    return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
+    if (draft.gpus > 0) return;
+    draft.gpus = std::max<std::int64_t>(fewest, 1);
+    sheet.problem(Severity::warning, "gpus-missing",
+                  "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
+                      + ", the fewest that this layout needs, stand in for them. Give them with --gpus.",
+                  {{"/cluster/gpus", draft.gpus}});
+}
+
+void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
+    const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
+    draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
+    draft.training["global_batch"] = global;
+    sheet.problem(Severity::warning, "batch-missing",
+                  "The text does not say the batch: one micro-batch of "
+                      + std::to_string(std::max<std::int64_t>(micro, 1))
+                      + " on each data-parallel rank, a global batch of " + std::to_string(global)
+                      + ", stands in for it; set /training/global_batch.",
+                  {{"/training/global_batch", global}});
+}
+
+void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
+    MegatronDialect dialect;
+    dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
+    if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
+    if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
+    if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
+        sheet.problem(Severity::warning, "gpus-unknown",
+                      "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
+    read_megatron_model(sheet, draft, dialect);
+    read_megatron_training(sheet, draft, dialect);
+    read_megatron_layout(sheet, draft, dialect);
+    sort_megatron_rest(sheet);
+}
+
+}  // namespace pentamesh::interop

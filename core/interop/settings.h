@@ -1,0 +1,52 @@
+// The settings of a text, whatever its format: a name, a value, a line. What every framework's reader starts
+// from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::interop {
+
+enum class NodeKind : std::uint8_t { null, scalar, list, map };
+
+// One value of a YAML, JSON, TOML or Python text.
+struct Node {
+    NodeKind kind = NodeKind::null;
+    std::string text;     // of a scalar, as written but for its quotes
+    bool quoted = false;  // "8" is a text, 8 a number
+    int line = 0;
+    struct Entry;
+    std::vector<Entry> entries;  // of a map in order; of a list with empty keys
+    [[nodiscard]] const Node* find(std::string_view key) const;  // the last of that key; null: none
+};
+struct Node::Entry {
+    std::string key;
+    int line = 0;
+    Node value;
+};
+
+// YAML 1.1 and JSON (which YAML reads): anchors, aliases and merge keys are put in place. A key that stands
+// twice: the last one is the value; `duplicates`, where given, receives each such key. Error (invalid) with
+// path and line; bounded in depth and in what aliases may grow to.
+[[nodiscard]] Node read_yaml(std::string_view text, const std::string& path,
+                             std::vector<std::string>* duplicates = nullptr);
+// TOML 1.0.
+[[nodiscard]] Node read_toml(std::string_view text, const std::string& path);
+
+// One leaf: "model.num_layers" = "32".
+struct Setting {
+    std::string name;   // dotted path, or a flag without its dashes
+    std::string value;  // as written; lists as "[a, b]"
+    bool quoted = false;
+    bool stated = true;  // false: nothing but the name was said
+    int line = 0;
+    std::string unknown;  // what a script leaves open in the value, "TP"; empty: nothing
+};
+// Leaves in order; empty maps and lists are leaves too. Lists are one leaf.
+[[nodiscard]] std::vector<Setting> flatten(const Node& root);
+
+// A list or map in one line, for messages and lists of settings.
+[[nodiscard]] std::string one_line(const Node& node);
+
+}  // namespace pentamesh::interop

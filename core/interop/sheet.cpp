@@ -1,0 +1,142 @@
+#include "core/interop/sheet.h"
+
+#include "core/base/nearest.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace pentamesh::interop {
+
+bool says_nothing(std::string_view value) {
+    return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    if (text.empty() || text.front() == '_' || text.back() == '_') return std::nullopt;
+    std::int64_t n = 0;
+    for (const char c : text) {
+        if (c == '_') continue;
+        if (c < '0' || c > '9' || n > (std::int64_t{1} << 58)) return std::nullopt;
+        n = n * 10 + (c - '0');
+    }
+    return negative ? -n : n;
+}
+
+Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of) {
+    rows_.reserve(settings.size());
+    for (Setting& s : settings) {
+        std::string key = key_of(s.name);
+        rows_.push_back({std::move(s), std::move(key), State::open, {}, {}});
+    }
+}
+
+const Setting* Sheet::last(std::string_view key) const {
+    const Setting* found = nullptr;
+    for (const Row& r : rows_)
+        if (r.key == key) found = &r.setting;
+    return found;
+}
+
+std::string Sheet::written(std::string_view key) const {
+    const Setting* s = last(key);
+    return s ? s->name : std::string(key);
+}
+
+std::string Sheet::value_of(std::string_view key) const {
+    const Setting* s = last(key);
+    return s ? s->value : std::string();
+}
+
+void Sheet::mark(std::string_view key, State state, std::string_view path, std::string_view why) {
+    for (Row& r : rows_) {
+        if (r.key != key) continue;
+        r.state = state;
+        r.path = path;
+        r.why = why;
+    }
+}
+
+void Sheet::refuse(const Setting& s, const std::string& allowed) {
+    std::string message = s.name + ": found " + shown_text(s.value) + ", must be " + allowed;
+    if (s.line > 0) message += " (line " + std::to_string(s.line) + ")";
+    error("setting-not-allowed", std::move(message));
+}
+
+const Setting* Sheet::read(std::string_view key, std::string_view path) {
+    const Setting* s = last(key);
+    if (!s) return nullptr;
+    mark(key, State::mapped, path, {});
+    if (!s->unknown.empty()) {
+        error("unknown-value", s->name + " is set from " + s->unknown
+                                   + ", which the text does not say: give it a value (line "
+                                   + std::to_string(s->line) + ")");
+        return nullptr;
+    }
+    return says_nothing(s->value) && !s->quoted && s->stated ? nullptr : s;
+}
+
+std::optional<std::int64_t> Sheet::integer(std::string_view key, std::string_view path, std::int64_t least,
+                                           std::int64_t most) {
+    const Setting* s = read(key, path);
+    if (!s) return std::nullopt;
+    const auto n = parse_integer(s->value);
+    if (n && *n >= least && *n <= most) return n;
+    refuse(*s, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return std::nullopt;
+}
+
+std::optional<double> Sheet::number(std::string_view key, std::string_view path) {
+    const Setting* s = read(key, path);
+    if (!s) return std::nullopt;
+    std::string plain;
+    for (const char c : s->value)
+        if (c != '_') plain.push_back(c);
+    char* end = nullptr;
+    const double x = std::strtod(plain.c_str(), &end);
+    if (!plain.empty() && end == plain.c_str() + plain.size()) return x;
+    refuse(*s, "a number");
+    return std::nullopt;
+}
+
+std::optional<bool> Sheet::flag(std::string_view key, std::string_view path) {
+    const Setting* s = read(key, path);
+    if (!s) return std::nullopt;
+    std::string word;
+    for (const char c : s->value) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (word.empty() || word == "true" || word == "yes" || word == "on" || word == "1") return true;
+    if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+    refuse(*s, "true or false");
+    return std::nullopt;
+}
+
+std::optional<std::string> Sheet::text(std::string_view key, std::string_view path) {
+    const Setting* s = read(key, path);
+    return s ? std::optional(s->value) : std::nullopt;
+}
+
+bool Sheet::failed() const {
+    return std::any_of(problems.begin(), problems.end(),
+                       [](const ImportProblem& p) { return p.severity == Severity::error; });
+}
+
+std::vector<std::string> Sheet::open_keys() const {
+    std::vector<std::string> keys;
+    for (const Row& r : rows_)
+        if (r.state == State::open && std::find(keys.begin(), keys.end(), r.key) == keys.end())
+            keys.push_back(r.key);
+    return keys;
+}
+
+void Sheet::lists(std::vector<Listed>& mapped, std::vector<Listed>& ignored,
+                  std::vector<Listed>& unmapped) const {
+    for (const Row& r : rows_) {
+        std::vector<Listed>& to = r.state == State::mapped     ? mapped
+                                  : r.state == State::unmapped ? unmapped
+                                                               : ignored;
+        to.push_back({r.setting.name, r.setting.value, r.path, r.why, r.setting.line});
+    }
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,409 @@
+#include "core/interop/shell_state.h"
+#include "core/interop/shell_words.h"
+
+#include <algorithm>
+
+namespace pentamesh::shell {
+namespace {
+
+constexpr int kMostDepth = 60;
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+bool has_unknown(std::string_view text) {
+    return text.find(kUnknownBegin) != std::string_view::npos;
+}
+
+std::int64_t number_or(const std::optional<std::string>& text, std::int64_t otherwise) {
+    if (!text || text->empty() || text->size() > 9) return otherwise;
+    const bool negative = text->front() == '-';
+    std::int64_t n = 0;
+    for (const char c : std::string_view(*text).substr(negative ? 1 : 0)) {
+        if (c < '0' || c > '9') return otherwise;
+        n = n * 10 + (c - '0');
+    }
+    return negative ? -n : n;
+}
+
+int last_line_mark(std::string_view text, int otherwise) {
+    const std::size_t begin = text.rfind(kLineBegin);
+    if (begin == std::string_view::npos) return otherwise;
+    int line = 0;
+    for (std::size_t i = begin + 1; i < text.size() && text[i] != kLineEnd; ++i)
+        line = line * 10 + (text[i] - '0');
+    return line;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i) out += (i > 0 ? " " : "") + texts[i];
+    return out;
+}
+
+// The shortest or longest part of `text` that the pattern matches at its beginning or end, taken away.
+std::string trimmed(const std::string& text, const std::string& pattern, bool front, bool longest) {
+    if (text.size() > 4096) return text;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const std::size_t n = longest ? text.size() - i : i;
+        const std::string_view part =
+            front ? std::string_view(text).substr(0, n) : std::string_view(text).substr(text.size() - n);
+        if (matches(pattern, part)) return front ? text.substr(n) : text.substr(0, text.size() - n);
+    }
+    return text;
+}
+
+std::string replaced(const std::string& text, const std::string& what, const std::string& with, bool all) {
+    if (what.empty()) return text;
+    std::string out;
+    std::size_t at = 0;
+    while (true) {
+        const std::size_t found = text.find(what, at);
+        if (found == std::string::npos || out.size() > kMostValueBytes) break;
+        out += text.substr(at, found - at) + with;
+        at = found + what.size();
+        if (!all) break;
+    }
+    return out + text.substr(at);
+}
+
+}  // namespace
+
+std::string line_mark(int line) {
+    return kLineBegin + std::to_string(line) + kLineEnd;
+}
+
+std::string without_line_marks(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != kLineBegin) {
+            out.push_back(text[i]);
+            continue;
+        }
+        const std::size_t end = text.find(kLineEnd, i);
+        if (end == std::string_view::npos) break;
+        i = end;
+    }
+    return out;
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+    // The usual walk with one place to go back to: the last star.
+    std::size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
+    while (t < text.size()) {
+        bool one = false;
+        std::size_t next = p + 1;
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                star = p++;
+                from = t;
+                continue;
+            }
+            const std::size_t close = pattern[p] == '[' ? pattern.find(']', p + 2) : std::string_view::npos;
+            if (close != std::string_view::npos) {
+                std::string_view set = pattern.substr(p + 1, close - p - 1);
+                const bool negated = set.front() == '!' || set.front() == '^';
+                if (negated) set.remove_prefix(1);
+                bool in = false;
+                for (std::size_t i = 0; i < set.size(); ++i) {
+                    if (i + 2 < set.size() && set[i + 1] == '-') {
+                        in = in || (text[t] >= set[i] && text[t] <= set[i + 2]);
+                        i += 2;
+                    } else {
+                        in = in || set[i] == text[t];
+                    }
+                }
+                one = in != negated;
+                next = close + 1;
+            } else {
+                one = pattern[p] == '?' || pattern[p] == text[t];
+            }
+        }
+        if (one) {
+            p = next;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::string Expander::unknown(std::string what, int line, bool unset) {
+    std::size_t i = 0;
+    while (i < script.unknowns.size()
+           && !(script.unknowns[i].what == what && script.unknowns[i].unset == unset))
+        ++i;
+    if (i == script.unknowns.size()) script.unknowns.push_back({std::move(what), line, unset});
+    return kUnknownBegin + std::to_string(i) + kUnknownEnd;
+}
+
+std::optional<std::string> Expander::known(std::string_view text) const {
+    const std::string plain = without_line_marks(text);
+    std::string out;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        if (plain[i] != kUnknownBegin) {
+            out.push_back(plain[i]);
+            continue;
+        }
+        const Unknown* u = unknown_in(script, std::string_view(plain).substr(i));
+        if (!u || !u->unset) return std::nullopt;
+        i = plain.find(kUnknownEnd, i);
+    }
+    return out;
+}
+
+// ---- parameters ---------------------------------------------------------------------------------------
+
+Expander::Looked Expander::look_up(const Part& p, int line) {
+    Looked out;
+    const bool all = p.index == "@" || p.index == "*";
+    out.separate = p.index == "@";
+    if (p.text == "@" || p.text == "*") {
+        out.set = state.in_function;
+        out.texts = state.in_function ? state.arguments : std::vector<std::string>{unknown("$@", line, true)};
+        return out;
+    }
+    if (p.text == "#" || p.text == "?" || p.text == "$" || p.text == "!" || p.text == "-") {
+        out.set = true;
+        out.texts = {p.text == "#" && state.in_function ? std::to_string(state.arguments.size())
+                     : p.text == "#"                    ? "0"
+                                                        : unknown("$" + p.text, line, false)};
+        return out;
+    }
+    if (p.text.size() == 1 && p.text[0] >= '0' && p.text[0] <= '9') {
+        const auto n = static_cast<std::size_t>(p.text[0] - '0');
+        out.set = n > 0 && state.in_function && n <= state.arguments.size();
+        out.texts = {out.set ? state.arguments[n - 1] : unknown("$" + p.text, line, n > 0)};
+        return out;
+    }
+    const auto it = state.variables.find(p.text);
+    if (it == state.variables.end()) {
+        out.texts = {unknown(p.text, line, true)};
+        return out;
+    }
+    const Variable& v = it->second;
+    out.set = true;
+    if (all) {
+        out.texts = v.elements;
+        return out;
+    }
+    const std::int64_t i = p.index.empty() ? 0 : number_or(known(calculate(p.index, line)), -1);
+    const auto n = static_cast<std::int64_t>(v.elements.size());
+    const std::int64_t at = i < 0 ? n + i : i;
+    out.texts = {at >= 0 && at < n ? v.elements[static_cast<std::size_t>(at)] : std::string()};
+    return out;
+}
+
+std::string Expander::changed(const Part& p, const std::string& value) {
+    const std::string& op = p.operation;
+    const auto operand = [&](std::size_t i) {
+        return i < p.operands.size() ? without_line_marks(expand_joined(p.operands[i])) : std::string();
+    };
+    const std::string plain = without_line_marks(value);
+    if (has_unknown(plain)) return value;
+    if (op == "#" || op == "##") return trimmed(plain, operand(0), true, op == "##");
+    if (op == "%" || op == "%%") return trimmed(plain, operand(0), false, op == "%%");
+    if (op == "/" || op == "//") return replaced(plain, operand(0), operand(1), op == "//");
+    if (op == "^^" || op == ",," || op == "^" || op == ",") {
+        std::string out = plain;
+        const std::size_t n = op.size() == 2 ? out.size() : std::min<std::size_t>(1, out.size());
+        for (std::size_t i = 0; i < n; ++i) {
+            const char c = out[i];
+            if (op[0] == '^' && c >= 'a' && c <= 'z') out[i] = static_cast<char>(c - 'a' + 'A');
+            if (op[0] == ',' && c >= 'A' && c <= 'Z') out[i] = static_cast<char>(c - 'A' + 'a');
+        }
+        return out;
+    }
+    if (op == ":") {
+        const auto size = static_cast<std::int64_t>(plain.size());
+        std::int64_t from = number_or(known(calculate(operand(0), 0)), size);
+        if (from < 0) from = std::max<std::int64_t>(0, size + from);
+        const std::int64_t n =
+            p.operands.size() > 1 ? number_or(known(calculate(operand(1), 0)), size) : size;
+        if (from >= size || n < 0) return "";
+        return plain.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(n));
+    }
+    return value;
+}
+
+Expander::Looked Expander::parameter(const Part& p, int line) {
+    Looked looked = look_up(p, line);
+    const std::string& op = p.operation;
+    if (op.empty()) return looked;
+    const auto empty = [&] {
+        for (const std::string& t : looked.texts)
+            if (const auto text = known(t); !text || !text->empty()) return false;
+        return true;
+    };
+    const auto instead = [&](std::size_t i) {
+        return Looked{{i < p.operands.size() ? expand_joined(p.operands[i]) : std::string()}, false, true};
+    };
+    const bool colon = op.size() == 2 && op[0] == ':';
+    const bool missing = !looked.set || (colon && empty());
+    if (op == ":-" || op == "-") return missing ? instead(0) : looked;
+    if (op == ":=" || op == "=") {
+        if (!missing) return looked;
+        looked = instead(0);
+        state.variables[p.text] = {looked.texts, false};
+        return looked;
+    }
+    if (op == ":+" || op == "+") return missing ? Looked{{}, false, true} : instead(0);
+    if (op == ":?" || op == "?") return looked;
+    if (op == "length") {
+        const bool all = !p.index.empty();
+        const auto text = known(looked.texts.empty() ? std::string() : looked.texts.front());
+        if (all) return {{std::to_string(looked.set ? looked.texts.size() : 0)}, false, true};
+        return {
+            {text ? std::to_string(text->size()) : unknown("${#" + p.text + "}", line, false)}, false, true};
+    }
+    if (op == "indirect") {
+        const auto name = known(looked.texts.empty() ? std::string() : looked.texts.front());
+        Part other;
+        other.text = name.value_or("");
+        if (other.text.empty()) return {{unknown("${!" + p.text + "}", line, false)}, false, true};
+        return look_up(other, line);
+    }
+    if (op == "unknown" || op == "@") return {{unknown("${" + p.text + "}", line, false)}, false, true};
+    for (std::string& t : looked.texts) t = changed(p, t);
+    return looked;
+}
+
+// ---- words --------------------------------------------------------------------------------------------
+
+// Collects the fields of a word as it is split.
+class Expander::Fields {
+  public:
+    Fields(int line, bool split) : line_(line), split_(split) {}
+
+    void put(std::string_view text, bool quoted) {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char c = text[i];
+            if (split_ && c == kLineBegin) {
+                i = mark(text, i);
+            } else if (split_ && !quoted && is_space(c)) {
+                close();
+            } else {
+                open();
+                if (fields_.back().text.size() < kMostValueBytes) fields_.back().text.push_back(c);
+            }
+        }
+    }
+    void put_quoted_empty() { open(); }
+    void next_field() {
+        close();
+        if (fields_.size() > kMostElements) fields_.pop_back();
+    }
+    std::vector<Argument>& fields() { return fields_; }
+
+  private:
+    std::size_t mark(std::string_view text, std::size_t i) {
+        int line = 0;
+        while (++i < text.size() && text[i] != kLineEnd) line = line * 10 + (text[i] - '0');
+        line_ = line;
+        // The line of a field is the one of its first character.
+        if (open_ && fields_.back().text.empty()) fields_.back().line = line;
+        return i;
+    }
+    void open() {
+        if (!open_) fields_.push_back({{}, line_});
+        open_ = true;
+    }
+    void close() { open_ = false; }
+
+    std::vector<Argument> fields_;
+    int line_;
+    bool split_, open_ = false;
+};
+
+void Expander::put_parts(const Word& word, Fields& fields) {
+    int line = word.line;
+    for (const Part& p : word.parts) {
+        switch (p.kind) {
+        case PartKind::literal:
+            if (p.quoted && p.text.empty()) fields.put_quoted_empty();
+            fields.put(p.text, true);
+            line = last_line_mark(p.text, line);
+            break;
+        case PartKind::command: {
+            const std::string shown = "$(" + p.text.substr(0, 40) + (p.text.size() > 40 ? "…" : "") + ")";
+            fields.put(unknown(shown, word.line, false), true);
+            break;
+        }
+        case PartKind::arithmetic: fields.put(calculate(p.text, word.line), true); break;
+        case PartKind::parameter: {
+            const Looked looked = parameter(p, word.line);
+            for (std::size_t i = 0; i < looked.texts.size(); ++i) {
+                if (i > 0 && (looked.separate || !p.quoted)) fields.next_field();
+                if (i > 0 && !looked.separate && p.quoted) fields.put(" ", true);
+                fields.put(looked.texts[i], p.quoted);
+            }
+            if (p.quoted && !looked.separate) fields.put_quoted_empty();
+            // The value brought the lines of its own text: what follows stands on this one again.
+            fields.put(line_mark(line), true);
+            break;
+        }
+        }
+    }
+}
+
+void Expander::expand(const Word& word, std::vector<Argument>& out) {
+    if (++depth_ < kMostDepth) {
+        Fields fields(word.line, true);
+        put_parts(word, fields);
+        for (Argument& a : fields.fields()) out.push_back(std::move(a));
+    } else {
+        out.push_back({unknown("a value nested too deep", word.line, false), word.line});
+    }
+    --depth_;
+}
+
+std::string Expander::expand_joined(const Word& word) {
+    if (++depth_ >= kMostDepth) {
+        --depth_;
+        return unknown("a value nested too deep", word.line, false);
+    }
+    Fields fields(word.line, false);
+    put_parts(word, fields);
+    --depth_;
+    std::vector<std::string> texts;
+    for (Argument& a : fields.fields()) texts.push_back(std::move(a.text));
+    std::string out = joined(texts);
+    return out.size() >= kMostValueBytes ? unknown("a value of more than 256 KiB", word.line, false) : out;
+}
+
+void Expander::assign(const Assignment& a) {
+    Variable v;
+    if (a.array) {
+        std::vector<Argument> fields;
+        for (const Word& w : a.elements) expand(w, fields);
+        for (const Argument& f : fields) v.elements.push_back(line_mark(f.line) + f.text);
+        v.array = true;
+    } else {
+        v.elements = {line_mark(a.line) + expand_joined(a.elements.front())};
+    }
+    Variable& to = state.variables[a.name];
+    if (!a.append) {
+        to = std::move(v);
+        return;
+    }
+    if (to.elements.empty()) to.elements.emplace_back();
+    if (a.array) {
+        if (!to.array && without_line_marks(to.elements.front()).empty()) to.elements.clear();
+        to.array = true;
+        for (std::string& e : v.elements)
+            if (to.elements.size() < kMostElements) to.elements.push_back(std::move(e));
+    } else {
+        to.elements.front() += v.elements.front();
+        if (to.elements.front().size() >= kMostValueBytes)
+            to.elements.front() = unknown(a.name + ", more than 256 KiB", a.line, false);
+    }
+}
+
+}  // namespace pentamesh::shell

@@ -1,0 +1,382 @@
+#include "core/interop/shell_script.h"
+
+#include "core/base/error.h"
+#include "core/interop/shell_state.h"
+#include "core/interop/shell_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+namespace pentamesh::shell {
+namespace {
+
+constexpr int kMostSteps = 20'000;
+constexpr int kMostCalls = 40;
+constexpr std::size_t kMostInvocations = 4'000;
+
+// #SBATCH --nodes=4, -N 4: what a batch system sets in the script's environment.
+void read_sbatch(std::string_view text, Expander& x) {
+    static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+        {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}};
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view row = text.substr(at, end - at);
+        at = end + 1;
+        if (!row.starts_with("#SBATCH")) continue;
+        row.remove_prefix(7);
+        row = row.substr(0, row.find(" #"));
+        std::vector<std::string> words;
+        for (std::size_t i = 0; i < row.size();) {
+            while (i < row.size() && (row[i] == ' ' || row[i] == '\t' || row[i] == '=' || row[i] == '\r'))
+                ++i;
+            std::size_t j = i;
+            while (j < row.size() && row[j] != ' ' && row[j] != '\t' && row[j] != '=' && row[j] != '\r') ++j;
+            if (j > i) words.emplace_back(row.substr(i, j - i));
+            i = j;
+        }
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            std::string_view w = words[i];
+            const std::string value =
+                i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1] : "";
+            if (w.starts_with("--")) {
+                x.script.sbatch.insert_or_assign(std::string(w.substr(2)), value);
+            } else if (w.size() >= 2 && w[0] == '-') {
+                for (const auto& [letter, name] : kShort)
+                    if (w.substr(1, 1) == letter)
+                        x.script.sbatch.insert_or_assign(std::string(name),
+                                                         w.size() > 2 ? std::string(w.substr(2)) : value);
+            }
+        }
+    }
+    const auto set = [&](std::string_view option, std::initializer_list<const char*> variables) {
+        const auto it = x.script.sbatch.find(option);
+        if (it == x.script.sbatch.end() || it->second.empty()) return;
+        for (const char* v : variables) x.state.variables[v] = {{it->second}, false};
+    };
+    set("nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+    set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
+    set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
+    set("gpus-per-node", {"SLURM_GPUS_PER_NODE"});
+    set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
+}
+
+void collect_assigned(const Command& c, std::set<std::string>& names) {
+    for (const Assignment& a : c.assignments) names.insert(a.name);
+    if (c.kind == CommandKind::loop) names.insert(c.name);
+    for (const CommandPtr& b : c.body) collect_assigned(*b, names);
+    for (const Case& k : c.cases) collect_assigned(*k.body, names);
+}
+
+class Runner {
+  public:
+    Runner(std::string_view text, const std::string& path) : path_(path) {
+        read_sbatch(text, x_);
+        run(*parse(text, path));
+    }
+    Script take() { return std::move(x_.script); }
+
+  private:
+    enum class Flow : std::uint8_t { on, left_loop, left_function, ended };
+
+    bool stopped() const { return flow_ != Flow::on || steps_ > kMostSteps; }
+
+    Truth run(const Command& c) {
+        if (++steps_ > kMostSteps || stopped()) return Truth::unknown;
+        switch (c.kind) {
+        case CommandKind::simple: return simple(c);
+        case CommandKind::sequence:
+        case CommandKind::pipeline: {
+            Truth t = Truth::yes;
+            for (const CommandPtr& b : c.body) {
+                if (stopped()) break;
+                t = run(*b);
+            }
+            return c.kind == CommandKind::pipeline ? Truth::unknown : t;
+        }
+        case CommandKind::both: return chain(c, Truth::yes);
+        case CommandKind::either: return chain(c, Truth::no);
+        case CommandKind::negated: {
+            const Truth t = run(*c.body[0]);
+            return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
+        }
+        case CommandKind::choice: {
+            const Truth t = run(*c.body[0]);
+            branch(
+                t, [&] { run(*c.body[1]); }, [&] { run(*c.body[2]); });
+            return Truth::unknown;
+        }
+        case CommandKind::loop: return loop(c);
+        case CommandKind::repeat: return repeat(c);
+        case CommandKind::match: return match(c);
+        case CommandKind::function: x_.state.functions[c.name] = c.body[0]; return Truth::yes;
+        case CommandKind::arithmetic: return arithmetic(c);
+        case CommandKind::test: {
+            std::vector<std::string> words;
+            for (const Word& w : c.words) words.push_back(x_.expand_joined(w));
+            return x_.test(std::move(words));
+        }
+        }
+        return Truth::unknown;
+    }
+
+    Truth chain(const Command& c, Truth goes_on) {
+        const Truth t = run(*c.body[0]);
+        if (stopped()) return t;
+        if (t == goes_on) return run(*c.body[1]);
+        if (t != Truth::unknown) return t;
+        branch(
+            t, [&] { run(*c.body[1]); }, [] {});
+        return Truth::unknown;
+    }
+
+    // Runs one side, or both where nobody knows: what differs between them is unknown then.
+    template <typename A, typename B>
+    void branch(Truth t, A&& yes, B&& no) {
+        if (t == Truth::yes) return yes();
+        if (t == Truth::no) return no();
+        const State before = x_.state;
+        const Flow flow = flow_;
+        yes();
+        State after = std::exchange(x_.state, before);
+        flow_ = flow;
+        no();
+        flow_ = flow;  // an exit that may not happen does not end the reading
+        for (const auto& [name, value] : after.variables) {
+            const auto it = x_.state.variables.find(name);
+            if (it != x_.state.variables.end() && it->second == value) continue;
+            // A value that only one side sets, where nothing was: it is taken.
+            const bool either_side = it == x_.state.variables.end() && !before.variables.contains(name);
+            x_.state.variables[name] = either_side ? value : Variable{{x_.unknown(name, 0, false)}, false};
+        }
+        for (auto& [name, body] : after.functions) x_.state.functions.try_emplace(name, body);
+    }
+
+    Truth loop(const Command& c) {
+        std::vector<Argument> words;
+        for (const Word& w : c.words) x_.expand(w, words);
+        for (const Argument& word : words) {
+            if (stopped()) break;
+            x_.state.variables[c.name] = {{word.text}, false};
+            run(*c.body[0]);
+            if (flow_ == Flow::left_loop) {
+                flow_ = Flow::on;
+                break;
+            }
+        }
+        return Truth::unknown;
+    }
+
+    Truth repeat(const Command& c) {
+        std::set<std::string> names;
+        collect_assigned(*c.body[0], names);
+        for (const std::string& n : names) x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
+        return Truth::unknown;
+    }
+
+    Truth match(const Command& c) {
+        const auto text = x_.known(x_.expand_joined(c.words[0]));
+        if (!text) {
+            // Nobody knows: no side is taken, what any of them sets is unknown.
+            std::set<std::string> names;
+            for (const Case& k : c.cases) collect_assigned(*k.body, names);
+            for (const std::string& n : names)
+                x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
+            return Truth::unknown;
+        }
+        for (const Case& k : c.cases)
+            for (const Word& pattern : k.patterns) {
+                const auto p = x_.known(x_.expand_joined(pattern));
+                if (p && matches(*p, *text)) return run(*k.body);
+            }
+        return Truth::unknown;
+    }
+
+    // (( X = 1 )), (( X += 2 )), (( A > B ))
+    Truth arithmetic(const Command& c) {
+        std::string_view s = c.name;
+        std::size_t n = 0;
+        while (n < s.size() && s[n] == ' ') ++n;
+        std::size_t end = n;
+        while (end < s.size() && is_name_char(s[end])) ++end;
+        const std::string name(s.substr(n, end - n));
+        std::size_t op = end;
+        while (op < s.size() && s[op] == ' ') ++op;
+        const std::string_view rest = s.substr(op);
+        const bool sets = rest.size() > 1 && rest[0] == '=' && rest[1] != '=';
+        const bool steps = rest.size() > 1
+                           && (rest[0] == '+' || rest[0] == '-' || rest[0] == '*' || rest[0] == '/')
+                           && (rest[1] == '=' || rest[1] == rest[0]);
+        if (!name.empty() && (sets || steps)) {
+            std::string expression(sets ? rest.substr(1) : rest.substr(2));
+            if (steps) expression = name + rest[0] + "(" + (rest[1] == '=' ? expression : "1") + ")";
+            x_.state.variables[name] = {{x_.calculate(expression, c.line)}, false};
+            return Truth::unknown;
+        }
+        const auto value = x_.known(x_.calculate(c.name, c.line));
+        return !value || value->empty() ? Truth::unknown : *value == "0" ? Truth::no : Truth::yes;
+    }
+
+    Truth simple(const Command& c) {
+        std::vector<Argument> words;
+        for (const Word& w : c.words) x_.expand(w, words);
+        if (words.empty()) {
+            for (const Assignment& a : c.assignments) x_.assign(a);
+            return Truth::yes;
+        }
+        const std::string program = x_.known(words.front().text).value_or("");
+        if (const auto builtin = run_builtin(program, words, c)) return *builtin;
+        const auto f = x_.state.functions.find(program);
+        if (f != x_.state.functions.end()) return call(program, f->second, words);
+        if (x_.script.invocations.size() < kMostInvocations) {
+            Invocation made{{}, c.line};
+            for (Argument& a : words) made.words.push_back({without_line_marks(a.text), a.line});
+            x_.script.invocations.push_back(std::move(made));
+        }
+        run_inner_scripts(words, c);
+        return Truth::unknown;
+    }
+
+    Truth call(const std::string& name, const CommandPtr& body, const std::vector<Argument>& words) {
+        // A function that calls itself ends by what only a running shell knows.
+        if (calls_ > kMostCalls || !active_.insert(name).second) return Truth::unknown;
+        ++calls_;
+        std::vector<std::string> arguments;
+        for (std::size_t i = 1; i < words.size(); ++i) arguments.push_back(words[i].text);
+        std::swap(arguments, x_.state.arguments);
+        const bool inside = std::exchange(x_.state.in_function, true);
+        const Truth t = run(*body);
+        if (flow_ == Flow::left_function) flow_ = Flow::on;
+        x_.state.in_function = inside;
+        x_.state.arguments = std::move(arguments);
+        --calls_;
+        active_.erase(name);
+        return t;
+    }
+
+    std::optional<Truth> run_builtin(const std::string& program, const std::vector<Argument>& words,
+                                     const Command& c) {
+        if (program == "export" || program == "local" || program == "declare" || program == "readonly"
+            || program == "typeset") {
+            for (const Assignment& a : c.assignments) x_.assign(a);
+            return Truth::yes;
+        }
+        if (program == "[" || program == "test") {
+            std::vector<std::string> rest;
+            for (std::size_t i = 1; i < words.size(); ++i) rest.push_back(words[i].text);
+            if (program == "[" && !rest.empty() && rest.back() == "]") rest.pop_back();
+            // An unquoted word that is empty vanishes: `[ -z ${TP} ]` asks for nothing and is true.
+            if (rest.size() == 1 && (rest[0] == "-z" || rest[0] == "-n")) return Truth::yes;
+            return x_.test(std::move(rest));
+        }
+        if (program == ":" || program == "true" || program == "set" || program == "shopt"
+            || program == "trap")
+            return Truth::yes;
+        if (program == "false") return Truth::no;
+        if (program == "unset") {
+            for (std::size_t i = 1; i < words.size(); ++i)
+                x_.state.variables.erase(x_.known(words[i].text).value_or(""));
+            return Truth::yes;
+        }
+        if (program == "shift") {
+            if (!x_.state.arguments.empty()) x_.state.arguments.erase(x_.state.arguments.begin());
+            return Truth::yes;
+        }
+        if (program == "read") {
+            for (std::size_t i = 1; i < words.size(); ++i)
+                if (const auto n = x_.known(words[i].text); n && !n->starts_with("-"))
+                    x_.state.variables[*n] = {{x_.unknown(*n, c.line, false)}, false};
+            return Truth::unknown;
+        }
+        if (program == "exit")
+            flow_ = Flow::ended;
+        else if (program == "return")
+            flow_ = Flow::left_function;
+        else if (program == "break" || program == "continue")
+            flow_ = program == "break" ? Flow::left_loop : flow_;
+        else if (program == "eval") {
+            std::string text;
+            for (std::size_t i = 1; i < words.size(); ++i) text += (i > 1 ? " " : "") + words[i].text;
+            run_text(text, c.line);
+        } else
+            return std::nullopt;
+        return Truth::unknown;
+    }
+
+    // `bash -c "…"`, and here-documents that a shell or sbatch reads.
+    void run_inner_scripts(const std::vector<Argument>& words, const Command& c) {
+        bool shell = false;
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string w = x_.known(words[i].text).value_or("");
+            const std::string_view name = std::string_view(w).substr(w.find_last_of('/') + 1);
+            shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
+            const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
+            if (script && i + 1 < words.size()) {
+                run_text(words[i + 1].text, c.line);
+                return;
+            }
+        }
+        if (shell)
+            for (const std::string& document : c.documents) run_text(document, c.line);
+    }
+
+    void run_text(const std::string& text, int line) {
+        if (++calls_ > kMostCalls) {
+            --calls_;
+            return;
+        }
+        try {
+            run(*parse(without_line_marks(text), path_, line));
+        } catch (const Error&) {
+            // What does not parse as a script says nothing; the launch itself stands where it was read.
+            (void)x_.unknown("eval of line " + std::to_string(line), line, false);
+        }
+        --calls_;
+    }
+
+    const std::string& path_;
+    Expander x_;
+    Flow flow_ = Flow::on;
+    int steps_ = 0, calls_ = 0;
+    std::set<std::string> active_;  // functions that are being called
+};
+
+}  // namespace
+
+Script read_script(std::string_view text, const std::string& path) {
+    // Marks of our own cannot come from a file.
+    std::string clean;
+    clean.reserve(text.size());
+    for (const char c : text)
+        if (!(c >= '\x01' && c <= '\x05') && c != '\0') clean.push_back(c);
+    return Runner(clean, path).take();
+}
+
+const Unknown* unknown_in(const Script& script, std::string_view text) {
+    const std::size_t begin = text.find(kUnknownBegin);
+    if (begin == std::string_view::npos) return nullptr;
+    std::size_t index = 0;
+    const char* const end = text.data() + text.size();
+    std::from_chars(text.data() + begin + 1, end, index);
+    return index < script.unknowns.size() ? &script.unknowns[index] : nullptr;
+}
+
+std::string shown(const Script& script, std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != kUnknownBegin) {
+            out.push_back(text[i]);
+            continue;
+        }
+        const Unknown* u = unknown_in(script, text.substr(i));
+        if (u) out += u->what.starts_with("$") ? u->what : "${" + u->what + "}";
+        const std::size_t end = text.find(kUnknownEnd, i);
+        if (end == std::string_view::npos) break;
+        i = end;
+    }
+    return out;
+}
+
+}  // namespace pentamesh::shell

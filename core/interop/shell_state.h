@@ -1,0 +1,69 @@
+// Variables, functions and unknown values while a script is read; shared by expansion, tests and arithmetic.
+#pragma once
+
+#include "core/interop/shell_script.h"
+#include "core/interop/shell_syntax.h"
+
+#include <cstdint>
+
+namespace pentamesh::shell {
+
+// Inside a value an unknown stands as kUnknownBegin, its index, kUnknownEnd.
+inline constexpr char kUnknownBegin = '\x02', kUnknownEnd = '\x03';
+inline constexpr std::size_t kMostValueBytes = std::size_t{1} << 18;
+inline constexpr std::size_t kMostElements = 20'000;
+
+struct Variable {
+    std::vector<std::string> elements;
+    bool array = false;
+    bool operator==(const Variable&) const = default;
+};
+
+struct State {
+    std::map<std::string, Variable, std::less<>> variables;
+    std::map<std::string, CommandPtr, std::less<>> functions;
+    std::vector<std::string> arguments;  // $1 …, of a function
+    bool in_function = false;
+};
+
+enum class Truth : std::uint8_t { no, yes, unknown };
+
+class Expander {
+  public:
+    State state;
+    Script script;
+
+    // A mark that stands for a value nobody knows.
+    [[nodiscard]] std::string unknown(std::string what, int line, bool unset);
+    // The fields that a command gets of a word: expanded, split where it is not quoted.
+    void expand(const Word& word, std::vector<Argument>& out);
+    // The word as one text, line marks inside: what an assignment stores.
+    [[nodiscard]] std::string expand_joined(const Word& word);
+    // Without line marks; unknowns that are unset are empty. nullopt: it holds another unknown.
+    [[nodiscard]] std::optional<std::string> known(std::string_view text) const;
+    [[nodiscard]] std::string calculate(std::string_view expression, int line);
+    void assign(const Assignment& a);
+    [[nodiscard]] Truth test(std::vector<std::string> words);
+
+  private:
+    // What a parameter stands for: its texts, and whether they are fields of their own ("${A[@]}").
+    struct Looked {
+        std::vector<std::string> texts;
+        bool separate = false;
+        bool set = false;
+    };
+    [[nodiscard]] Looked look_up(const Part& p, int line);
+    [[nodiscard]] Looked parameter(const Part& p, int line);
+    [[nodiscard]] std::string changed(const Part& p, const std::string& value);
+    class Fields;
+    void put_parts(const Word& word, Fields& fields);
+
+    int depth_ = 0;
+};
+
+[[nodiscard]] std::string line_mark(int line);
+[[nodiscard]] std::string without_line_marks(std::string_view text);
+// Bash patterns: * ? [a-z]. Bounded time.
+[[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
+
+}  // namespace pentamesh::shell

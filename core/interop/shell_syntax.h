@@ -1,0 +1,82 @@
+// The syntax of a launch script: words, commands and control flow of the shell language, as far as scripts
+// that start a training run use it. POSIX.1-2017, chapter 2, and the Bash reference manual, chapter 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::shell {
+
+struct Part;
+
+// What the shell makes one word of before it splits it.
+struct Word {
+    std::vector<Part> parts;
+    int line = 0;
+};
+
+enum class PartKind : std::uint8_t { literal, parameter, arithmetic, command };
+
+struct Part {
+    PartKind kind = PartKind::literal;
+    bool quoted = false;  // inside quotes: not split, no pattern
+    std::string text;     // the literal; the parameter's name; the expression; the command's source
+    // Of a parameter: ":-", "=", "+", "%", "##", "/", ":" (a substring), "length" ...; empty: the value
+    // alone.
+    std::string operation;
+    std::string index;  // of an array: "@", "*" or a number; empty: none
+    std::vector<Word> operands;
+};
+
+struct Assignment {
+    std::string name;
+    bool append = false;            // +=
+    bool array = false;             // the value is `elements`
+    std::vector<Word> elements{1};  // one word of a scalar
+    int line = 0;
+};
+
+enum class CommandKind : std::uint8_t {
+    simple,
+    sequence,    // body in order
+    both,        // body[0] && body[1]
+    either,      // body[0] || body[1]
+    negated,     // ! body[0]
+    pipeline,    // every command of body
+    choice,      // if: body[0] condition, body[1] then, body[2] else (may be an empty sequence)
+    loop,        // for: `words` one after another into `name`, body[0]
+    repeat,      // while, until, for ((;;)): body[0] once or never, nobody knows
+    match,       // case: words[0]; cases
+    function,    // name, body[0]
+    arithmetic,  // (( name ))
+    test,        // [[ words ]]
+};
+
+struct Command;
+using CommandPtr = std::shared_ptr<const Command>;
+
+struct Case {
+    std::vector<Word> patterns;
+    CommandPtr body;
+};
+
+struct Command {
+    CommandKind kind = CommandKind::sequence;
+    int line = 0;
+    std::string name;
+    std::vector<Assignment> assignments;  // of a simple command
+    std::vector<Word> words;
+    std::vector<std::string> documents;  // here-documents fed to it
+    std::vector<CommandPtr> body;
+    std::vector<Case> cases;
+};
+
+// Error (invalid) with the line where quotes or blocks do not end, and of what is nested too deep.
+[[nodiscard]] CommandPtr parse(std::string_view text, const std::string& path, int first_line = 1);
+// A text that a word may hold: $X, ${X:-a} and $((1 + 2)) in it are read, quotes are not removed.
+[[nodiscard]] Word parse_double_quoted(std::string_view text, int line);
+
+}  // namespace pentamesh::shell

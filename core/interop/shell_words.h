@@ -1,0 +1,79 @@
+// Reads the words of a launch script: quotes, expansions, here-documents, and what stands between words.
+#pragma once
+
+#include "core/interop/shell_syntax.h"
+
+#include <functional>
+
+namespace pentamesh::shell {
+
+// A line's number inside a text: an option in a long quoted string keeps the line that it stands on.
+inline constexpr char kLineBegin = '\x04', kLineEnd = '\x05';
+
+// The word as written where it holds no expansion; empty otherwise.
+[[nodiscard]] std::string plain_text(const Word& word);
+[[nodiscard]] bool is_name_start(char c);
+[[nodiscard]] bool is_name_char(char c);
+
+class WordReader {
+  public:
+    WordReader(std::string_view text, const std::string& path, int line = 1)
+        : text_(text), path_(&path), line_(line) {}
+
+    [[noreturn]] void fail(const std::string& what) const;
+    [[nodiscard]] int line() const { return line_; }
+    [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
+    [[nodiscard]] std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
+    [[nodiscard]] bool starts(std::string_view s) const { return rest().starts_with(s); }
+    // Moves past `s` where it stands next; with `advance` false it only looks.
+    bool take(std::string_view s, bool advance = true);
+    // Past the word `s` where it stands next and is a word of its own.
+    bool take_word(std::string_view s);
+    // The same of ")" and "}", which need no blank behind them.
+    bool take_operator(std::string_view s);
+
+    void skip_blanks();       // blanks, continued lines, a comment
+    void skip_blank_lines();  // newlines and single semicolons too
+    // "then", "fi", ")" ...: the unquoted word or operator that stands next; empty for anything else.
+    [[nodiscard]] std::string_view peek_plain() const;
+    [[nodiscard]] bool more_words() const;
+
+    [[nodiscard]] std::string name();
+    [[nodiscard]] Word word();
+    [[nodiscard]] Word test_word();  // of [[ ]]: && || ( ) < > are words too
+    bool assignment(Assignment& out);
+    bool empty_parentheses();                        // of `name ()`
+    [[nodiscard]] std::string double_parentheses();  // what stands in (( ))
+    // True where at least one redirection was passed. Texts of here-documents are added to `documents`.
+    bool skip_redirections(std::vector<std::string>* documents);
+    [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }
+    // The parts of a text as between double quotes, to the end.
+    [[nodiscard]] Word double_quoted_all();
+
+  private:
+    struct Pending {
+        std::string end;
+        bool strip_tabs = false;
+        std::vector<std::string>* into = nullptr;
+    };
+    void next_line();
+    void read_here_documents();
+    void put_literal(Word& w, char c, bool quoted) const;
+    void line_mark(Word& w, bool quoted) const;
+    void single_quotes(Word& w);
+    void double_quotes(Word& w);
+    void dollar(Word& w, bool quoted);
+    void braces(Part& p);
+    void backquotes(Word& w, bool quoted);
+    [[nodiscard]] std::string until_matching(char open, char close);
+    [[nodiscard]] Word operand(std::string_view text) const;
+
+    std::string_view text_;
+    const std::string* path_;  // never null; outlives the reader
+    std::size_t at_ = 0, command_began_ = 0;
+    int line_ = 1;
+    int level_ = 0;  // of values inside values
+    std::vector<Pending> pending_;
+};
+
+}  // namespace pentamesh::shell

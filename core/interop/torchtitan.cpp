@@ -1,0 +1,294 @@
+// torchtitan: TOML until February 2026 (torchtitan/config/job_config.py), Python and flags since
+// (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
+#include "core/base/nearest.h"
+#include "core/interop/readers.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+constexpr std::string_view kParallelism[] = {"data_parallel_replicate_degree",
+                                             "data_parallel_shard_degree",
+                                             "fsdp_reshard_after_forward",
+                                             "tensor_parallel_degree",
+                                             "enable_sequence_parallel",
+                                             "disable_loss_parallel",
+                                             "enable_async_tensor_parallel",
+                                             "pipeline_parallel_degree",
+                                             "pipeline_parallel_schedule",
+                                             "pipeline_parallel_schedule_csv",
+                                             "pipeline_parallel_split_points",
+                                             "pipeline_parallel_layers_per_stage",
+                                             "pipeline_parallel_first_stage_less_layers",
+                                             "pipeline_parallel_last_stage_less_layers",
+                                             "pipeline_parallel_microbatch_size",
+                                             "pipeline_parallel_expert_parallel_overlap",
+                                             "module_fqns_per_model_part",
+                                             "num_pp_microbatches",
+                                             "context_parallel_degree",
+                                             "context_parallel_load_balancer",
+                                             "context_parallel_rotate_method",
+                                             "expert_parallel_degree",
+                                             "expert_tensor_parallel_degree",
+                                             "enable_compiled_autograd",
+                                             "expert_parallel_a2a_dispatch_impl",
+                                             "expert_parallel_comm_backend",
+                                             "full_dtensor",
+                                             "spmd_backend"};
+
+class Reader {
+  public:
+    Reader(Sheet& sheet, Draft& draft, const Presets& presets)
+        : s_(sheet), d_(draft), l_(draft.layout), presets_(presets) {}
+
+    void read() {
+        unknown_fields();
+        model();
+        degrees();
+        if (s_.failed()) return;
+        precision();
+        pipeline();
+        batch();
+        recompute();
+        for (const std::string& key : s_.open_keys()) s_.ignore(key);
+    }
+
+  private:
+    // The framework refuses a field of [parallelism] that it does not have.
+    void unknown_fields() {
+        const std::vector<std::string_view> known(std::begin(kParallelism), std::end(kParallelism));
+        for (const std::string& key : s_.open_keys()) {
+            const std::string name = s_.written(key);
+            const bool degree = name.find("arallelism.") != std::string::npos
+                                || name.find("ParallelismConfig.") != std::string::npos;
+            const bool is_call = key.find('(') != std::string::npos;
+            if (!degree || is_call || std::find(known.begin(), known.end(), key) != known.end()) continue;
+            s_.error("setting-unknown", name + ": torchtitan has no such field; the closest is "
+                                            + std::string(nearest(key, known)));
+        }
+    }
+
+    void model() {
+        std::string name = s_.value_of("model.name");
+        const std::string flavor = s_.value_of("flavor");
+        if (!name.empty()) {
+            s_.map("model.name", "/model");
+            s_.map("flavor", "/model");
+        }
+        for (const char* key : {"config", "model_registry(0)", "hf_assets_path", "tokenizer_path"}) {
+            const std::string value = s_.value_of(key);
+            if (value.empty() || !d_.model_preset.empty()) continue;
+            if (!name.empty() && !flavor.empty()) d_.model_preset = preset_for(presets_, name + " " + flavor);
+            if (d_.model_preset.empty()) d_.model_preset = preset_for(presets_, value);
+            if (!d_.model_preset.empty()) s_.map(key, "/model");
+        }
+        if (d_.model_preset.empty() && !name.empty())
+            d_.model_preset = preset_for(presets_, name + " " + flavor);
+        if (!d_.model_preset.empty() && presets_.has(PresetKind::model, d_.model_preset))
+            layers_ = presets_.model(d_.model_preset).layers;
+    }
+
+    void degrees() {
+        const auto take = [&](const char* key, const char* axis) {
+            const std::int64_t n = s_.integer(key, std::string("/layout/") + axis).value_or(1);
+            l_[axis] = n;
+            return n;
+        };
+        const std::int64_t tp = take("tensor_parallel_degree", "tp"),
+                           cp = take("context_parallel_degree", "cp");
+        pp_ = take("pipeline_parallel_degree", "pp");
+        const std::int64_t ep = take("expert_parallel_degree", "ep");
+        const std::int64_t replicate =
+            s_.integer("data_parallel_replicate_degree", "/layout/dp_replicate").value_or(1);
+        std::int64_t shard = s_.integer("data_parallel_shard_degree", "/layout/dp_shard", -1).value_or(-1);
+        const std::int64_t rest = tp * cp * pp_ * replicate;
+        if (shard < 1 && d_.gpus == 0) ask_for_gpus(s_, d_, rest);
+        if (d_.gpus == 0) d_.gpus = rest * shard;
+        if (shard < 1) shard = d_.gpus / std::max<std::int64_t>(rest, 1);
+        if (rest * shard != d_.gpus) {
+            s_.error("world-not-divisible", "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is "
+                                                + std::to_string(rest * shard) + ", the job has "
+                                                + std::to_string(d_.gpus) + " GPUs");
+            return;
+        }
+        l_["dp_shard"] = shard;
+        l_["dp_replicate"] = replicate;
+        l_["zero"] = shard > 1 || cp > 1 ? 3 : 0;
+        l_["order"] = "tp-cp-ep-dp_shard-dp_replicate-pp";
+        l_["sequence_parallel"] =
+            tp > 1 && s_.flag("enable_sequence_parallel", "/layout/sequence_parallel").value_or(true);
+        const auto etp = s_.integer("expert_tensor_parallel_degree", "/layout/etp");
+        if (ep > 1 || etp) l_["etp"] = etp.value_or(1);
+        const auto reshard = s_.text("fsdp_reshard_after_forward", "/layout/zero");
+        if (reshard && *reshard == "never")
+            s_.cannot_hold("fsdp_reshard_after_forward", "the plan reshards after the forward pass");
+        const std::string rotate =
+            s_.text("context_parallel_rotate_method", "/layout/cp_comm").value_or("allgather");
+        if (cp > 1) l_["cp_comm"] = rotate == "alltoall" ? "ring" : "allgather";
+        if (const auto on = s_.flag("enable_async_tensor_parallel", "/training/overlap/tp"))
+            d_.training["overlap"] = {{"tp", *on}};
+        ranks_ = shard * replicate;
+    }
+
+    void precision() {
+        std::string compute = "bf16";
+        if (s_.text("mixed_precision_param", "/training/compute").value_or("bfloat16") == "float32")
+            compute = "fp32";
+        const std::string converters = s_.text("converters", "/training/compute").value_or("");
+        if (converters.find("float8") != std::string::npos || converters.find("mxfp8") != std::string::npos)
+            compute = "fp8";
+        for (const char* key : {"Float8LinearConverter.Config()", "Float8LinearConfig()"})
+            if (s_.has(key)) compute = "fp8";
+        d_.training["compute"] = compute;
+        const std::string reduce =
+            s_.text("mixed_precision_reduce", "/training/gradients").value_or("float32");
+        d_.training["gradients"] = reduce == "bfloat16" ? "bf16" : "fp32";
+        if (s_.flag("enable_cpu_offload", "/training").value_or(false))
+            s_.cannot_hold("enable_cpu_offload", "the plan keeps everything in GPU memory");
+    }
+
+    void pipeline() {
+        const std::string name = s_.text("pipeline_parallel_schedule", "/layout/schedule").value_or("1F1B");
+        const auto per_stage = s_.integer("pipeline_parallel_layers_per_stage", "/layout/virtual_stages");
+        const auto less_first =
+            s_.integer("pipeline_parallel_first_stage_less_layers", "/layout/stage_layers", 0);
+        const auto less_last =
+            s_.integer("pipeline_parallel_last_stage_less_layers", "/layout/stage_layers", 0);
+        for (const char* key : {"pipeline_parallel_schedule_csv", "module_fqns_per_model_part",
+                                "pipeline_parallel_split_points"})
+            if (const std::string v = s_.value_of(key); !v.empty() && v != "[]" && !says_nothing(v))
+                s_.cannot_hold(key, "the plan has no field for it");
+        if (pp_ <= 1) return;
+        static constexpr std::pair<std::string_view, std::string_view> schedules[] = {
+            {"1F1B", "1f1b"},
+            {"GPipe", "gpipe"},
+            {"Interleaved1F1B", "interleaved"},
+            {"LoopedBFS", "looped-bfs"},
+            {"ZBVZeroBubble", "zb-v"},
+            {"DualPipeV", "dualpipev"},
+            {"InterleavedZeroBubble", ""}};
+        std::string schedule;
+        bool known = false;
+        for (const auto& [theirs, ours] : schedules) {
+            std::string a(theirs), b = name;
+            for (std::string* t : {&a, &b})
+                std::transform(t->begin(), t->end(), t->begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            if (a == b) {
+                schedule = ours;
+                known = true;
+            }
+        }
+        if (!known) {
+            s_.error("schedule-unknown", s_.written("pipeline_parallel_schedule") + ": " + name
+                                             + " is no schedule of torchtitan");
+            return;
+        }
+        if (schedule.empty()) {
+            s_.cannot_hold("pipeline_parallel_schedule", "the plan has no interleaved zero-bubble schedule");
+            schedule = "interleaved";
+        }
+        const std::int64_t input = less_first.value_or(1), output = less_last.value_or(1);
+        const bool looped = schedule == "interleaved" || schedule == "looped-bfs" || schedule == "zb-v"
+                            || schedule == "dualpipev";
+        std::int64_t v = looped ? 2 : 1;
+        if (per_stage && layers_ > 0)
+            v = std::max<std::int64_t>(1, (layers_ + input + output + *per_stage - 1) / *per_stage / pp_);
+        l_["virtual_stages"] = v;
+        l_["schedule"] = schedule;
+        stage_layers(pp_ * v, input, output);
+    }
+
+    // pipeline_parallel.py, generate_llm_fqn_per_model_part: the ends hold fewer layers, what is left goes to
+    // the first.
+    void stage_layers(std::int64_t stages, std::int64_t input, std::int64_t output) {
+        if (layers_ <= 0 || stages <= 1) return;
+        const std::int64_t counted = layers_ + input + output;
+        std::vector<std::int64_t> out;
+        for (std::int64_t i = 0; i < stages; ++i)
+            out.push_back(counted / stages + (i < counted % stages ? 1 : 0));
+        out.front() = std::max<std::int64_t>(0, out.front() - input);
+        out.back() = std::max<std::int64_t>(0, out.back() - output);
+        l_["stage_layers"] = out;
+    }
+
+    void batch() {
+        nlohmann::json& t = d_.training;
+        std::int64_t sequence = s_.integer("seq_len", "/training/sequence_length").value_or(0);
+        if (sequence == 0)
+            sequence = s_.integer("max_context_length", "/training/sequence_length").value_or(0);
+        if (sequence > 0) t["sequence_length"] = sequence;
+        const auto tokens = product("num_tokens_per_microbatch_per_dp_rank", "/training/micro_batch");
+        const auto total = product("num_tokens_per_train_step", "/training/global_batch");
+        if (tokens && sequence > 0) {
+            const std::int64_t micro = std::max<std::int64_t>(1, *tokens / sequence);
+            const std::int64_t calls =
+                s_.integer("num_pp_microbatches", "/training/global_batch").value_or(pp_ > 1 ? pp_ : 1);
+            t["micro_batch"] = micro;
+            t["global_batch"] = total && *total > 0 ? *total / sequence : micro * ranks_ * calls;
+            return;
+        }
+        auto local = s_.integer("local_batch_size", "/training/micro_batch");
+        if (!local) local = s_.integer("batch_size", "/training/micro_batch");
+        const auto global = s_.integer("global_batch_size", "/training/global_batch", -1);
+        const auto pipelined = s_.integer("pipeline_parallel_microbatch_size", "/training/micro_batch");
+        if (!local) return ask_for_batch(s_, d_, 1, ranks_);
+        const std::int64_t micro = pp_ > 1 ? pipelined.value_or(1) : *local;
+        t["micro_batch"] = micro;
+        t["global_batch"] = global && *global > 0 ? *global : *local * ranks_;
+        if (t["global_batch"].get<std::int64_t>() % (micro * ranks_) != 0)
+            s_.error("batch-not-divisible", "torchtitan refuses: the global batch of "
+                                                + std::to_string(t["global_batch"].get<std::int64_t>())
+                                                + " is not a multiple of " + std::to_string(micro * ranks_));
+    }
+
+    // "64 * 32768": a product of whole numbers, as Python configurations write tokens.
+    std::optional<std::int64_t> product(std::string_view key, std::string_view path) {
+        const auto text = s_.text(key, path);
+        if (!text) return std::nullopt;
+        std::int64_t n = 1;
+        std::size_t at = 0;
+        while (at <= text->size()) {
+            const std::size_t end = std::min(text->find('*', at), text->size());
+            std::string part = text->substr(at, end - at);
+            std::erase(part, ' ');
+            const auto x = parse_integer(part);
+            if (!x || *x < -1 || *x > (std::int64_t{1} << 40) || n > (std::int64_t{1} << 40)) {
+                s_.error("setting-not-allowed",
+                         s_.written(key) + ": found " + *text + ", must be a whole number of tokens");
+                return std::nullopt;
+            }
+            n *= *x;
+            at = end + 1;
+        }
+        return n;
+    }
+
+    void recompute() {
+        std::string mode = s_.text("mode", "/training/recompute").value_or("");
+        if (const auto call = s_.text("activation_checkpoint()", "/training/recompute"))
+            mode = call->find("Full") != std::string::npos        ? "full"
+                   : call->find("Selective") != std::string::npos ? "selective"
+                                                                  : "none";
+        if (mode.empty()) return;
+        d_.training["recompute"] = mode == "full" || mode == "selective" ? mode : "none";
+        const auto option = s_.text("selective_ac_option", "/training/recompute");
+        if (option && *option != "op" && mode == "selective")
+            s_.cannot_hold("selective_ac_option", "the plan recomputes in every layer or in none");
+    }
+
+    Sheet& s_;
+    Draft& d_;
+    nlohmann::json& l_;
+    const Presets& presets_;
+    std::int64_t pp_ = 1, ranks_ = 1, layers_ = 0;
+};
+
+}  // namespace
+
+void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets) {
+    Reader(sheet, draft, presets).read();
+}
+
+}  // namespace pentamesh::interop

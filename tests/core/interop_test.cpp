@@ -1,0 +1,219 @@
+// Frameworks' settings against what their own parsers made of them: tests/golden/interop.json, each case with
+// its source in "_about".
+#include "core/base/error.h"
+#include "core/interop/import.h"
+#include "core/interop/megatron.h"
+#include "core/io/plan_json.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using nlohmann::json;
+
+namespace {
+
+const Presets& presets() {
+    static const Presets all(std::filesystem::path(SOURCE_DIR) / "presets");
+    return all;
+}
+
+json golden() {
+    std::ifstream in(std::string(GOLDEN_DIR) + "/interop.json");
+    REQUIRE(in.good());
+    return json::parse(in);
+}
+
+Import read_case(const json& c) {
+    ImportRequest r;
+    r.text = c["text"];
+    r.path = c["file_name"];
+    if (c.contains("gpus") && c["gpus"].is_number()) r.gpus = c["gpus"];
+    if (c.contains("model") && c["model"].is_string()) r.model = c["model"];
+    return import_settings(r, presets());
+}
+
+// What the plan says under a dotted name, model presets filled in; null: nothing.
+json value_of(const Plan& plan, const std::string& key) {
+    json whole = json::parse(write_plan(plan));
+    if (whole["model"].is_string() || whole["model"].contains("preset")) {
+        Plan open = plan;
+        open.model_source = {};
+        whole["model"] = json::parse(write_plan(open))["model"];
+    }
+    const json* at = &whole;
+    std::size_t from = 0;
+    while (from <= key.size()) {
+        const std::size_t dot = std::min(key.find('.', from), key.size());
+        const std::string part = key.substr(from, dot - from);
+        if (!at->is_object() || !at->contains(part)) return nullptr;
+        at = &(*at)[part];
+        from = dot + 1;
+    }
+    return *at;
+}
+
+// Fields whose value means nothing at degree 1, or that the plan writes in another way: held by other tests.
+bool is_compared(const Plan& plan, const std::string& key, const json& want) {
+    const Layout& l = plan.layout;
+    if (want.is_object() || want.is_array()) return false;
+    if (key == "layout.order" || key == "layout.stage_layers" || key == "layout.etp" || key == "layout.dp"
+        || key == "model.moe.shared_total")
+        return false;
+    if (key == "layout.sequence_parallel") return l.tp > 1;
+    if (key == "layout.schedule") return l.pp > 1;
+    if (key == "layout.cp_comm") return l.cp > 1;
+    if (key == "layout.zero") return plan.cluster.gpus > 1;
+    if (key == "layout.dp_shard" || key == "layout.dp_replicate") return l.zero > 0;
+    return true;
+}
+
+bool lists(const std::vector<Listed>& rows, const std::string& name) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Listed& r) { return r.setting.find(name) != std::string::npos; });
+}
+
+bool says(const Import& made, const std::string& word) {
+    return std::any_of(made.problems.begin(), made.problems.end(),
+                       [&](const ImportProblem& p) { return p.message.find(word) != std::string::npos; });
+}
+
+Import read_text(const std::string& text, std::int64_t gpus = 0, const std::string& model = {}) {
+    ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.gpus = gpus;
+    r.model = model;
+    return import_settings(r, presets());
+}
+
+}  // namespace
+
+TEST_CASE("each framework's settings become the plan that its own parser means") {
+    int cases = 0;
+    for (const json& c : golden()["cases"]) {
+        if (c.contains("error")) continue;
+        const std::string id = c["id"];
+        CAPTURE(id);
+        const Import made = read_case(c);
+        REQUIRE(made.plan);
+        ++cases;
+        for (const auto& item : c["expect"].items()) {
+            const std::string key = item.key();
+            const json& want = item.value();
+            if (!is_compared(*made.plan, key, want)) continue;
+            CAPTURE(key);
+            const json got = value_of(*made.plan, key);
+            // A field that is left out has its default: false, 0, or the first choice.
+            if (got.is_null())
+                CHECK((want == false || want == 0 || want == "none" || want == "mha_gqa"));
+            else
+                CHECK(got == want);
+        }
+    }
+    CHECK(cases >= 40);
+}
+
+TEST_CASE("every setting of a text stands in one list, and what no field holds is said") {
+    for (const json& c : golden()["cases"]) {
+        if (c.contains("error")) continue;
+        const std::string id = c["id"];
+        CAPTURE(id);
+        const Import made = read_case(c);
+        for (const std::string name : c["seen"]) {
+            CAPTURE(name);
+            CHECK((lists(made.mapped, name) || lists(made.ignored, name) || lists(made.unmapped, name)));
+        }
+        for (const std::string name : c["unmapped"]) {
+            CAPTURE(name);
+            CHECK((lists(made.unmapped, name) || says(made, name)));
+        }
+        for (const std::string name : c["asks"]) {
+            CAPTURE(name);
+            CHECK(says(made, name));
+        }
+    }
+}
+
+TEST_CASE("what a framework refuses is refused with the words that name the place") {
+    int cases = 0;
+    for (const json& c : golden()["cases"]) {
+        if (!c.contains("error")) continue;
+        const std::string id = c["id"];
+        CAPTURE(id);
+        ++cases;
+        try {
+            const Import made = read_case(c);
+            CHECK((made.failed() || c.contains("soft")));
+            for (const std::string word : c["says"]) CHECK(says(made, word));
+        } catch (const Error& e) {
+            for (const std::string word : c["says"])
+                CHECK(std::string(e.what()).find(word) != std::string::npos);
+        }
+    }
+    CHECK(cases >= 8);
+}
+
+TEST_CASE(
+    "a launch script is read as the shell would run it, and an unknown value is named where it matters") {
+    const std::string line =
+        " --num-layers 8 --hidden-size 1024 --num-attention-heads 8 --seq-length 2048 --micro-batch-size 1"
+        " --max-position-embeddings 2048 --vocab-size 32000 --bf16\n";
+    const Import made =
+        read_text("TP=$((8 / 4))\nX=(--sequence-parallel)\n"
+                  "if [ \"$TP\" -gt 1 ]; then X+=(--tensor-model-parallel-size $TP); fi\n"
+                  "torchrun --nproc_per_node 8 --nnodes ${N:-2} pretrain_gpt.py \"${X[@]}\" --data-path $1"
+                  + line);
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 16);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.sequence_parallel);
+    const Import open =
+        read_text("torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size $(nproc)" + line);
+    CHECK(open.failed());
+    CHECK(says(open, "--tensor-model-parallel-size"));
+    CHECK(says(open, "$(nproc)"));
+    CHECK(says(open, "line 1"));
+}
+
+TEST_CASE("a pipeline layout and a layer pattern are written out as Megatron does") {
+    const PipelineParts parts = parse_pipeline_layout("Et*3|(tt|)*29,m|L");
+    REQUIRE(parts.layers.size() == 32);
+    CHECK(parts.layers.front() == 3);
+    CHECK(parts.layers[1] == 2);
+    CHECK(parts.layers.back() == 0);
+    CHECK(parts.mtp_part == 30);
+    CHECK_FALSE(parse_pipeline_layout("Etx|L").error.empty());
+    CHECK_FALSE(parse_pipeline_layout("E(t|").error.empty());
+    const auto pattern = parse_layer_pattern("([0]*3+[1]*58)");
+    REQUIRE(pattern);
+    CHECK(pattern->size() == 61);
+    CHECK(std::count(pattern->begin(), pattern->end(), 1) == 58);
+    CHECK_FALSE(parse_layer_pattern("[0]*3+"));
+    CHECK_FALSE(parse_layer_pattern("[0]*999999999"));
+}
+
+TEST_CASE("the block of arguments that Megatron prints into its log is read like its command line") {
+    const Import made = read_text("------------------------ arguments ------------------------\n"
+                                  "  world_size ...................................... 32\n"
+                                  "  tensor_model_parallel_size ...................... 4\n"
+                                  "  pipeline_model_parallel_size .................... 2\n"
+                                  "  num_layers ...................................... 16\n"
+                                  "  hidden_size ..................................... 2048\n"
+                                  "  num_attention_heads ............................. 16\n"
+                                  "  seq_length ...................................... 4096\n"
+                                  "  micro_batch_size ................................ 2\n"
+                                  "  global_batch_size ............................... 64\n"
+                                  "  bf16 ............................................ True\n"
+                                  "  use_distributed_optimizer ....................... True\n"
+                                  "-------------------- end of arguments ---------------------\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 32);
+    CHECK(made.plan->layout.tp == 4);
+    CHECK(made.plan->layout.dp_shard == 4);
+    CHECK(made.plan->layout.zero == 1);
+    CHECK(made.plan->training.global_batch == 64);
+}

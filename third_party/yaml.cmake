@@ -1,0 +1,21 @@
+# libyaml: frameworks' YAML and JSON settings, with line numbers.
+add_library(pentamesh_yaml INTERFACE)
+add_library(pentamesh::yaml ALIAS pentamesh_yaml)
+pentamesh_look_in_system(yaml look)
+if(look AND PKG_CONFIG_FOUND)
+    pkg_check_modules(YAML QUIET IMPORTED_TARGET yaml-0.1)
+endif()
+if(look AND YAML_FOUND)
+    message(STATUS "libyaml: ${YAML_VERSION} from the system")
+    target_link_libraries(pentamesh_yaml INTERFACE PkgConfig::YAML)
+else()
+    # Eight files that need nothing but their version.
+    pentamesh_fetch(yaml)
+    set(yaml_files api dumper emitter loader parser reader scanner writer)
+    list(TRANSFORM yaml_files REPLACE "(.+)" "${yaml_SOURCE_DIR}/src/\\1.c")
+    add_library(pentamesh_yaml_sources STATIC ${yaml_files})
+    target_include_directories(pentamesh_yaml_sources SYSTEM PUBLIC ${yaml_SOURCE_DIR}/include)
+    target_compile_definitions(pentamesh_yaml_sources PUBLIC YAML_DECLARE_STATIC
+        PRIVATE YAML_VERSION_MAJOR=0 YAML_VERSION_MINOR=2 YAML_VERSION_PATCH=5 YAML_VERSION_STRING="0.2.5")
+    target_link_libraries(pentamesh_yaml INTERFACE pentamesh_yaml_sources)
+endif()
