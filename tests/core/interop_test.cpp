@@ -94,8 +94,9 @@ Import read_text(const std::string& text, std::int64_t gpus = 0, const std::stri
 
 TEST_CASE("each framework's settings become the plan that its own parser means") {
     int cases = 0;
-    for (const json& c : golden()["cases"]) {
-        if (c.contains("error")) continue;
+    json all = golden();
+    for (json& c : all["cases"]) {
+        if (!c["error"].is_null()) continue;
         const std::string id = c["id"];
         CAPTURE(id);
         const Import made = read_case(c);
@@ -118,8 +119,9 @@ TEST_CASE("each framework's settings become the plan that its own parser means")
 }
 
 TEST_CASE("every setting of a text stands in one list, and what no field holds is said") {
-    for (const json& c : golden()["cases"]) {
-        if (c.contains("error")) continue;
+    json all = golden();
+    for (json& c : all["cases"]) {
+        if (!c["error"].is_null()) continue;
         const std::string id = c["id"];
         CAPTURE(id);
         const Import made = read_case(c);
@@ -140,14 +142,15 @@ TEST_CASE("every setting of a text stands in one list, and what no field holds i
 
 TEST_CASE("what a framework refuses is refused with the words that name the place") {
     int cases = 0;
-    for (const json& c : golden()["cases"]) {
-        if (!c.contains("error")) continue;
+    json all = golden();
+    for (json& c : all["cases"]) {
+        if (c["error"].is_null()) continue;
         const std::string id = c["id"];
         CAPTURE(id);
         ++cases;
         try {
             const Import made = read_case(c);
-            CHECK((made.failed() || c.contains("soft")));
+            CHECK((made.failed() || c.value("soft", false)));
             for (const std::string word : c["says"]) CHECK(says(made, word));
         } catch (const Error& e) {
             for (const std::string word : c["says"])
@@ -205,6 +208,7 @@ TEST_CASE("the block of arguments that Megatron prints into its log is read like
                                   "  hidden_size ..................................... 2048\n"
                                   "  num_attention_heads ............................. 16\n"
                                   "  seq_length ...................................... 4096\n"
+                                  "  max_position_embeddings ......................... 4096\n"
                                   "  micro_batch_size ................................ 2\n"
                                   "  global_batch_size ............................... 64\n"
                                   "  bf16 ............................................ True\n"

@@ -86,12 +86,12 @@ TEST_CASE("the batch is stepped and typed in its popover") {
     CHECK(d.plan().training.sequence_length == 2048);
 }
 
-TEST_CASE("every row of the precision popover changes its own field") {
+TEST_CASE("every row of the popovers of precision, optimizer, attention and overlap changes its own field") {
     Driver d("mixtral-8x7b-ep", kTall);
-    const auto change = [&](const char* name, std::uint64_t to) {
+    const auto change = [&](const char* popover, const char* name, std::uint64_t to) {
         CAPTURE(std::string(name));
         const Training before = d.plan().training;
-        REQUIRE(d.click("mod.precision"));
+        REQUIRE(d.click(popover));
         REQUIRE(d.click(name, to));
         d.press({Key::escape});
         CHECK_FALSE(d.plan().training == before);
@@ -101,21 +101,24 @@ TEST_CASE("every row of the precision popover changes its own field") {
         return after;
     };
     const Training t = d.plan().training;
-    CHECK(change("prec.compute", 2).compute == Dtype::fp8);
-    CHECK(change("prec.parameters", 0).parameters == Dtype::fp32);
-    CHECK(change("prec.gradients", t.gradients == Dtype::fp32 ? 1 : 0).gradients
-          == (t.gradients == Dtype::fp32 ? Dtype::bf16 : Dtype::fp32));
-    CHECK(change("prec.optimizer", 3).optimizer == Optimizer::muon);
-    CHECK(change("prec.state", 1).optimizer_state == Dtype::bf16);
-    CHECK(change("prec.master", t.master_weights == MasterWeights{0} ? 1 : 0).master_weights
+    const auto other = [](bool on) { return std::uint64_t{on ? 0U : 1U}; };
+    const bool wide = t.gradients == Dtype::fp32;
+    CHECK(change("mod.precision", "prec.compute", 2).compute == Dtype::fp8);
+    CHECK(change("mod.precision", "prec.parameters", 0).parameters == Dtype::fp32);
+    CHECK(change("mod.precision", "prec.gradients", wide ? 1 : 0).gradients
+          == (wide ? Dtype::bf16 : Dtype::fp32));
+    CHECK(change("mod.optimizer", "opt.kind", 3).optimizer == Optimizer::muon);
+    CHECK(change("mod.optimizer", "opt.state", 1).optimizer_state == Dtype::bf16);
+    CHECK(change("mod.optimizer", "opt.master", t.master_weights == MasterWeights{0} ? 1 : 0).master_weights
           != t.master_weights);
-    CHECK(change("prec.attention", t.attention == AttentionImpl::flash ? 1 : 0).attention != t.attention);
-    CHECK(change("prec.dropout", t.dropout ? 0 : 1).dropout == !t.dropout);
-    CHECK(change("prec.hide_dp", t.overlap.dp ? 0 : 1).overlap.dp == !t.overlap.dp);
-    CHECK(change("prec.hide_tp", t.overlap.tp ? 0 : 1).overlap.tp == !t.overlap.tp);
-    CHECK(change("prec.hide_ep", t.overlap.ep ? 0 : 1).overlap.ep == !t.overlap.ep);
-    const bool cp = t.overlap.cp && t.overlap.pp;
-    CHECK(change("prec.hide_cp", cp ? 0 : 1).overlap.cp == !cp);
+    CHECK(change("mod.attention", "attn.kind", t.attention == AttentionImpl::flash ? 1 : 0).attention
+          != t.attention);
+    CHECK(change("mod.attention", "attn.dropout", other(t.dropout)).dropout == !t.dropout);
+    CHECK(change("mod.overlap", "overlap.dp", other(t.overlap.dp)).overlap.dp == !t.overlap.dp);
+    CHECK(change("mod.overlap", "overlap.tp", other(t.overlap.tp)).overlap.tp == !t.overlap.tp);
+    CHECK(change("mod.overlap", "overlap.ep", other(t.overlap.ep)).overlap.ep == !t.overlap.ep);
+    CHECK(change("mod.overlap", "overlap.cp", other(t.overlap.cp)).overlap.cp == !t.overlap.cp);
+    CHECK(change("mod.overlap", "overlap.pp", other(t.overlap.pp)).overlap.pp == !t.overlap.pp);
 }
 
 TEST_CASE("plus at the GPUs gives the cluster more of them, and minus takes them back") {

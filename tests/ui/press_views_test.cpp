@@ -39,7 +39,7 @@ TEST_CASE("two orders stand side by side, step on and go again; a cell of either
 TEST_CASE(
     "the step's parts, its published runs, its spread and its constants are reached by their switches") {
     Driver d("llama-3-70b-3d");
-    REQUIRE(d.click("view.Step"));
+    REQUIRE(d.click("view.step"));
     REQUIRE(d.click("step.view", 1));
     REQUIRE(d.click("step.view", 3));
     REQUIRE(d.drawn("constants.name"));
@@ -94,7 +94,7 @@ TEST_CASE("the glossary's card closes, and its entries lead to each other") {
 TEST_CASE("every name in a view's head leads to that view") {
     Driver d("mesh-8");
     for (const auto& [name, drawn] :
-         {std::pair{"view.Tensors", "tensors.table"}, std::pair{"view.Timeline", "timeline.plot"}}) {
+         {std::pair{"view.tensors", "tensors.table"}, std::pair{"view.timeline", "timeline.plot"}}) {
         const std::string view = name;
         CAPTURE(view);
         REQUIRE(d.click(view));

@@ -363,6 +363,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         room.cut_top(10);
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
+    // Runs and stragglers set figures of the plan beside others: a plan with errors has none.
+    if (!valid && part < StepViewState::kConstants) return edit;
     switch (part) {
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
