@@ -18,7 +18,7 @@ std::size_t bytes_of_plan(const Plan& p) {
                         + p.layout.stage_layers.capacity() * sizeof(p.layout.stage_layers[0])
                         + p.cluster.tiers.capacity() * sizeof(Tier);
     for (const Source* s : {&p.model_source, &p.cluster_source})
-        for (const std::string& o : s->overrides) bytes += sizeof(o) + o.capacity();
+        for (const std::string& o : s->overrides) bytes += sizeof(std::string) + o.capacity();
     return bytes;
 }
 
@@ -119,8 +119,8 @@ std::vector<UnsavedPlan> Document::unsaved() const {
         if (s.modified()) out.push_back({s.file->id, s.file->path, s.plan});
     };
     look(now_);
-    for (auto s = undo_.rbegin(); s != undo_.rend(); ++s) look(s->state);
-    for (auto s = redo_.rbegin(); s != redo_.rend(); ++s) look(s->state);
+    for (std::size_t i = undo_.size(); i-- > 0;) look(undo_[i].state);
+    for (std::size_t i = redo_.size(); i-- > 0;) look(redo_[i].state);
     return out;
 }
 
