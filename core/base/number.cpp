@@ -97,7 +97,7 @@ std::string general_text(double x, int digits) {
 
 std::string exact_text(double x) {
     for (const int digits : {15, 16})
-        if (const std::string text = general_text(x, digits); parse_double(text) == x) return text;
+        if (std::string text = general_text(x, digits); parse_double(text) == x) return text;
     return general_text(x, 17);
 }
 
