@@ -1,9 +1,9 @@
 #include "core/interop/sheet.h"
 
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace pentamesh::interop {
 
@@ -93,9 +93,7 @@ std::optional<double> Sheet::number(std::string_view key, std::string_view path)
     std::string plain;
     for (const char c : s->value)
         if (c != '_') plain.push_back(c);
-    char* end = nullptr;
-    const double x = std::strtod(plain.c_str(), &end);
-    if (!plain.empty() && end == plain.c_str() + plain.size()) return x;
+    if (const auto x = parse_double(plain)) return x;
     refuse(*s, "a number");
     return std::nullopt;
 }
