@@ -28,7 +28,7 @@ def allowed(user, used):
     if user == "render":
         return used == "core/base"
     if user == "app/ui/kit":
-        return used in ("render", "core/base")
+        return used in ("render", "core/base", "app/tables")
     return used not in APP or APP.index(used) < APP.index(user)
 
 

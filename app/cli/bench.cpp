@@ -36,8 +36,9 @@ double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
 
 int bench(const Context& context) {
     Json with = Json::array(), without = Json::array();
-    Section section{
-        "Evaluations per CPU second of one thread", {}, {{"plan", "with timeline", "without"}, {}}};
+    Section section{"Evaluations per CPU second of one thread",
+                    {},
+                    {{{"plan"}, {"with timeline", Shown::count}, {"without", Shown::count}}, {}}};
     for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
         const Plan plan = context.presets.plan(entry.id);
         const double full = evaluations_per_s(plan, {});
@@ -54,7 +55,12 @@ int bench(const Context& context) {
         out["first_frame_ms"] = frames.first_frame_ms;
         Section table{"A frame of the window, built and submitted, beside Dear ImGui's demo window",
                       {},
-                      {{"GPUs", "ms", "demo ms", "all anew ms", "vertices"}, {}}};
+                      {{{"GPUs", Shown::count},
+                        {"ms", Shown::figure},
+                        {"demo ms", Shown::figure},
+                        {"all anew ms", Shown::figure},
+                        {"vertices", Shown::count}},
+                       {}}};
         Json list = Json::array();
         for (const ui::FrameCost& f : frames.frames) {
             list.push_back({{"gpus", f.gpus},
@@ -68,10 +74,16 @@ int bench(const Context& context) {
         }
         out["frame"] = std::move(list);
         sections.push_back(std::move(table));
-        Section depth{
-            "The timeline in the whole window, panned and zoomed",
-            {},
-            {{"stages", "micro-batches", "chunks", "ops", "replay ms", "frame ms", "worst ms"}, {}}};
+        Section depth{"The timeline in the whole window, panned and zoomed",
+                      {},
+                      {{{"stages", Shown::count},
+                        {"micro-batches", Shown::count},
+                        {"chunks", Shown::count},
+                        {"ops", Shown::count},
+                        {"replay ms", Shown::figure},
+                        {"frame ms", Shown::figure},
+                        {"worst ms", Shown::figure}},
+                       {}}};
         Json timelines = Json::array();
         for (const ui::TimelineFrameCost& t : frames.timelines) {
             timelines.push_back({{"stages", t.stages},

@@ -1,15 +1,12 @@
 // A report as data: sections of sentences and a table, written as text, Markdown or HTML.
 #pragma once
 
+#include "app/tables/table.h"
+
 #include <string>
 #include <vector>
 
 namespace pentamesh::cli {
-
-struct Table {
-    std::vector<std::string> head;
-    std::vector<std::vector<std::string>> rows;  // as wide as head
-};
 
 struct Section {
     std::string title;
@@ -22,7 +19,7 @@ struct Document {
     std::vector<Section> sections;
 };
 
-// Columns whose cells all begin with a digit, a sign or are empty are aligned right.
+// Figures of the tables stand as people read them.
 [[nodiscard]] std::string to_text(const Document& document);
 [[nodiscard]] std::string to_markdown(const Document& document);
 // One file that needs no other, light or dark as the reader's system is.

@@ -1,3 +1,4 @@
+#include "app/tables/groups.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
@@ -5,6 +6,7 @@
 #include "core/base/nearest.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pentamesh::cli {
 namespace {
@@ -53,8 +55,9 @@ int groups(const Context& context, const GroupsOptions& options) {
         print(pretty(out));
     } else {
         Document document{"", {groups_section(plan, e, kinds)}};
-        if (!options.summary)
-            for (Section& s : rank_sections(e, kinds)) document.sections.push_back(std::move(s));
+        constexpr auto kAll = std::numeric_limits<std::size_t>::max();
+        if (!options.summary && e.valid)
+            document.sections.push_back({"Ranks of each group", {}, ranks_table(e, kinds, kAll)});
         print(to_text(document));
     }
     return status_of(e);

@@ -1,5 +1,9 @@
 #include "app/cli/json_of.h"
 
+#include "app/tables/comm.h"
+#include "app/tables/memory.h"
+#include "app/tables/table_json.h"
+#include "app/tables/timeline.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 
@@ -69,15 +73,6 @@ Json json_of_error(const Error& error) {
                                        {"fix", Json::array()}}})}};
 }
 
-std::vector<GroupKind> kinds_of(const Evaluation& e) {
-    std::vector<GroupKind> kinds;
-    for (int i = 0; i < kGroupKindCount; ++i) {
-        const auto kind = static_cast<GroupKind>(i);
-        if (!is_expert(kind) || e.mesh.has_experts) kinds.push_back(kind);
-    }
-    return kinds;
-}
-
 Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool ranks) {
     Json axes = Json::array();
     if (e.valid && e.mesh.world > 0)
@@ -98,47 +93,18 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
 }
 
 Json json_of_memory(const Evaluation& e) {
-    Json stages = Json::array();
-    for (const StageMemory& s : e.memory.stage)
-        stages.push_back({{"stage", s.stage},
-                          {"layers", s.layers},
-                          {"parameters", whole(s.parameters)},
-                          {"gradients", whole(s.gradients)},
-                          {"optimizer", whole(s.optimizer)},
-                          {"activations", whole(s.activations)},
-                          {"buffers", whole(s.buffers)},
-                          {"buffers_low", whole(s.buffers_low)},
-                          {"buffers_high", whole(s.buffers_high)},
-                          {"total", whole(s.total())},
-                          {"in_flight_microbatches", s.in_flight},
-                          {"activations_per_layer_microbatch", whole(s.activations_per_layer)},
-                          {"layer_activations", whole(s.layer_activations)}});
     return {{"unit", "bytes"},
             {"hbm", whole(e.memory.hbm)},
-            {"stages", std::move(stages)},
+            {"stages", json_rows(memory_table(e.memory))},
             {"peak_stage", e.memory.peak_stage},
             {"peak", whole(e.memory.peak())},
             {"fits", !e.memory.stage.empty() && e.memory.fits()}};
 }
 
 Json json_of_comm(const Plan& plan, const Evaluation& e) {
-    Json operations = Json::array();
-    for (const Operation& o : e.comm.operations)
-        operations.push_back({{"axis", name_of(o.group)},
-                              {"scope", name_of(o.scope)},
-                              {"what", o.what},
-                              {"collective", name_of(o.collective)},
-                              {"group_size", o.group_size},
-                              {"tier", tier_name(plan.cluster, o.tier)},
-                              {"phase", name_of(o.phase)},
-                              {"per", o.per},
-                              {"count_per_step", whole(o.count_per_step)},
-                              {"message_bytes", whole(o.message_bytes)},
-                              {"sent_bytes_per_rank", whole(o.sent_bytes_per_rank)},
-                              {"time_s", o.time_s},
-                              {"exposed_s", o.exposed_s},
-                              {"hidden_behind", o.hidden_behind},
-                              {"elsewhere", o.on_other_stage}});
+    Json operations = json_rows(comm_table(plan, e));
+    for (std::size_t i = 0; i < operations.size(); ++i)
+        operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
     Json by_axis = Json::object();
     for (int i = 0; i < kGroupKindCount; ++i) {
         const AxisTraffic& t = e.comm.by_axis[static_cast<std::size_t>(i)];
@@ -156,21 +122,12 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
 }
 
 Json json_of_timeline(const Timeline& t, bool ops) {
-    Json devices = Json::array();
-    for (std::size_t d = 0; d < t.device.size(); ++d) {
-        const DeviceTime& time = t.device[d];
-        Json device{{"device", d},
-                    {"busy", time.busy},
-                    {"bubble_fraction", t.makespan > 0 ? (t.makespan - time.busy) / t.makespan : 0.0},
-                    {"idle_within_span", time.idle_within_span()},
-                    {"peak_in_flight", time.peak_in_flight}};
-        if (ops) {
-            Json list = Json::array();
-            for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i)
-                list.push_back(json_of_op(t.order.ops[i], t.start[i], t.end[i]));
-            device["ops"] = std::move(list);
-        }
-        devices.push_back(std::move(device));
+    Json devices = json_rows(devices_table(t));
+    for (std::size_t d = 0; ops && d < devices.size(); ++d) {
+        Json list = Json::array();
+        for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i)
+            list.push_back(json_of_op(t.order.ops[i], t.start[i], t.end[i]));
+        devices[d]["ops"] = std::move(list);
     }
     return {{"schedule", name_of(t.shape.schedule)},
             {"stages", t.shape.devices},

@@ -21,8 +21,6 @@ using Json = nlohmann::ordered_json;
 // `ranks` false: without the members.
 [[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
                                   bool ranks);
-// The kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
-[[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
 [[nodiscard]] Json json_of_memory(const Evaluation& e);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);

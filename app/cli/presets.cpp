@@ -19,7 +19,7 @@ int presets(const Context& context) {
     Json out = Json::object();
     Document document;
     for (const auto& [title, kind] : kLists) {
-        Section section{title, {}, {{"id", "name"}, {}}};
+        Section section{title, {}, {{{"id"}, {"name"}}, {}}};
         Json list = Json::array();
         for (const Presets::Entry& e : context.presets.list(kind)) {
             list.push_back(

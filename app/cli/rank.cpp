@@ -84,8 +84,14 @@ Json json_of_contents(const Plan& plan, const Evaluation& e, const RankContents&
 }
 
 Section coordinates_section(const Plan& plan, const Evaluation& e, std::int64_t rank) {
-    Section s{
-        "Its groups", {}, {{"axis", "coordinate in the group", "ranks", "slowest tier", "talks to"}, {}}};
+    Section s{"Its groups",
+              {},
+              {{{"axis"},
+                {"coordinate in the group", Shown::count},
+                {"ranks", Shown::count},
+                {"slowest tier"},
+                {"talks to"}},
+               {}}};
     for (const GroupKind kind : kinds_of(e)) {
         const std::vector<std::int64_t> members = group_members(e.mesh, kind, rank);
         if (members.size() < 2) continue;
@@ -99,7 +105,7 @@ Section coordinates_section(const Plan& plan, const Evaluation& e, std::int64_t 
         }
         if (shown > 8) others += " ...";
         s.table.rows.push_back({std::string(name_of(kind)), std::to_string(own),
-                                with_commas(static_cast<std::int64_t>(members.size())),
+                                std::to_string(members.size()),
                                 std::string(tier_name(plan.cluster, slowest_tier(plan, members))), others});
     }
     if (s.table.rows.empty()) s.lines.emplace_back("It talks to nobody.");
@@ -107,7 +113,7 @@ Section coordinates_section(const Plan& plan, const Evaluation& e, std::int64_t 
 }
 
 Section contents_section(const Plan& plan, const Evaluation& e, const RankContents& c) {
-    Section s{"What it holds", {}, {{"what", "which"}, {}}};
+    Section s{"What it holds", {}, {{{"what"}, {"which"}}, {}}};
     const auto row = [&](const char* what, const Range& r) {
         if (r.size() > 0)
             s.table.rows.push_back({what, with_commas(r.begin) + " to " + with_commas(r.end - 1)});

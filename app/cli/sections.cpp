@@ -1,6 +1,10 @@
 #include "app/cli/sections.h"
 
+#include "app/tables/comm.h"
 #include "app/tables/groups.h"
+#include "app/tables/memory.h"
+#include "app/tables/step.h"
+#include "app/tables/timeline.h"
 #include "core/base/text.h"
 #include "core/explain/explain_step.h"
 #include "core/explain/plan_line.h"
@@ -20,10 +24,6 @@ bool say_void(const Evaluation& e, Section& s) {
     s.table = {};
     s.lines = {"—: " + first_error(e.problems)};
     return true;
-}
-
-std::string count(double x) {
-    return with_commas(std::llround(x));
 }
 
 }  // namespace
@@ -52,68 +52,39 @@ Section problems_section(const Evaluation& e) {
 }
 
 Section parameters_section(const ParameterCounts& c) {
-    Section s{"Parameters", {}, {{"kind", "numbers"}, {}}};
+    Section s{"Parameters", {}, {{{"kind"}, {"numbers", Shown::count}}, {}}};
     for (int i = 0; i < kTensorKindCount; ++i) {
         const std::int64_t n = c.by_kind[static_cast<std::size_t>(i)];
-        if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), with_commas(n)});
+        if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), cell(n)});
     }
-    s.table.rows.push_back({"total", with_commas(c.total)});
+    s.table.rows.push_back({"total", cell(c.total)});
     if (c.active != c.total)
-        s.table.rows.push_back({"used by one token, the whole embedding counted", with_commas(c.active)});
-    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", with_commas(c.mtp)});
+        s.table.rows.push_back({"used by one token, the whole embedding counted", cell(c.active)});
+    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", cell(c.mtp)});
     return s;
 }
 
 Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds) {
-    Section s{"Who talks to whom, over which wire?", {}, {{"axis", "ranks", "groups", "slowest tier"}, {}}};
-    if (say_void(e, s)) return s;
-    for (const Tier& t : plan.cluster.tiers) s.table.head.push_back("over " + t.name);
-    s.table.head.emplace_back("means");
-    for (const GroupKind kind : kinds) {
-        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
-        if (g.degree <= 1) continue;
-        std::vector<std::string> row{std::string(name_of(kind)), with_commas(g.degree), with_commas(g.groups),
-                                     std::string(tier_name(plan.cluster, g.slowest_tier))};
-        for (std::size_t t = 0; t < plan.cluster.tiers.size(); ++t)
-            row.push_back(t < kMaxTiers ? with_commas(g.by_tier[t]) : "");
-        row.emplace_back(meaning_of(kind));
-        s.table.rows.push_back(std::move(row));
-    }
-    if (s.table.rows.empty()) s.lines.emplace_back("Nobody: every group is a single rank.");
+    Section s{
+        "Who talks to whom, over which wire?",
+        {},
+        without(groups_table(plan, e, kinds, false), {"per_fast_domain", "sharing_node", "collectives"})};
+    if (!say_void(e, s) && s.table.rows.empty())
+        s.lines.emplace_back("Nobody: every group is a single rank.");
     return s;
 }
 
-std::vector<Section> rank_sections(const Evaluation& e, std::span<const GroupKind> kinds) {
-    std::vector<Section> out;
-    if (!e.valid) return out;
-    for (const GroupKind kind : kinds) {
-        const auto degree = static_cast<std::size_t>(e.groups[static_cast<std::size_t>(kind)].degree);
-        if (degree <= 1) continue;
-        Section s{std::string(name_of(kind)) + ": " + std::string(meaning_of(kind)), {}, {}};
-        const std::vector<std::int64_t> ranks = all_groups(e.mesh, kind);
-        for (std::size_t from = 0; from + degree <= ranks.size(); from += degree)
-            s.lines.push_back(folded_ranks(std::span(ranks).subspan(from, degree)));
-        out.push_back(std::move(s));
-    }
-    return out;
-}
-
 Section memory_section(const Plan&, const Evaluation& e) {
-    Section s{"What does each GPU hold?",
-              {},
-              {{"stage", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "total",
-                "in flight"},
-               {}}};
+    Section s{
+        "What does each GPU hold?",
+        {},
+        columns_of(memory_table(e.memory), {"stage", "layers", "parameters", "gradients", "optimizer",
+                                            "activations", "buffers", "total", "in_flight_microbatches"})};
     if (say_void(e, s)) return s;
     if (e.memory.stage.empty()) {
         s.lines.emplace_back("The layout cannot be laid out.");
         return s;
     }
-    for (const StageMemory& m : e.memory.stage)
-        s.table.rows.push_back({std::to_string(m.stage), std::to_string(m.layers), memory_text(m.parameters),
-                                memory_text(m.gradients), memory_text(m.optimizer),
-                                memory_text(m.activations), memory_text(m.buffers), memory_text(m.total()),
-                                three_digits(m.in_flight)});
     s.lines.push_back("Stage " + std::to_string(e.memory.peak_stage)
                       + " holds most: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
                       + (e.memory.fits() ? ", which fits." : ", which does not fit."));
@@ -123,16 +94,10 @@ Section memory_section(const Plan&, const Evaluation& e) {
 Section comm_section(const Plan& plan, const Evaluation& e) {
     Section s{"What do they say to each other?",
               {},
-              {{"axis", "what", "collective", "ranks", "tier", "phase", "calls", "message", "sent per step",
-                "time", "exposed"},
-               {}}};
+              columns_of(comm_table(plan, e),
+                         {"axis", "what", "collective", "group_size", "tier", "phase", "count_per_step",
+                          "message_bytes", "sent_bytes_per_rank", "time_s", "exposed_s"})};
     if (say_void(e, s)) return s;
-    for (const Operation& o : e.comm.operations)
-        s.table.rows.push_back(
-            {std::string(name_of(o.group)), std::string(o.what), std::string(name_of(o.collective)),
-             with_commas(o.group_size), std::string(tier_name(plan.cluster, o.tier)),
-             std::string(name_of(o.phase)), count(o.count_per_step), bytes_text(o.message_bytes),
-             bytes_text(o.sent_bytes_per_rank), time_text(o.time_s), time_text(o.exposed_s)});
     if (s.table.rows.empty())
         s.lines.emplace_back("Nothing.");
     else
@@ -142,9 +107,7 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
 
 Section timeline_section(const Evaluation& e) {
     const Timeline& t = e.timeline;
-    Section s{"When does each stage work?",
-              {},
-              {{"device", "busy", "bubble", "idle within its span", "micro-batches held"}, {}}};
+    Section s{"When does each stage work?", {}, devices_table(t)};
     if (say_void(e, s)) return s;
     if (t.empty()) {
         s.lines.emplace_back("No timeline.");
@@ -154,19 +117,13 @@ Section timeline_section(const Evaluation& e) {
                       + ", " + std::to_string(t.shape.microbatches)
                       + " micro-batches: " + time_text(t.makespan) + ", of which bubble "
                       + percent_text(t.bubble_fraction()) + ".");
-    for (std::size_t d = 0; d < t.device.size(); ++d) {
-        const DeviceTime& time = t.device[d];
-        s.table.rows.push_back({std::to_string(d), time_text(time.busy),
-                                percent_text(t.makespan > 0 ? 1 - time.busy / t.makespan : 0),
-                                time_text(time.idle_within_span()), three_digits(time.peak_in_flight)});
-    }
     return s;
 }
 
 Section explanations_section(const Plan& plan, const Evaluation& e) {
     Section s{"How the numbers came about",
               {},
-              {{"number", "formula", "with this plan's numbers", "result", "source"}, {}}};
+              {{{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}}, {}}};
     const auto add = [&](const Explanation& x) {
         if (!x.empty()) s.table.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
     };
@@ -186,30 +143,18 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
 }
 
 Section step_section(const Evaluation& e) {
-    Section s{"How long is a step?", {}, {{"part", "time", "share"}, {}}};
+    Section s{"How long is a step?", {}, {}};
     if (say_void(e, s)) return s;
     if (!e.step) {
         s.lines.emplace_back("No time comes out: see the problems.");
         return s;
     }
     const Step& step = *e.step;
-    const auto row = [&](const std::string& name, double t) {
-        if (t > 1e-6 * step.time_s)
-            s.table.rows.push_back({name, time_text(t), percent_text(t / step.time_s)});
-    };
-    row("compute", step.compute_s);
-    row("recomputation", step.recompute_s);
-    row("pipeline bubble", schedule_bubble_s(step));
-    row("uneven stages", step.uneven_s);
-    for (int i = 0; i < kGroupKindCount; ++i)
-        row("exposed " + std::string(name_of(static_cast<GroupKind>(i))),
-            step.exposed_comm_s[static_cast<std::size_t>(i)]);
-    row("optimizer", step.optimizer_s);
-    row("stragglers", step.straggler_s);
-    row("step", step.time_s);
+    s.table = columns_of(step_table(step), {"part", "time_s", "share"});
     s.lines.push_back("MFU " + percent_text(step.mfu) + ", HFU " + percent_text(step.hfu) + ", "
-                      + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, " + count(step.tokens_per_s)
-                      + " tokens/s, " + count(step.tokens_per_step) + " tokens per step.");
+                      + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, "
+                      + whole_text(std::round(step.tokens_per_s)) + " tokens/s, "
+                      + whole_text(step.tokens_per_step) + " tokens per step.");
     s.lines.push_back("An estimate: of the published runs left out of the fit, half lie within "
                       + percent_text(step.error) + ".");
     return s;

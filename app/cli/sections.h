@@ -11,8 +11,6 @@ namespace pentamesh::cli {
 [[nodiscard]] Section problems_section(const Evaluation& e);
 [[nodiscard]] Section parameters_section(const ParameterCounts& counts);
 [[nodiscard]] Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
-// Every group of these kinds with its ranks, folded where they are many.
-[[nodiscard]] std::vector<Section> rank_sections(const Evaluation& e, std::span<const GroupKind> kinds);
 [[nodiscard]] Section memory_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section comm_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section timeline_section(const Evaluation& e);

@@ -1,8 +1,8 @@
+#include "app/tables/tensors.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
-#include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
@@ -53,34 +53,6 @@ Json json_of_tensor(const Placement& p) {
             {"bytes_per_rank", whole(p.bytes_per_rank)}};
 }
 
-std::string shape_text(const Placement& p, const std::array<std::int64_t, 3>& all) {
-    std::string out;
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (p.dims[i] != Dim::none) out += (out.empty() ? "" : " x ") + with_commas(all[i]);
-    return out;
-}
-
-std::string placement_text(const Placement& p) {
-    std::string out;
-    for (std::size_t a = 0; a < kAxisCount; ++a) {
-        const AxisPlacement& on = p.axis[a];
-        if (on.size <= 1) continue;
-        const bool etp = p.expert && static_cast<Axis>(a) == Axis::tp;
-        out += (out.empty() ? "" : ", ") + (etp ? "etp" : std::string(name_of(static_cast<Axis>(a)))) + " "
-               + (on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
-                                           : std::string(name_of(on.spread)));
-    }
-    return out.empty() ? "whole" : out;
-}
-
-Section tensors_section(const std::string& title, const std::vector<Placement>& placements) {
-    Section s{title, {}, {{"tensor", "layers", "shape", "on a rank", "bytes on a rank", "placement"}, {}}};
-    for (const Placement& p : placements)
-        s.table.rows.push_back({std::string(p.name), with_commas(p.layers), shape_text(p, p.shape),
-                                shape_text(p, p.local), bytes_text(p.bytes_per_rank), placement_text(p)});
-    return s;
-}
-
 int tensors(const Context& context, const PlanArgument& argument) {
     const Plan plan = load_plan(context, argument);
     const Evaluation e = assess(plan, {.timeline = false});
@@ -92,7 +64,7 @@ int tensors(const Context& context, const PlanArgument& argument) {
                 const std::vector<Placement> placements = list_placements(plan, e.mesh, state, moment);
                 for (const Placement& p : placements) list.push_back(json_of_tensor(p));
                 if (moment == Moment::at_rest)
-                    document.sections.push_back(tensors_section(std::string(name_of(state)), placements));
+                    document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
     if (context.json) {
         Json out{{"tensors", std::move(list)}};

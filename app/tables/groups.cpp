@@ -1,5 +1,11 @@
 #include "app/tables/groups.h"
 
+#include "core/mesh/mesh_factors.h"
+#include "core/mesh/places.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+
 namespace pentamesh {
 
 std::string_view meaning_of(GroupKind kind) {
@@ -32,6 +38,69 @@ std::string folded_ranks(std::span<const std::int64_t> ranks) {
         out += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
     if (even) out += " … " + std::to_string(ranks.back()) + " (" + std::to_string(ranks.size()) + ")";
     return out;
+}
+
+std::vector<GroupKind> kinds_of(const Evaluation& e) {
+    std::vector<GroupKind> kinds;
+    for (int i = 0; i < kGroupKindCount; ++i) {
+        const auto kind = static_cast<GroupKind>(i);
+        if (!is_expert(kind) || e.mesh.has_experts) kinds.push_back(kind);
+    }
+    return kinds;
+}
+
+Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool alone) {
+    Table t;
+    t.columns = {{"axis"},
+                 {"ranks", Shown::count, "degree"},
+                 {"groups", Shown::count},
+                 {"slowest tier", Shown::words, "slowest_tier"}};
+    const std::size_t tiers = std::min<std::size_t>(plan.cluster.tiers.size(), kMaxTiers);
+    for (std::size_t i = 0; i < tiers; ++i)
+        t.columns.push_back({"over " + plan.cluster.tiers[i].name, Shown::count});
+    t.columns.push_back({"ranks in the fast domain", Shown::count, "per_fast_domain"});
+    t.columns.push_back({"groups sharing a fast domain", Shown::count, "sharing_node"});
+    t.columns.push_back({"collectives"});
+    t.columns.push_back({"means"});
+    if (!e.valid || e.mesh.world <= 0) return t;
+    for (const GroupKind kind : kinds) {
+        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
+        if (g.groups == 0 || (g.degree <= 1 && !alone)) continue;
+        std::vector<std::string> row{std::string(name_of(kind)), cell(g.degree), cell(g.groups),
+                                     g.degree > 1 ? std::string(tier_name(plan.cluster, g.slowest_tier))
+                                                  : ""};
+        for (std::size_t i = 0; i < tiers; ++i) row.push_back(cell(g.by_tier[i]));
+        row.push_back(cell(g.per_fast_domain));
+        row.push_back(cell(g.sharing_node));
+        std::string collectives;
+        for (const Operation& op : e.comm.operations)
+            if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
+                collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
+        row.push_back(std::move(collectives));
+        row.emplace_back(meaning_of(kind));
+        t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most) {
+    Table t;
+    t.columns = {{"axis"}, {"group", Shown::count}, {"ranks"}};
+    if (!e.valid || e.mesh.world <= 0) return t;
+    for (const GroupKind kind : kinds) {
+        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
+        if (g.degree <= 1) continue;
+        std::int64_t group = 0;
+        const Factors rest = split_factors(e.mesh, kind).rest;
+        for_each_sum(rest.span(), [&](std::int64_t first) {
+            if (t.rows.size() < most)
+                t.rows.push_back({std::string(name_of(kind)), cell(group++),
+                                  folded_ranks(group_members(e.mesh, kind, first))});
+            else
+                ++t.left_out;
+        });
+    }
+    return t;
 }
 
 }  // namespace pentamesh

@@ -1,7 +1,8 @@
-// The groups of an axis as a table shows them: what the axis' name means, and each group's ranks.
+// Who talks to whom: the groups of each axis, what the axis' name means, and each group's ranks.
 #pragma once
 
-#include "core/mesh/mesh.h"
+#include "app/tables/table.h"
+#include "core/evaluate.h"
 
 #include <span>
 #include <string>
@@ -15,5 +16,15 @@ namespace pentamesh {
 
 // "0, 1, 2, 3"; more than eight equally spaced ranks are folded: "0, 8, 16 … 1016 (128)".
 [[nodiscard]] std::string folded_ranks(std::span<const std::int64_t> ranks);
+
+// The kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
+[[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
+
+// A row a kind. `alone` false: without those whose groups are single ranks.
+[[nodiscard]] Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
+                                 bool alone);
+// A row a group of more than one rank: its axis, its number and its ranks, folded where they are many. At
+// most `most` rows.
+[[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most);
 
 }  // namespace pentamesh

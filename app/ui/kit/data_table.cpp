@@ -1,10 +1,10 @@
 #include "app/ui/kit/data_table.h"
 
 #include "app/ui/kit/format.h"
+#include "core/base/number.h"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -13,117 +13,28 @@ namespace {
 
 constexpr float kTableRow = 20;
 
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"') out += '"';
-        out += c;
+// An exact value as it stands in a cell: whole numbers with separators, others in six digits.
+std::string shown(const Table::Column& column, const std::string& exact) {
+    if (column.shown == Shown::words || column.shown == Shown::plain) return exact;
+    const std::optional<double> x = parse_double(exact);
+    if (!x) return exact;
+    if (exact.find_first_not_of("-0123456789") != std::string::npos) return general_text(*x, 6);
+    return std::abs(*x) < 9e15 ? thousands(std::llround(*x)) : exact;
+}
+
+// Bytes, seconds and shares stand exact: the head says in what.
+std::string title_of(const Table::Column& column) {
+    switch (column.shown) {
+    case Shown::memory:
+    case Shown::traffic: return column.title + " (bytes)";
+    case Shown::seconds: return column.title + " (s)";
+    default: return column.title;
     }
-    return out + "\"";
 }
 
-std::string markdown_field(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '|') out += '\\';
-        out += c == '\n' ? ' ' : c;
-    }
-    return out;
+bool is_number(const Table::Column& column) {
+    return column.shown != Shown::words;
 }
-
-std::string as_csv(const DataTable& t) {
-    std::string out;
-    for (std::size_t i = 0; i < t.columns.size(); ++i) out += (i ? "," : "") + csv_field(t.columns[i].title);
-    out += "\r\n";
-    for (const auto& row : t.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_field(row[i]);
-        out += "\r\n";
-    }
-    return out;
-}
-
-std::string as_markdown(const DataTable& t) {
-    std::string out = "|";
-    for (const auto& c : t.columns) out += " " + markdown_field(c.title) + " |";
-    out += "\n|";
-    for (const auto& c : t.columns) out += c.number ? " ---: |" : " --- |";
-    out += "\n";
-    for (const auto& row : t.rows) {
-        out += "|";
-        for (const auto& cell : row) out += " " + markdown_field(cell) + " |";
-        out += "\n";
-    }
-    return out;
-}
-
-std::string as_json(const DataTable& t) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const auto& row : t.rows) {
-        nlohmann::ordered_json object = nlohmann::ordered_json::object();
-        for (std::size_t i = 0; i < row.size() && i < t.columns.size(); ++i) {
-            const auto number =
-                t.columns[i].number
-                    ? nlohmann::ordered_json::parse(row[i], nullptr, /*allow_exceptions=*/false)
-                    : nlohmann::ordered_json();
-            if (number.is_number())
-                object[t.columns[i].title] = number;
-            else
-                object[t.columns[i].title] = row[i];
-        }
-        rows.push_back(std::move(object));
-    }
-    return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-// Letters, not bytes: continuation bytes of UTF-8 take no room.
-std::size_t letters(const std::string& s) {
-    return static_cast<std::size_t>(std::count_if(
-        s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::string as_text(const DataTable& t) {
-    std::vector<std::size_t> width(t.columns.size());
-    for (std::size_t i = 0; i < width.size(); ++i) {
-        width[i] = letters(t.columns[i].title);
-        for (const auto& row : t.rows)
-            if (i < row.size()) width[i] = std::max(width[i], letters(row[i]));
-    }
-    const auto line = [&](auto&& cell_of) {
-        std::string out;
-        for (std::size_t i = 0; i < width.size(); ++i) {
-            const std::string cell = cell_of(i);
-            const std::string pad(width[i] - std::min(width[i], letters(cell)), ' ');
-            out += (i ? "  " : "") + (t.columns[i].number ? pad + cell : cell + pad);
-        }
-        while (!out.empty() && out.back() == ' ') out.pop_back();
-        return out + "\n";
-    };
-    std::string out = line([&](std::size_t i) { return t.columns[i].title; });
-    for (const auto& row : t.rows) out += line([&](std::size_t i) { return i < row.size() ? row[i] : ""; });
-    return out;
-}
-
-// A number with thousands separators where it is a plain integer.
-std::string shown(const DataTable::Column& column, const std::string& value) {
-    if (!column.number || value.size() < 5 || value.find_first_not_of("0123456789") != std::string::npos)
-        return value;
-    return value.size() <= 18 ? thousands(std::stoll(value)) : value;
-}
-
-}  // namespace
-
-std::string write_table(const DataTable& table, TableFormat format) {
-    switch (format) {
-    case TableFormat::csv: return as_csv(table);
-    case TableFormat::markdown: return as_markdown(table);
-    case TableFormat::json: return as_json(table);
-    case TableFormat::text: break;
-    }
-    return as_text(table);
-}
-
-namespace {
 
 constexpr float kLine = 16, kColumnGap = 16, kTablePad = 24, kWidestWord = 150, kLeastWords = 96,
                 kWidest = 420;
@@ -184,15 +95,16 @@ std::size_t last_start(const Columns& columns, std::size_t rows, float room) {
 }
 
 // Where the natural widths do not fit: figures keep theirs, words get what is left, at least their longest.
-void squeeze(Canvas& c, const DataTable& table, const TextStyle& head, const TextStyle& body, float room,
+void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
              std::size_t first, std::size_t last, Columns& out) {
     const std::size_t n = out.width.size();
     std::vector<float> least(n);
     float sum = 0, give = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const auto [upper, lower] = halves(c, table.columns[i].title, head);
+        const std::string title = title_of(table.columns[i]);
+        const auto [upper, lower] = halves(c, title, head);
         least[i] = std::max(c.text_width(upper, head), c.text_width(lower, head));
-        const bool number = table.columns[i].number;
+        const bool number = is_number(table.columns[i]);
         const std::size_t from = number ? first : 0,
                           to = number ? last : std::min(table.rows.size(), kMeasured);
         for (std::size_t r = from; r < to; ++r)
@@ -213,12 +125,12 @@ void squeeze(Canvas& c, const DataTable& table, const TextStyle& head, const Tex
     }
 }
 
-Columns columns_of(Canvas& c, const DataTable& table, const TextStyle& head, const TextStyle& body,
-                   float room, std::size_t first, std::size_t last) {
+Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
+                   std::size_t first, std::size_t last) {
     Columns out;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        float w = c.text_width(table.columns[i].title, head);
-        const bool number = table.columns[i].number;
+        float w = c.text_width(title_of(table.columns[i]), head);
+        const bool number = is_number(table.columns[i]);
         const std::size_t from = number ? first : 0,
                           to = number ? last : std::min(table.rows.size(), kMeasured);
         for (std::size_t r = from; r < to; ++r)
@@ -231,8 +143,8 @@ Columns columns_of(Canvas& c, const DataTable& table, const TextStyle& head, con
     out.lines.assign(std::min(table.rows.size(), kMeasured), 1);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const float w = out.width[i] - kColumnGap;
-        if (c.text_width(table.columns[i].title, head) > w + 0.5f) out.head_lines = 2;
-        if (table.columns[i].number) continue;
+        if (c.text_width(title_of(table.columns[i]), head) > w + 0.5f) out.head_lines = 2;
+        if (is_number(table.columns[i])) continue;
         for (std::size_t r = 0; r < out.lines.size(); ++r) {
             if (i >= table.rows[r].size()) continue;
             const std::string& text = table.rows[r][i];
@@ -246,16 +158,17 @@ Columns columns_of(Canvas& c, const DataTable& table, const TextStyle& head, con
     return out;
 }
 
-void draw_title(Ui& ui, Rect cell, const DataTable::Column& column, const TextStyle& style) {
-    const Align align = column.number ? Align::right : Align::left;
+void draw_title(Ui& ui, Rect cell, const Table::Column& column, const TextStyle& style) {
+    const Align align = is_number(column) ? Align::right : Align::left;
     Canvas& c = ui.canvas();
-    std::pair<std::string_view, std::string_view> lines{column.title, {}};
-    if (c.text_width(column.title, style) > cell.w + 0.5f) lines = halves(c, column.title, style);
+    const std::string title = title_of(column);
+    std::pair<std::string_view, std::string_view> lines{title, {}};
+    if (c.text_width(title, style) > cell.w + 0.5f) lines = halves(c, title, style);
     Rect last = cell.cut_bottom(kLine + 4);
     if (!lines.second.empty())
         c.text_in({cell.x, last.y - kLine + 4, cell.w, kLine}, lines.first, style, align);
     if (c.text_in(last, lines.second.empty() ? lines.first : lines.second, style, align) && ui.hovers(last))
-        ui.tooltip(column.title);
+        ui.tooltip(title);
 }
 
 void draw_cell(Ui& ui, Rect cell, std::string_view text, bool number, int lines, const TextStyle& style) {
@@ -283,7 +196,7 @@ void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& acros
 
 }  // namespace
 
-int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table, TableState& state,
+int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state,
                int selected) {
     Canvas& c = ui.canvas();
     const TextStyle head = ui.small(Tone::secondary), body = ui.small(Tone::text);
@@ -338,7 +251,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table,
         cells(row, [&](std::size_t i, Rect cell) {
             if (i >= table.rows[r].size()) return;
             const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
-            draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), table.columns[i].number,
+            draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
                       columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, body);
         });
         if (hit.clicked) clicked = static_cast<int>(r);

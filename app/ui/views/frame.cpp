@@ -1,5 +1,6 @@
 #include "app/ui/views/frame.h"
 
+#include "app/ui/scene/view_head.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
@@ -61,13 +62,38 @@ void draw_void(Ui& ui, Rect room, const Scene& scene) {
 
 }  // namespace
 
-DataTable data_of(const Scene& scene, ViewId view, const ViewStates& states) {
-    if (scene.evaluation.valid) return view_of(view).data(scene, states);
-    DataTable none;
+Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
+    if (scene.evaluation.valid)
+        return view_of(view).data(scene, states, states.data_part[static_cast<std::size_t>(view)]);
+    Table none;
     none.columns = {{"no figures, because"}};
     none.rows = {{first_error(scene.evaluation.problems)}};
     return none;
 }
+
+namespace {
+
+// One of the view's tables, and which.
+void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
+               std::uint64_t revision) {
+    const auto i = static_cast<std::size_t>(view);
+    const ViewEntry& entry = view_of(view);
+    int& part = states.data_part[i];
+    if (!entry.data_parts.empty() && scene.evaluation.valid) {
+        const Rect place = head_place(head_row, room, segments_width(ui, entry.data_parts));
+        const int picked = ui.segments("data.part", place, entry.data_parts, part);
+        if (picked != part) part = picked, states.tables[i] = {};
+    }
+    const auto make = [&] { return data_of(scene, view, states); };
+    const Table changing = entry.data_follows_plan ? Table{} : make();
+    const Table& table =
+        entry.data_follows_plan ? states.kept_tables[i].get({revision, part}, make) : changing;
+    const int row = draw_table(ui, "data." + std::string(entry.name), room, table, states.tables[i]);
+    if (row >= 0 && part == 0 && scene.evaluation.valid && entry.pick_row != nullptr)
+        entry.pick_row(scene, row);
+}
+
+}  // namespace
 
 std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
                                        ViewStates& states, std::uint64_t revision) {
@@ -78,9 +104,7 @@ std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& 
         return std::nullopt;
     }
     if (!states.as_data[i]) return entry.draw(ui, head_row, room, scene, states, revision);
-    const int row = draw_table(ui, "data." + std::string(entry.name), room, data_of(scene, view, states),
-                               states.tables[i]);
-    if (row >= 0 && scene.evaluation.valid && entry.pick_row != nullptr) entry.pick_row(scene, row);
+    draw_data(ui, head_row, room, scene, view, states, revision);
     return std::nullopt;
 }
 

@@ -14,7 +14,7 @@ struct ViewHead {
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
 
 // What the view shows as a table; of a plan with errors, the reason alone.
-[[nodiscard]] DataTable data_of(const Scene& scene, ViewId view, const ViewStates& states);
+[[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);
 
 // The view's picture, or its table where that is shown. What moves with the mouse is drawn after it.
 std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,

@@ -14,6 +14,13 @@ constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the m
 constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
+constexpr std::string_view kMeshTables[] = {"axes", "groups"};
+constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved"};
+constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
+constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call"};
+constexpr std::string_view kStepTables[] = {"time", "rates", "constants"};
+constexpr std::string_view kTensorsTables[] = {"parameters", "gradients", "optimizer", "activations"};
+
 std::uint64_t lit_stage(const Hover& hover) {
     return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
 }
@@ -42,7 +49,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_mesh_words(ui, head, room, scene, s.mesh, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates&) { return mesh_data(scene); },
+     .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
+     .data_parts = kMeshTables,
+     .data_follows_plan = true,
      .draws_void = true,
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
@@ -57,7 +66,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_zoom(ui, head, room, scene, s.zoom, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return zoom_data(scene, s.zoom); }},
+     .data = [](const Scene& scene, const ViewStates& s, int) { return zoom_data(scene, s.zoom); }},
     {.id = ViewId::shards,
      .name = "shards",
      .title = "Shards",
@@ -69,7 +78,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_shards(ui, head, room, scene, s.shards, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return shards_data(scene, s.shards); }},
+     .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); }},
     {.id = ViewId::map,
      .name = "map",
      .title = "Map",
@@ -81,7 +90,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_map(ui, head, room, scene, s.map, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return map_data(scene, s.map); }},
+     .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); }},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
@@ -93,7 +102,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_memory(ui, head, room, scene, s.memory, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return memory_data(scene, s.memory); },
+     .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
+     .data_parts = kMemoryTables,
+     .data_follows_plan = true,
      .lit_by = lit_stage},
     {.id = ViewId::timeline,
      .name = "timeline",
@@ -106,7 +117,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_timeline(ui, head, room, scene, s.timeline, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates&) { return timeline_data(scene); },
+     .data = [](const Scene& scene, const ViewStates&, int part) { return timeline_data(scene, part); },
+     .data_parts = kTimelineTables,
+     .data_follows_plan = true,
      .lit_by = lit_stage},
     {.id = ViewId::comm,
      .name = "comm",
@@ -119,7 +132,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_comm(ui, head, room, scene, s.comm, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates&) { return comm_data(scene); },
+     .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
+     .data_parts = kCommTables,
      .pick_row = pick_operation},
     {.id = ViewId::tensors,
      .name = "tensors",
@@ -132,7 +146,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_tensors(ui, head, room, scene, s.tensors, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates&) { return tensors_data(scene); },
+     .data = [](const Scene& scene, const ViewStates&, int part) { return tensors_data(scene, part); },
+     .data_parts = kTensorsTables,
+     .data_follows_plan = true,
      .pick_row = pick_tensor},
     {.id = ViewId::step,
      .name = "step",
@@ -144,7 +160,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
          return draw_step(ui, head, room, scene, s.step, revision);
      },
-     .data = [](const Scene& scene, const ViewStates& s) { return step_data(scene, s.step.budget_tokens); },
+     .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
+     .data_parts = kStepTables,
      .draws_void = true},  // its constants can be edited all the same
 });
 

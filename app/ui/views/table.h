@@ -2,6 +2,7 @@
 // this table: a new view is a folder, an id, a state and a row (docs/code.md, "Adding a view").
 #pragma once
 
+#include "app/ui/kit/kept.h"
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/map/view.h"
 #include "app/ui/views/memory/view.h"
@@ -16,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -39,8 +41,10 @@ struct ViewStates {
     TensorsViewState tensors;
     StepViewState step;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
-    std::array<bool, kViewCount> as_data{};  // the table is shown instead of the picture
+    std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
+    std::array<int, kViewCount> data_part{};  // which of ViewEntry::data_parts
     std::array<TableState, kViewCount> tables{};
+    std::array<Kept<Table, std::pair<std::uint64_t, int>>, kViewCount> kept_tables{};  // by revision and part
 };
 
 struct KeyHelp {
@@ -57,10 +61,13 @@ struct ViewEntry {
     std::span<const KeyHelp> keys;  // that it answers while it has the keyboard
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
-    DataTable (*data)(const Scene& scene, const ViewStates& states);
-    bool draws_void = false;  // draws a plan with errors itself; else the reason stands in its place
+    // "Show as data": one of the tables below.
+    Table (*data)(const Scene& scene, const ViewStates& states, int part);
+    std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
+    bool data_follows_plan = false;  // the tables follow from the evaluation alone, not from what is selected
+    bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     // The rest is null where a view has nothing of the kind.
-    void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its table was clicked
+    void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
     std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
     Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // what stands there

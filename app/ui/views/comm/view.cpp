@@ -1,6 +1,7 @@
 // Communication: time and bytes by axis and by link as bars, who sends to whom, one call step by step, every
 // collective of a step as a table.
 #include "app/ui/views/comm/view.h"
+#include "app/tables/comm.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/number.h"
@@ -132,17 +133,31 @@ std::string what_and_where(const Operation& op) {
 // share a cell, one above the other; in a slender one the axis does too.
 enum class CallColumns : std::uint8_t { all, narrow, slender };
 
-DataTable call_rows(const Scene& scene, CallColumns columns) {
-    DataTable t;
+// Of the heat map as a table: rows are the pairs that talk.
+constexpr int kMostTableBlocks = 64;
+
+Table call_rows(const Scene& scene, CallColumns columns) {
+    Table t;
     if (columns == CallColumns::all)
-        t.columns = {{"axis"},        {"what"},         {"collective"}, {"over", true}, {"link"},
-                     {"calls", true}, {"buffer", true}, {"sent", true}, {"time", true}, {"exposed", true}};
+        t.columns = {{"axis"},
+                     {"what"},
+                     {"collective"},
+                     {"over", Shown::count},
+                     {"link"},
+                     {"calls", Shown::count},
+                     {"buffer", Shown::count},
+                     {"sent", Shown::count},
+                     {"time", Shown::count},
+                     {"exposed", Shown::count}};
     else if (columns == CallColumns::narrow)
-        t.columns = {{"axis"},        {"what, by which collective"},
-                     {"calls", true}, {"sent", true},
-                     {"time", true},  {"exposed", true}};
+        t.columns = {{"axis"},
+                     {"what, by which collective"},
+                     {"calls", Shown::count},
+                     {"sent", Shown::count},
+                     {"time", Shown::count},
+                     {"exposed", Shown::count}};
     else
-        t.columns = {{"axis, what"}, {"sent", true}, {"time", true}};
+        t.columns = {{"axis, what"}, {"sent", Shown::count}, {"time", Shown::count}};
     for (const Operation& op : scene.evaluation.comm.operations) {
         const std::string axis = axis_label(op.group), what = what_and_where(op),
                           collective = std::string(words_of(op.collective)),
@@ -266,31 +281,13 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
     }
 }
 
-DataTable comm_data(const Scene& scene) {
-    DataTable t;
-    t.columns = {{"axis"},
-                 {"scope"},
-                 {"what"},
-                 {"collective"},
-                 {"group_size", true},
-                 {"tier"},
-                 {"phase"},
-                 {"per"},
-                 {"count_per_step", true},
-                 {"message_bytes", true},
-                 {"sent_bytes_per_rank", true},
-                 {"time_s", true},
-                 {"exposed_s", true}};
-    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
-    const auto seconds = [](double v) { return general_text(v, 6); };
-    for (const Operation& op : scene.evaluation.comm.operations)
-        t.rows.push_back({std::string(name_of(op.group)), std::string(name_of(op.scope)),
-                          std::string(op.what), std::string(name_of(op.collective)),
-                          std::to_string(op.group_size), tier_label(scene.plan.cluster, op.tier),
-                          std::string(name_of(op.phase)), std::string(op.per), integer(op.count_per_step),
-                          integer(op.message_bytes), integer(op.sent_bytes_per_rank), seconds(op.time_s),
-                          seconds(op.exposed_s)});
-    return t;
+Table comm_data(const Scene& scene, int part) {
+    const Plan& plan = scene.plan;
+    const Evaluation& e = scene.evaluation;
+    if (part == CommViewState::kHeat)
+        return traffic_table(traffic_matrix(plan, e, scene.selection.group, kMostTableBlocks));
+    if (part == CommViewState::kRing) return phases_table(plan, e, std::max(scene.selection.operation, 0));
+    return comm_table(plan, e);
 }
 
 }  // namespace pentamesh::ui

@@ -18,9 +18,10 @@ struct CommViewState {
     // Made from the evaluation and kept while it stands.
     std::uint64_t rows_of = 0;
     int rows_columns = 0;  // which of them
-    DataTable rows;
+    Table rows;
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
-[[nodiscard]] DataTable comm_data(const Scene& scene);
+// `part`: one of the tables that app/ui/views/table.cpp names.
+[[nodiscard]] Table comm_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

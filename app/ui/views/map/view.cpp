@@ -146,17 +146,17 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     }
 }
 
-DataTable map_data(const Scene& scene, const MapViewState& state) {
-    DataTable t;
+Table map_data(const Scene& scene, const MapViewState& state) {
+    Table t;
     t.columns = {{"axis"},
-                 {"factor", true},
+                 {"factor", Shown::count},
                  {"setting"},
                  {"cuts"},
                  {"says"},
-                 {"calls per step", true},
-                 {"bytes per GPU and step", true},
-                 {"time (s)", true},
-                 {"exposed (s)", true},
+                 {"calls per step", Shown::count},
+                 {"bytes per GPU and step", Shown::count},
+                 {"time (s)", Shown::count},
+                 {"exposed (s)", Shown::count},
                  {"crosses"},
                  {"verdict"},
                  {"reason"},

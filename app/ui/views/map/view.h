@@ -33,6 +33,6 @@ struct MapViewState {
 };
 // `revision`: of the plan, from 1.
 void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision);
-[[nodiscard]] DataTable map_data(const Scene& scene, const MapViewState& state);
+[[nodiscard]] Table map_data(const Scene& scene, const MapViewState& state);
 
 }  // namespace pentamesh::ui

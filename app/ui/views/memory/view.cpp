@@ -1,5 +1,6 @@
 // Memory: bars by pipeline stage against the HBM line.
 #include "app/ui/views/memory/view.h"
+#include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 
@@ -289,42 +290,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
 }
 
-namespace {
-
-std::string whole_bytes(double v) {
-    return std::to_string(static_cast<std::int64_t>(std::llround(v)));
-}
-
-DataTable savings_data(const std::vector<SavingStep>& steps) {
-    DataTable t;
-    t.columns = {{"after"}, {"saved (bytes)", true}};
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
-        t.columns.push_back({std::string(category_name(i)), true});
-    t.columns.push_back({"total", true});
-    t.columns.push_back({"why"});
-    for (const SavingStep& s : steps) {
-        std::vector<std::string> row{s.label, whole_bytes(s.saved)};
-        for (std::size_t i = 0; i < kCategoryCount; ++i) row.push_back(whole_bytes(bytes_at(s.fullest, i)));
-        row.push_back(whole_bytes(s.fullest.total()));
-        row.push_back(s.reason);
-        t.rows.push_back(std::move(row));
-    }
-    return t;
-}
-
-}  // namespace
-
-DataTable memory_data(const Scene& scene, const MemoryViewState& state) {
-    if (state.saved) return savings_data(savings_of(scene));
-    DataTable t;
-    t.columns = {{"stage", true},     {"layers", true},    {"parameters (bytes)", true},
-                 {"gradients", true}, {"optimizer", true}, {"activations", true},
-                 {"buffers", true},   {"total", true},     {"in flight", true}};
-    for (const auto& s : scene.evaluation.memory.stage)
-        t.rows.push_back({std::to_string(s.stage), std::to_string(s.layers), whole_bytes(s.parameters),
-                          whole_bytes(s.gradients), whole_bytes(s.optimizer), whole_bytes(s.activations),
-                          whole_bytes(s.buffers), whole_bytes(s.total()), significant(s.in_flight)});
-    return t;
+Table memory_data(const Scene& scene, int part) {
+    return part == 1 ? savings_table(savings_of(scene)) : memory_table(scene.evaluation.memory);
 }
 
 }  // namespace pentamesh::ui

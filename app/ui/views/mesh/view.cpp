@@ -417,56 +417,11 @@ Rect moving_in_mesh(const MeshViewState& state) {
     return {a.x, top, b.right() - a.x, a.bottom() - top};
 }
 
-namespace {
-
-// The ranks of each group, up to a count that a cell can hold; `pentamesh groups` lists all of any mesh.
-std::string ranks_text(const Mesh& mesh, GroupKind kind, const GroupSummary& g) {
-    constexpr std::int64_t kMost = 256;
-    if (g.degree <= 1) return "";
-    const Factors rest = split_factors(mesh, kind).rest;
-    std::string out;
-    std::int64_t listed = 0;
-    for_each_sum(rest.span(), [&](std::int64_t first) {
-        if (listed++ >= kMost) return;
-        out += (out.empty() ? "" : "; ") + folded_ranks(group_members(mesh, kind, first));
-    });
-    return g.groups > kMost ? out + "; … " + thousands(g.groups) + " groups" : out;
-}
-
-}  // namespace
-
-DataTable mesh_data(const Scene& scene) {
-    DataTable t;
-    t.columns = {{"axis"},
-                 {"means"},
-                 {"factor", true},
-                 {"groups", true},
-                 {"ranks of a group in the fast domain", true},
-                 {"groups sharing a fast domain", true},
-                 {"slowest link"},
-                 {"groups by tier"},
-                 {"collective"},
-                 {"ranks of its groups"}};
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
-        const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(k)];
-        if (g.groups == 0 || (is_expert(kind) && !scene.evaluation.mesh.has_experts)) continue;
-        std::string tiers;
-        for (std::size_t i = 0; i < scene.plan.cluster.tiers.size(); ++i)
-            if (g.by_tier[i] > 0)
-                tiers += (tiers.empty() ? "" : ", ") + std::to_string(g.by_tier[i]) + " "
-                         + scene.plan.cluster.tiers[i].name;
-        std::string collectives;
-        for (const Operation& op : scene.evaluation.comm.operations)
-            if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
-                collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
-        t.rows.push_back(
-            {std::string(name_of(kind)), std::string(meaning_of(kind)), std::to_string(g.degree),
-             std::to_string(g.groups), std::to_string(g.per_fast_domain), std::to_string(g.sharing_node),
-             g.degree > 1 ? tier_label(scene.plan.cluster, g.slowest_tier) : "", g.degree > 1 ? tiers : "",
-             collectives, ranks_text(scene.evaluation.mesh, kind, g)});
-    }
-    return t;
+Table mesh_data(const Scene& scene, int part) {
+    static constexpr std::size_t kMost = 200000;
+    const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
+    return part == 1 ? ranks_table(scene.evaluation, kinds, kMost)
+                     : groups_table(scene.plan, scene.evaluation, kinds, true);
 }
 
 }  // namespace pentamesh::ui

@@ -43,6 +43,7 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 // Where the mouse changes nothing but the cells; empty where there are none.
 [[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
-[[nodiscard]] DataTable mesh_data(const Scene& scene);
+// `part`: one of the tables that app/ui/views/table.cpp names.
+[[nodiscard]] Table mesh_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -212,18 +212,18 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     gpu_boxes(ui, room, s);
 }
 
-DataTable picker_data(const Scene& scene, const PickerState& state) {
-    DataTable t;
+Table picker_data(const Scene& scene, const PickerState& state) {
+    Table t;
     t.columns = {{"strategy"},
                  {"cuts"},
-                 {"parameters", true},
-                 {"gradients", true},
-                 {"optimizer", true},
-                 {"activations", true},
-                 {"buffers", true},
-                 {"total (bytes)", true},
-                 {"sent per step (bytes)", true},
-                 {"calls per step", true},
+                 {"parameters", Shown::count},
+                 {"gradients", Shown::count},
+                 {"optimizer", Shown::count},
+                 {"activations", Shown::count},
+                 {"buffers", Shown::count},
+                 {"total (bytes)", Shown::count},
+                 {"sent per step (bytes)", Shown::count},
+                 {"calls per step", Shown::count},
                  {"collectives"}};
     StrategyPrices prices;
     price_strategies(scene.plan, gpus_of(state), prices);

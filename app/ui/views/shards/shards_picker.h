@@ -29,6 +29,6 @@ struct PickerShows {
 };
 void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& state, PickerShows shows,
                  std::uint64_t revision);
-[[nodiscard]] DataTable picker_data(const Scene& scene, const PickerState& state);
+[[nodiscard]] Table picker_data(const Scene& scene, const PickerState& state);
 
 }  // namespace pentamesh::ui

@@ -395,9 +395,9 @@ void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState
     draw_layer(ui, room, scene, state);
 }
 
-DataTable shards_data(const Scene& scene, const ShardsViewState& state) {
+Table shards_data(const Scene& scene, const ShardsViewState& state) {
     if (state.alone) return picker_data(scene, state.picker);
-    DataTable t;
+    Table t;
     t.columns = {{"tensor"}, {"shape"}};
     std::vector<Axis> used;
     for (const Axis a : kAxes)
@@ -406,8 +406,8 @@ DataTable shards_data(const Scene& scene, const ShardsViewState& state) {
             t.columns.push_back({std::string(name_of(a))});
         }
     t.columns.push_back({"rank " + std::to_string(shown_rank(scene)) + " holds"});
-    t.columns.push_back({"bytes there", true});
-    t.columns.push_back({"bytes whole", true});
+    t.columns.push_back({"bytes there", Shown::count});
+    t.columns.push_back({"bytes whole", Shown::count});
     if (scene.evaluation.mesh.world < 1) return t;
     std::vector<Sheet> sheets;
     make_sheets(scene.plan, scene.evaluation.mesh, request_of(scene, state), sheets);

@@ -32,6 +32,6 @@ struct ShardsViewState {
 };
 void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
                  std::uint64_t revision);
-[[nodiscard]] DataTable shards_data(const Scene& scene, const ShardsViewState& state);
+[[nodiscard]] Table shards_data(const Scene& scene, const ShardsViewState& state);
 
 }  // namespace pentamesh::ui

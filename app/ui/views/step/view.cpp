@@ -1,4 +1,5 @@
 #include "app/ui/views/step/view.h"
+#include "app/tables/step.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
@@ -20,10 +21,6 @@ namespace {
 constexpr float kTall = 400;  // room for everything at once
 constexpr int kMostDoublings = 20;
 constexpr std::size_t kNearest = 6;
-
-std::string label_of(const StepSlice& s) {
-    return s.part == StepPart::exposed ? axis_label(s.group) + " exposed" : std::string(name_of(s.part));
-}
 
 Color color_of_part(const Theme& t, const StepSlice& s) {
     switch (s.part) {
@@ -224,8 +221,9 @@ void find_near(const Scene& scene, StepViewState& state, std::uint64_t revision)
     if (state.near_of == revision) return;
     state.near_of = revision;
     state.near = {};
-    state.near.columns = {{"published run"}, {"tokens/s per GPU", true}, {"estimated", true},
-                          {"off by", true},  {"distance", true},         {"source"}};
+    state.near.columns = {
+        {"published run"},         {"tokens/s per GPU", Shown::figure}, {"estimated", Shown::figure},
+        {"off by", Shown::figure}, {"distance", Shown::figure},         {"source"}};
     try {
         if (!state.loaded) state.runs = load_published_runs(scene.presets);
         state.loaded = true;
@@ -374,34 +372,16 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     return edit;
 }
 
-DataTable step_data(const Scene& scene, double budget_tokens) {
-    DataTable t;
-    t.columns = {{"figure"}, {"value", true}, {"low", true}, {"high", true}, {"unit"}};
-    if (!scene.evaluation.step) return t;
-    const Step& s = *scene.evaluation.step;
-    const auto number = [](double v) { return general_text(v, 6); };
-    const auto add = [&](std::string name, double value, const Band& r, std::string unit) {
-        t.rows.push_back({std::move(name), number(value), number(r.low), number(r.high), std::move(unit)});
-    };
-    for (const StepSlice& slice : waterfall(s))
-        t.rows.push_back({label_of(slice), number(slice.time_s), "", "", "s"});
-    add("step", s.time_s, range_of_time(s.time_s, s.error), "s");
-    add("MFU", s.mfu, range_of_rate(s.mfu, s.error), "of the peak");
-    add("HFU", s.hfu, range_of_rate(s.hfu, s.error), "of the peak");
-    add("tokens", s.tokens_per_s, range_of_rate(s.tokens_per_s, s.error), "1/s");
-    add("model FLOPs per GPU", s.tflops_per_gpu, range_of_rate(s.tflops_per_gpu, s.error), "TFLOP/s");
-    const double days = days_for(s, budget_tokens);
-    add("time for " + count_text(budget_tokens) + " tokens", days, range_of_time(days, s.error), "days");
-    const double cv = scene.plan.training.straggler_cv;
-    t.rows.push_back({"straggler tax, exact", number(cv * expected_maximum(scene.evaluation.mesh.world)), "",
-                      "", "of the step"});
-    t.rows.push_back({"straggler tax, bound",
-                      number(cv * expected_maximum_bound(scene.evaluation.mesh.world)), "", "",
-                      "of the step"});
+Table step_data(const Scene& scene, const StepViewState& state, int part) {
+    if (part < 2 && !scene.evaluation.step) return {};
+    if (part == 0) return step_table(*scene.evaluation.step);
+    if (part == 1) return rates_table(*scene.evaluation.step, state.budget_tokens);
+    Table t;
+    t.columns = {{"constant"}, {"value", Shown::figure}, {"unit"}, {"changed"}};
     static constexpr std::array<std::string_view, 6> kUnits{"share", "s", "bytes/s", "FLOP/s", "1 :", "on"};
     for (const Constant& c : list_constants(scene.plan, scene.presets))
-        t.rows.push_back({"constant: " + c.name + (c.changed() ? ", changed" : ""), number(c.value), "", "",
-                          std::string(kUnits[static_cast<std::size_t>(c.unit)])});
+        t.rows.push_back({c.name, cell(c.value), std::string(kUnits[static_cast<std::size_t>(c.unit)]),
+                          c.changed() ? "yes" : ""});
     return t;
 }
 

@@ -24,11 +24,12 @@ struct StepViewState {
     std::uint64_t near_of = 0;
     bool loaded = false;
     std::vector<PublishedRun> runs;
-    DataTable near;
+    Table near;
     std::vector<double> expected;  // E[max] of 2^k ranks
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                 StepViewState& state, std::uint64_t revision);
-[[nodiscard]] DataTable step_data(const Scene& scene, double budget_tokens);
+// `part`: one of the tables that app/ui/views/table.cpp names.
+[[nodiscard]] Table step_data(const Scene& scene, const StepViewState& state, int part);
 
 }  // namespace pentamesh::ui

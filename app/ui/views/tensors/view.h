@@ -11,10 +11,11 @@ struct TensorsViewState {
     TableState table;
     // Made from the evaluation and kept while it stands.
     std::uint64_t rows_of = 0;
-    DataTable rows;
+    Table rows;
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision);
-[[nodiscard]] DataTable tensors_data(const Scene& scene);
+// `part`: one of the tables that app/ui/views/table.cpp names.
+[[nodiscard]] Table tensors_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -1,5 +1,6 @@
 // Timeline: devices downwards, time to the right; work below a pixel is merged before it is drawn.
 #include "app/ui/views/timeline/view.h"
+#include "app/tables/timeline.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/mesh/mesh_marks.h"
@@ -401,24 +402,10 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
 }
 
-DataTable timeline_data(const Scene& scene) {
-    static constexpr std::size_t kMost = 5000;
+Table timeline_data(const Scene& scene, int part) {
+    static constexpr std::size_t kMost = 200000;
     const Timeline& t = scene.evaluation.timeline;
-    DataTable table;
-    table.columns = {{"stage", true},     {"op"},           {"chunk", true}, {"micro-batch", true},
-                     {"start (s)", true}, {"end (s)", true}};
-    for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
-        for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
-            if (table.rows.size() >= kMost) {
-                table.left_out = t.order.ops.size() - kMost;
-                return table;
-            }
-            const Op& op = t.order.ops[i];
-            table.rows.push_back({std::to_string(d), std::string(letters_of(op.kind)),
-                                  std::to_string(op.chunk), std::to_string(op.microbatch),
-                                  significant(t.start[i], 6), significant(t.end[i], 6)});
-        }
-    return table;
+    return part == 1 ? devices_table(t) : operations_table(t, kMost);
 }
 
 }  // namespace pentamesh::ui

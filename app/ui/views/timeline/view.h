@@ -42,7 +42,8 @@ struct TimelineViewState {
 };
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
                    std::uint64_t revision);
-[[nodiscard]] DataTable timeline_data(const Scene& scene);
+// `part`: one of the tables that app/ui/views/table.cpp names.
+[[nodiscard]] Table timeline_data(const Scene& scene, int part);
 
 // Sets the cursor on the next (by > 0) or last start or end of an op, of the selected stage or of any; keeps
 // it in sight.

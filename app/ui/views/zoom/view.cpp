@@ -309,14 +309,14 @@ void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::in
     state.of_revision = 0;
 }
 
-DataTable zoom_data(const Scene& scene, const ZoomViewState& state) {
-    DataTable t;
+Table zoom_data(const Scene& scene, const ZoomViewState& state) {
+    Table t;
     t.columns = {{"level"},
                  {"axis"},
-                 {"boxes in one box", true},
-                 {"boxes", true},
-                 {"GPUs in one", true},
-                 {"ranks apart", true},
+                 {"boxes in one box", Shown::count},
+                 {"boxes", Shown::count},
+                 {"GPUs in one", Shown::count},
+                 {"ranks apart", Shown::count},
                  {"here"},
                  {"what they say to each other"}};
     const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene));

@@ -32,6 +32,6 @@ struct ZoomViewState {
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision);
 // Without a flight, at the next frame: for pictures and tests.
 void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank);
-[[nodiscard]] DataTable zoom_data(const Scene& scene, const ZoomViewState& state);
+[[nodiscard]] Table zoom_data(const Scene& scene, const ZoomViewState& state);
 
 }  // namespace pentamesh::ui

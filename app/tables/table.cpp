@@ -1,0 +1,207 @@
+#include "app/tables/table.h"
+
+#include "app/tables/table_json.h"
+#include "core/base/number.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace pentamesh {
+namespace {
+
+using Row = std::vector<std::string>;
+
+const std::string& key_of(const Table::Column& c) {
+    return c.key.empty() ? c.title : c.key;
+}
+
+// Letters, not bytes: continuation bytes of UTF-8 take no room.
+std::size_t letters(const std::string& s) {
+    return static_cast<std::size_t>(std::count_if(
+        s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string replaced(std::string_view text, char from, std::string_view to) {
+    std::string out;
+    for (const char c : text)
+        if (c == from)
+            out += to;
+        else
+            out += c;
+    return out;
+}
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    return "\"" + replaced(text, '"', "\"\"") + "\"";
+}
+
+std::string as_csv(const Table& t) {
+    std::string out;
+    for (std::size_t i = 0; i < t.columns.size(); ++i)
+        out += (i ? "," : "") + csv_field(key_of(t.columns[i]));
+    out += "\r\n";
+    for (const Row& row : t.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_field(row[i]);
+        out += "\r\n";
+    }
+    return out;
+}
+
+std::string as_markdown(const Table& t) {
+    const auto field = [](const std::string& text) {
+        return replaced(replaced(text, '|', "\\|"), '\n', " ");
+    };
+    std::string out = "|";
+    for (const auto& c : t.columns) out += " " + field(c.title) + " |";
+    out += "\n|";
+    for (const auto& c : t.columns) out += c.shown == Shown::words ? " --- |" : " ---: |";
+    out += "\n";
+    for (const Row& row : t.rows) {
+        out += "|";
+        for (const auto& text : row) out += " " + field(text) + " |";
+        out += "\n";
+    }
+    return out;
+}
+
+std::string as_html(const Table& t) {
+    std::string out = "<table>\n";
+    const auto line = [&](const std::string& tag, auto&& text_of) {
+        out += "<tr>";
+        for (std::size_t i = 0; i < t.columns.size(); ++i)
+            out += "<" + tag + (t.columns[i].shown == Shown::words ? ">" : " class=\"number\">")
+                   + html_text(text_of(i)) + "</" + tag + ">";
+        out += "</tr>\n";
+    };
+    line("th", [&](std::size_t i) { return t.columns[i].title; });
+    for (const Row& row : t.rows)
+        line("td", [&](std::size_t i) { return i < row.size() ? row[i] : std::string(); });
+    return out + "</table>\n";
+}
+
+std::string as_text(const Table& t) {
+    std::vector<std::size_t> width(t.columns.size());
+    for (std::size_t i = 0; i < width.size(); ++i) {
+        width[i] = letters(t.columns[i].title);
+        for (const Row& row : t.rows)
+            if (i < row.size()) width[i] = std::max(width[i], letters(row[i]));
+    }
+    std::string out;
+    const auto line = [&](auto&& text_of) {
+        std::string words;
+        for (std::size_t i = 0; i < width.size(); ++i) {
+            const std::string text = text_of(i);
+            const std::string pad(width[i] - letters(text), ' ');
+            words += (i ? "  " : "") + (t.columns[i].shown == Shown::words ? text + pad : pad + text);
+        }
+        words.erase(words.find_last_not_of(' ') + 1);
+        out += words + "\n";
+    };
+    line([&](std::size_t i) { return t.columns[i].title; });
+    for (const Row& row : t.rows)
+        line([&](std::size_t i) { return i < row.size() ? row[i] : std::string(); });
+    return out;
+}
+
+Table picked(const Table& table, const std::vector<std::size_t>& from) {
+    Table out;
+    out.left_out = table.left_out;
+    for (const std::size_t i : from) out.columns.push_back(table.columns[i]);
+    for (const Row& row : table.rows) {
+        Row& to = out.rows.emplace_back();
+        for (const std::size_t i : from) to.push_back(i < row.size() ? row[i] : "");
+    }
+    return out;
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_rows(const Table& t) {
+    const auto value_of = [](Shown shown, const std::string& exact) -> nlohmann::ordered_json {
+        const std::optional<double> x = shown == Shown::words ? std::nullopt : parse_double(exact);
+        if (!x) return exact;
+        const bool whole = exact.find_first_not_of("-0123456789") == std::string::npos && std::abs(*x) < 9e18;
+        const bool real = shown == Shown::seconds || shown == Shown::share || shown == Shown::figure;
+        if (whole && !real) return std::stoll(exact);
+        return *x;
+    };
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const Row& row : t.rows) {
+        nlohmann::ordered_json& object = rows.emplace_back(nlohmann::ordered_json::object());
+        for (std::size_t i = 0; i < row.size() && i < t.columns.size(); ++i)
+            object[key_of(t.columns[i])] = value_of(t.columns[i].shown, row[i]);
+    }
+    return rows;
+}
+
+std::string html_text(const std::string& text) {
+    return replaced(replaced(replaced(text, '&', "&amp;"), '<', "&lt;"), '>', "&gt;");
+}
+
+std::string write_table(const Table& table, TableFormat format) {
+    switch (format) {
+    case TableFormat::csv: return as_csv(table);
+    case TableFormat::markdown: return as_markdown(table);
+    case TableFormat::json:
+        return json_rows(table).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    case TableFormat::html: return as_html(table);
+    case TableFormat::text: break;
+    }
+    return as_text(table);
+}
+
+std::string cell_words(const Table::Column& column, const std::string& exact) {
+    if (column.shown == Shown::words || column.shown == Shown::plain) return exact;
+    const std::optional<double> x = parse_double(exact);
+    if (!x) return exact;
+    switch (column.shown) {
+    case Shown::count: return std::abs(*x) < 9e18 ? whole_text(*x) : exact;
+    case Shown::memory: return memory_text(*x);
+    case Shown::traffic: return bytes_text(*x);
+    case Shown::seconds: return time_text(*x);
+    case Shown::share: return percent_text(*x);
+    case Shown::figure: return three_digits(*x);
+    case Shown::words:
+    case Shown::plain: break;
+    }
+    return exact;
+}
+
+Table worded(Table table) {
+    for (Row& row : table.rows)
+        for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i)
+            row[i] = cell_words(table.columns[i], row[i]);
+    return table;
+}
+
+Table columns_of(const Table& table, std::initializer_list<std::string_view> keys) {
+    std::vector<std::size_t> from;
+    for (const std::string_view key : keys)
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (key_of(table.columns[i]) == key) from.push_back(i);
+    return picked(table, from);
+}
+
+Table without(const Table& table, std::initializer_list<std::string_view> keys) {
+    std::vector<std::size_t> from;
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        if (std::find(keys.begin(), keys.end(), key_of(table.columns[i])) == keys.end()) from.push_back(i);
+    return picked(table, from);
+}
+
+std::string cell(double value) {
+    return value == 0 ? "0" : exact_text(value);
+}
+
+std::string cell(std::int64_t value) {
+    return std::to_string(value);
+}
+
+std::string whole_cell(double value) {
+    return std::isfinite(value) && std::abs(value) < 9e18 ? std::to_string(std::llround(value)) : cell(value);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,43 @@
+#include "app/tables/tensors.h"
+
+#include "core/base/text.h"
+#include "core/plan/names.h"
+
+namespace pentamesh {
+
+std::string shape_text(const Placement& p, const std::array<std::int64_t, 3>& sizes) {
+    std::string out;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (p.dims[i] != Dim::none) out += (out.empty() ? "" : " × ") + with_commas(sizes[i]);
+    return out.empty() ? "1" : out;
+}
+
+std::string placement_text(const Placement& p) {
+    std::string out;
+    for (int a = 0; a < kAxisCount; ++a) {
+        const auto axis = static_cast<Axis>(a);
+        const AxisPlacement& on = p.on(axis);
+        if (on.size <= 1) continue;
+        out += (out.empty() ? "" : ", ")
+               + (p.expert && axis == Axis::tp ? std::string("etp") : std::string(name_of(axis))) + " "
+               + (on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
+                                           : std::string(name_of(on.spread)));
+    }
+    return out.empty() ? "whole on every GPU" : out;
+}
+
+Table tensors_table(std::span<const Placement> placements) {
+    Table t;
+    t.columns = {{"tensor", Shown::words, "name"},
+                 {"layers", Shown::count},
+                 {"shape"},
+                 {"on one GPU", Shown::words, "local_shape"},
+                 {"bytes on one GPU", Shown::traffic, "bytes_per_rank"},
+                 {"placement"}};
+    for (const Placement& p : placements)
+        t.rows.push_back({std::string(p.name), cell(p.layers), shape_text(p, p.shape), shape_text(p, p.local),
+                          whole_cell(p.bytes_per_rank), placement_text(p)});
+    return t;
+}
+
+}  // namespace pentamesh

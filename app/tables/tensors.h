@@ -1,0 +1,17 @@
+// What is cut and what is copied: every tensor of a plan.
+#pragma once
+
+#include "app/tables/table.h"
+#include "core/sharding/sharding.h"
+
+#include <span>
+
+namespace pentamesh {
+
+// "8,192 × 1,024"; dimensions that a tensor lacks are left out.
+[[nodiscard]] std::string shape_text(const Placement& placement, const std::array<std::int64_t, 3>& sizes);
+// "tp rows/8, dp_shard copy"; "whole on every GPU" where no axis divides it.
+[[nodiscard]] std::string placement_text(const Placement& placement);
+[[nodiscard]] Table tensors_table(std::span<const Placement> placements);
+
+}  // namespace pentamesh
