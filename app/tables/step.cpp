@@ -1,6 +1,5 @@
 #include "app/tables/step.h"
 
-#include "core/base/text.h"
 #include "core/plan/names.h"
 
 namespace pentamesh {
@@ -25,7 +24,7 @@ Table step_table(const Step& step) {
     return t;
 }
 
-Table rates_table(const Step& step, double budget_tokens) {
+Table rates_table(const Step& step, double budget_tokens, std::string_view budget_words) {
     Table t;
     t.columns = {{"figure"},
                  {"value", Shown::figure},
@@ -42,7 +41,7 @@ Table rates_table(const Step& step, double budget_tokens) {
         "TFLOP/s");
     if (budget_tokens > 0) {
         const double days = days_for(step, budget_tokens);
-        add("time for " + whole_text(budget_tokens) + " tokens", days, range_of_time(days, step.error),
+        add("time for " + std::string(budget_words) + " tokens", days, range_of_time(days, step.error),
             "days");
     }
     return t;

@@ -11,7 +11,8 @@ namespace pentamesh {
 
 // Parts of the step and the whole, each with its share and its range.
 [[nodiscard]] Table step_table(const Step& step);
-// MFU, tokens/s ... with their ranges; `budget_tokens` 0: without the days that those take.
-[[nodiscard]] Table rates_table(const Step& step, double budget_tokens);
+// MFU, tokens/s ... with their ranges; the days that `budget_tokens` take, which stand as
+// `budget_words`; 0: without.
+[[nodiscard]] Table rates_table(const Step& step, double budget_tokens, std::string_view budget_words);
 
 }  // namespace pentamesh

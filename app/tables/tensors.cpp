@@ -31,12 +31,12 @@ Table tensors_table(std::span<const Placement> placements) {
     t.columns = {{"tensor", Shown::words, "name"},
                  {"layers", Shown::count},
                  {"shape"},
+                 {"placement"},
                  {"on one GPU", Shown::words, "local_shape"},
-                 {"bytes on one GPU", Shown::traffic, "bytes_per_rank"},
-                 {"placement"}};
+                 {"there", Shown::traffic, "bytes_per_rank"}};
     for (const Placement& p : placements)
-        t.rows.push_back({std::string(p.name), cell(p.layers), shape_text(p, p.shape), shape_text(p, p.local),
-                          whole_cell(p.bytes_per_rank), placement_text(p)});
+        t.rows.push_back({std::string(p.name), cell(p.layers), shape_text(p, p.shape), placement_text(p),
+                          shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
     return t;
 }
 

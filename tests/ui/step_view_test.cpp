@@ -51,6 +51,7 @@ TEST_CASE("the token budget is typed, and the data table answers in days") {
     d.press({.key = Key::a, .ctrl = true});
     d.type("2 T");
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
+    REQUIRE(d.click("data.part", 1));
     for (const Command& c : d.shell.commands())
         if (c.id == "export.csv") c.run();
     CHECK(d.clipboard.find("time for 2.00 T tokens") != std::string::npos);

@@ -142,22 +142,22 @@ Table call_rows(const Scene& scene, CallColumns columns) {
         t.columns = {{"axis"},
                      {"what"},
                      {"collective"},
-                     {"over", Shown::count},
+                     {"over", Shown::plain},
                      {"link"},
-                     {"calls", Shown::count},
-                     {"buffer", Shown::count},
-                     {"sent", Shown::count},
-                     {"time", Shown::count},
-                     {"exposed", Shown::count}};
+                     {"calls", Shown::plain},
+                     {"buffer", Shown::plain},
+                     {"sent", Shown::plain},
+                     {"time", Shown::plain},
+                     {"exposed", Shown::plain}};
     else if (columns == CallColumns::narrow)
         t.columns = {{"axis"},
                      {"what, by which collective"},
-                     {"calls", Shown::count},
-                     {"sent", Shown::count},
-                     {"time", Shown::count},
-                     {"exposed", Shown::count}};
+                     {"calls", Shown::plain},
+                     {"sent", Shown::plain},
+                     {"time", Shown::plain},
+                     {"exposed", Shown::plain}};
     else
-        t.columns = {{"axis, what"}, {"sent", Shown::count}, {"time", Shown::count}};
+        t.columns = {{"axis, what"}, {"sent", Shown::plain}, {"time", Shown::plain}};
     for (const Operation& op : scene.evaluation.comm.operations) {
         const std::string axis = axis_label(op.group), what = what_and_where(op),
                           collective = std::string(words_of(op.collective)),

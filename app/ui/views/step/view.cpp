@@ -221,9 +221,9 @@ void find_near(const Scene& scene, StepViewState& state, std::uint64_t revision)
     if (state.near_of == revision) return;
     state.near_of = revision;
     state.near = {};
-    state.near.columns = {
-        {"published run"},         {"tokens/s per GPU", Shown::figure}, {"estimated", Shown::figure},
-        {"off by", Shown::figure}, {"distance", Shown::figure},         {"source"}};
+    state.near.columns = {{"published run"},           {"tokens/s per GPU", Shown::plain},
+                          {"estimated", Shown::plain}, {"off by", Shown::plain},
+                          {"distance", Shown::plain},  {"source"}};
     try {
         if (!state.loaded) state.runs = load_published_runs(scene.presets);
         state.loaded = true;
@@ -375,7 +375,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
 Table step_data(const Scene& scene, const StepViewState& state, int part) {
     if (part < 2 && !scene.evaluation.step) return {};
     if (part == 0) return step_table(*scene.evaluation.step);
-    if (part == 1) return rates_table(*scene.evaluation.step, state.budget_tokens);
+    if (part == 1)
+        return rates_table(*scene.evaluation.step, state.budget_tokens, count_text(state.budget_tokens));
     Table t;
     t.columns = {{"constant"}, {"value", Shown::figure}, {"unit"}, {"changed"}};
     static constexpr std::array<std::string_view, 6> kUnits{"share", "s", "bytes/s", "FLOP/s", "1 :", "on"};
