@@ -152,10 +152,6 @@ class Ui {
     [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
     // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
     [[nodiscard]] float take_wheel(Rect r);
-    // A key for the view as a whole: not while the keyboard scrolls a panel.
-    [[nodiscard]] bool view_key(Chord chord, bool repeat = false) const {
-        return !state_.keys_scroll && pressed(chord, repeat);
-    }
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
     void tooltip(std::string text);

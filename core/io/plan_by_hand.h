@@ -1,0 +1,46 @@
+// Every field of a plan as a hand edits it, one by one: what it is, what it may be, what the preset says.
+// Made from the plan's JSON Schema, so that a new field is here as soon as a plan can hold it.
+#pragma once
+
+#include "core/base/quantity.h"
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct PlanField {
+    enum class Kind : std::uint8_t {
+        flag,    // "on", "off"
+        choice,  // one of `choices`
+        whole,
+        number,
+        text,
+        list,   // "1, 2, 3", or JSON where its elements are objects
+        group,  // "on" where the fields below it are there
+        json    // any other value, written as JSON
+    };
+    std::string pointer;  // "/model/moe/experts"
+    Kind kind = Kind::text;
+    std::vector<std::string> choices;
+    double least = 0, most = 0;              // of whole and number
+    Dimension dimension = Dimension::count;  // of number: what a unit behind it means
+    bool may_be_none = false;
+    std::string value;         // as it may be typed; "none" where it is absent
+    std::string preset_value;  // where it differs from the preset that it stands over; empty: it does not
+};
+
+// In the order of the plan file. `presets`: what differs from a preset is told from it.
+[[nodiscard]] std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets);
+
+// The plan with one field as typed: "8K", "400 Gb/s", "on", "none", "20, 20, 22". A group "on" gets values to
+// begin with, which are the smallest that make sense. Error with what is allowed.
+[[nodiscard]] Plan with_field(const Plan& plan, std::string_view pointer, std::string_view typed,
+                              const Presets& presets);
+// The plan with this field as its preset has it; the plan itself where no preset stands below it.
+[[nodiscard]] Plan with_preset_field(const Plan& plan, std::string_view pointer, const Presets& presets);
+
+}  // namespace pentamesh

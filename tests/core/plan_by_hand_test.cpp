@@ -1,0 +1,156 @@
+// Every field of a plan by hand: what is listed, typed, refused and put back.
+#include "core/io/plan_by_hand.h"
+
+#include "core/base/error.h"
+#include "core/io/plan_document.h"
+#include "core/io/plan_json.h"
+#include "tests/core/plans.h"
+#include "tests/core/shipped.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace pentamesh;
+
+namespace {
+
+using test::presets;
+
+const PlanField* field_at(const std::vector<PlanField>& all, std::string_view pointer) {
+    const auto it =
+        std::find_if(all.begin(), all.end(), [&](const PlanField& s) { return s.pointer == pointer; });
+    return it == all.end() ? nullptr : &*it;
+}
+
+// The pointers of all fields of a schema, objects entered, of several forms the whole one.
+void collect_fields(const nlohmann::json& form, const std::string& pointer, std::set<std::string>& out) {
+    nlohmann::json s = form;
+    if (form.contains("anyOf"))
+        for (const auto& one : form["anyOf"])
+            if (one.contains("properties") && !one["properties"].contains("preset")) s = one;
+    if (!s.contains("properties")) {
+        if (pointer != "/format" && !pointer.ends_with("/source") && !pointer.ends_with("/fast_domain"))
+            out.insert(pointer);
+        return;
+    }
+    for (const auto& item : s["properties"].items())
+        collect_fields(item.value(), pointer + "/" + item.key(), out);
+}
+
+// A value to type that is another than the one there, and legal by itself.
+std::string another_value(const PlanField& s) {
+    switch (s.kind) {
+    case PlanField::Kind::flag:
+    case PlanField::Kind::group: return s.value == "on" ? "off" : "on";
+    case PlanField::Kind::choice: return s.choices.front() == s.value ? s.choices.back() : s.choices.front();
+    case PlanField::Kind::whole:
+    case PlanField::Kind::number: return s.value == "none" ? "1" : s.value;
+    default: return s.value;
+    }
+}
+
+struct Typed {
+    std::string_view pointer, text;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "every field of the schema is listed for a plan that has experts, latent attention and every group") {
+    Plan plan = presets().plan("deepseek-v3-2048");
+    std::set<std::string> listed;
+    for (const PlanField& s : list_plan_fields(plan, presets())) {
+        std::string p = s.pointer;
+        if (p.starts_with("/cluster/tiers/")) p = "/cluster/tiers";
+        listed.insert(p);
+    }
+    std::set<std::string> wanted;
+    collect_fields(nlohmann::json::parse(plan_schema()), "", wanted);
+    CHECK(wanted.size() > 80);
+    for (const std::string& pointer : wanted) {
+        CAPTURE(pointer);
+        CHECK(listed.count(pointer) == 1);
+    }
+}
+
+TEST_CASE("typing the value that a field has changes nothing, in every field of every preset") {
+    for (const char* id : {"deepseek-v3-2048", "llama-3-70b-3d", "mixtral-8x7b-ep", "hsdp-64"}) {
+        const Plan plan = presets().plan(id);
+        const Evaluation before = evaluate(plan);
+        for (const PlanField& s : list_plan_fields(plan, presets())) {
+            if (s.kind == PlanField::Kind::group || s.value == "none") continue;
+            CAPTURE(id);
+            CAPTURE(s.pointer);
+            CAPTURE(s.value);
+            const Plan same = with_field(plan, s.pointer, s.value, presets());
+            CHECK(evaluate(same).step->time_s == doctest::Approx(before.step->time_s).epsilon(1e-9));
+        }
+    }
+}
+
+TEST_CASE("a field that is changed by hand is in the plan, in its file, and can be put back") {
+    const Plan plan = presets().plan("llama-3-8b-fsdp");
+    for (const Typed& t : {Typed{"/model/hidden", "8K"},
+                           {"/model/layers", "48"},
+                           {"/cluster/gpu/hbm_bytes", "141 GB"},
+                           {"/cluster/tiers/1/bytes_per_s", "400 Gb/s"}}) {
+        CAPTURE(t.pointer);
+        const Plan changed = with_field(plan, t.pointer, t.text, presets());
+        CHECK_FALSE(changed == plan);
+        CHECK(parse_plan(write_plan(changed), "", presets()) == changed);
+        const auto all = list_plan_fields(changed, presets());
+        REQUIRE(field_at(all, t.pointer) != nullptr);
+        if (t.text != "400 Gb/s") CHECK_FALSE(field_at(all, t.pointer)->preset_value.empty());
+        CHECK(evaluate(with_preset_field(changed, t.pointer, presets())).step->time_s
+              == evaluate(plan).step->time_s);
+    }
+    const Plan big = with_field(plan, "/model/hidden", "8K", presets());
+    CHECK(big.model.hidden == 8192);
+    CHECK(with_field(plan, "/cluster/tiers/1/bytes_per_s", "400 Gb/s", presets()).cluster.tiers[1].bytes_per_s
+          == 50e9);
+}
+
+TEST_CASE("experts and latent attention are switched on and off") {
+    const Plan plan = presets().plan("llama-3-8b-fsdp");
+    const Plan moe = with_field(plan, "/model/moe", "on", presets());
+    REQUIRE(moe.model.moe);
+    const Plan more = with_field(moe, "/model/moe/experts", "128", presets());
+    CHECK(more.model.moe->experts == 128);
+    CHECK_FALSE(with_field(more, "/model/moe", "off", presets()).model.moe);
+    const auto all = list_plan_fields(plan, presets());
+    REQUIRE(field_at(all, "/model/moe") != nullptr);
+    CHECK(field_at(all, "/model/moe")->value == "off");
+    CHECK(field_at(all, "/model/moe/experts") == nullptr);
+}
+
+TEST_CASE("what a field refuses is said with what is allowed, and the plan stays") {
+    const Plan plan = presets().plan("llama-3-70b-3d");
+    for (const Typed& t : {Typed{"/model/layers", "many"},
+                           {"/model/layers", "0"},
+                           {"/model/layers", "1.5"},
+                           {"/cluster/tiers/0/bytes_per_s", "25 m"},
+                           {"/layout/schedule", "sideways"},
+                           {"/layout/stage_layers", "20, x"},
+                           {"/nowhere", "1"}}) {
+        CAPTURE(t.pointer);
+        CAPTURE(t.text);
+        CHECK_THROWS_AS((void)with_field(plan, t.pointer, t.text, presets()), Error);
+    }
+}
+
+TEST_CASE(
+    "each choice and switch of the schema can be set to another value by hand, or is refused in words") {
+    const Plan plan = presets().plan("deepseek-v3-2048");
+    int set = 0;
+    for (const PlanField& s : list_plan_fields(plan, presets())) {
+        CAPTURE(s.pointer);
+        try {
+            const Plan changed = with_field(plan, s.pointer, another_value(s), presets());
+            ++set;
+            CHECK(parse_plan(write_plan(changed), "", presets()) == changed);
+        } catch (const Error& e) {
+            CHECK(e.message().size() > 10);
+        }
+    }
+    CHECK(set > 80);
+}
