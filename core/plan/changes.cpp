@@ -45,6 +45,15 @@ Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset) {
     return p;
 }
 
+Plan with_tiers(const Plan& plan, std::vector<Tier> tiers) {
+    Plan p = plan;
+    p.cluster.tiers = std::move(tiers);
+    std::vector<std::string>& stated = p.cluster_source.overrides;
+    if (!p.cluster_source.preset.empty() && std::find(stated.begin(), stated.end(), "/tiers") == stated.end())
+        stated.emplace_back("/tiers");
+    return p;
+}
+
 Plan with_model(const Plan& plan, Model model, std::string preset) {
     Plan p = plan;
     p.model = std::move(model);

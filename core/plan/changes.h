@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
 
@@ -14,6 +15,8 @@ namespace pentamesh {
 [[nodiscard]] Plan with_gpus(const Plan& plan, std::int64_t gpus);
 // Another fabric and GPU under as many GPUs. `preset`: its id, empty where it has none.
 [[nodiscard]] Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset);
+// Other tiers, fastest first, under the same GPUs: the plan's own from then on.
+[[nodiscard]] Plan with_tiers(const Plan& plan, std::vector<Tier> tiers);
 // Another model; a dense one has no experts to lay out.
 [[nodiscard]] Plan with_model(const Plan& plan, Model model, std::string preset);
 [[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);

@@ -158,7 +158,7 @@ TEST_CASE("a scroll area follows the keyboard focus, and Home and End go to its 
             for (std::uint64_t i = 0; i < 20; ++i)
                 ui.button("row", area.room.cut_top(20).inset(0, 1), "row", i);
         }
-        view_home = view_home || (!ui.state().keys_scroll && ui.pressed({Key::home}));
+        view_home = view_home || (!ui.state().keys_scroll && pressed({Key::home}));
     };
     b.frame(draw);
     for (int i = 0; i < 10; ++i) b.press(Key::tab, draw);

@@ -24,7 +24,12 @@ MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     std::vector<MenuItem> items;
     for (const auto& e : entries)
         items.push_back({.label = e.name, .right = e.id, .checked = e.id == scene.plan.model_source.preset});
-    return pick(ui, state, items, true, [&](std::size_t i) {
+    items.push_back({.label = "Edit the model…", .right = "by hand", .separator = true});
+    return pick(ui, state, items, true, [&](std::size_t i) -> MaybeEdit {
+        if (i == entries.size()) {
+            state.wants_editor = EditorSection::size;
+            return std::nullopt;
+        }
         return PlanEdit{with_model(scene.plan, scene.presets.model(entries[i].id), entries[i].id),
                         entries[i].name, ""};
     });
@@ -36,7 +41,12 @@ MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     for (const auto& e : entries)
         items.push_back(
             {.label = e.name, .right = e.id, .checked = e.id == scene.plan.cluster_source.preset});
-    return pick(ui, state, items, true, [&](std::size_t i) {
+    items.push_back({.label = "Edit the cluster…", .right = "by hand", .separator = true});
+    return pick(ui, state, items, true, [&](std::size_t i) -> MaybeEdit {
+        if (i == entries.size()) {
+            state.wants_editor = EditorSection::fabric;
+            return std::nullopt;
+        }
         return PlanEdit{with_cluster(scene.plan, scene.presets.cluster(entries[i].id), entries[i].id),
                         entries[i].name, ""};
     });

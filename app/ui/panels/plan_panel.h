@@ -5,6 +5,7 @@
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
+#include "app/ui/panels/plan_editor.h"
 #include "app/ui/scene/scene.h"
 
 #include <optional>
@@ -23,6 +24,7 @@ struct PlanPanelState {
     std::string editing;  // the number that is being typed: "tp", "gpus" ...; empty: none
     std::string edit_text;
     bool edit_fresh = false;
+    std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
     std::string refusal;  // what was typed, and what is allowed
 };

@@ -86,6 +86,12 @@ void Shell::make_edit_commands() {
          .repeats = true,
          .run = [this] { document_.redo(); },
          .enabled = [this] { return document_.can_redo(); }});
+    add({.id = "edit.fields",
+         .title = "Every field of the plan…",
+         .menu = "Edit",
+         .chord = ctrl(Key::e, true),
+         .separator = true,
+         .run = [this] { editor_.open_at(EditorSection::size); }});
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",

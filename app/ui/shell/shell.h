@@ -4,6 +4,7 @@
 
 #include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/panels/glossary_card.h"
+#include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/shell/commands.h"
@@ -132,6 +133,7 @@ class Shell {
     Pane keys_pane_ = Pane::top;  // whose view has the keyboard on the dashboard
     Glossary glossary_;
     GlossaryState glossary_state_;
+    PlanEditorState editor_;
     std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
@@ -188,6 +190,7 @@ class Shell {
     void draw_frame(const FrameInfo& info, Page* page);
     void draw_content(Ui& ui, Scene& scene, Rect room);
     void take_keys(bool view_took_escape);
+    void take_undo_keys();
     void take_escape();
     void keep_settings(const FrameInfo& info);
 

@@ -1,0 +1,322 @@
+#include "app/ui/panels/plan_editor.h"
+
+#include "app/ui/kit/format.h"
+#include "core/base/error.h"
+#include "core/plan/changes.h"
+#include "core/plan/names.h"
+#include "core/rules/first_error.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kFieldRow = 30, kFieldGap = 4, kLabelWidth = 190, kBoxWidth = 230, kSectionWidth = 150;
+
+constexpr std::array<std::string_view, kEditorSectionCount> kSectionNames{
+    "Size",   "Attention",        "MLP and experts", "Other of the model", "GPU",
+    "Fabric", "Cluster and cost", "Layout",          "Training",           "Name and notes"};
+
+// Fields of the model by section; what is not here stands under "Other of the model".
+constexpr std::array<std::string_view, 11> kSizeKeys{
+    "name", "layers", "hidden",         "heads",           "kv_heads",  "head_dim",
+    "ffn",  "vocab",  "vocab_multiple", "tied_embeddings", "mtp_layers"};
+constexpr std::array<std::string_view, 10> kAttentionKeys{
+    "attention",       "mla",     "sliding_window", "qkv_bias",      "attention_bias",
+    "attention_sinks", "qk_norm", "positions",      "max_positions", "pattern"};
+constexpr std::array<std::string_view, 3> kExpertKeys{"ffn_kind", "mlp_bias", "moe"};
+
+template <std::size_t N>
+bool has(const std::array<std::string_view, N>& keys, std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+std::string_view leaf_of(std::string_view pointer) {
+    return pointer.substr(pointer.rfind('/') + 1);
+}
+
+// "kv heads", "tier 2, bandwidth per GPU and direction": what stands before the value.
+std::string label_of(const PlanField& f) {
+    const std::string_view leaf = leaf_of(f.pointer);
+    std::string label(leaf);
+    if (leaf == "bytes_per_s") label = "bandwidth, per GPU and direction";
+    if (leaf == "moe") label = "mixture of experts";
+    if (leaf == "mla") label = "latent attention (MLA)";
+    for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
+        if (label.size() > unit.size() && label.ends_with(unit)) {
+            label.resize(label.size() - unit.size());
+            if (unit == "_bytes_per_s") label += " bandwidth";
+            if (unit == "_bytes") label += " size";
+            break;
+        }
+    std::replace(label.begin(), label.end(), '_', ' ');
+    constexpr std::string_view kTiers = "/cluster/tiers/";
+    if (f.pointer.starts_with(kTiers)) {
+        const std::string number = f.pointer.substr(kTiers.size(), f.pointer.rfind('/') - kTiers.size());
+        label = "tier " + std::to_string(std::stoi(number) + 1) + ", " + label;
+    }
+    if (f.pointer.find("/overlap/") != std::string::npos) label = "overlap " + label;
+    if (f.pointer.find("/flops/") != std::string::npos) label += ", dense";
+    return label;
+}
+
+std::string allowed_text(const PlanField& f) {
+    switch (f.kind) {
+    case PlanField::Kind::whole:
+        return "a whole number from " + three_digits(f.least) + " to " + count_text(f.most)
+               + (f.may_be_none ? ", or none" : "");
+    case PlanField::Kind::list: return "values with commas between them, or none";
+    case PlanField::Kind::json: return "a word, or JSON";
+    default: return "";
+    }
+}
+
+PlanEdit edit_of(Plan plan, const PlanField& f, std::string_view value) {
+    return {std::move(plan), label_of(f) + " " + std::string(value), ""};
+}
+
+// The plan with the value, or nothing and why.
+std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::string_view typed,
+                                  PlanEditorState& state) {
+    try {
+        Plan plan = with_field(scene.plan, f.pointer, typed, scene.presets);
+        state.refused.clear();
+        if (plan == scene.plan) return std::nullopt;
+        return edit_of(std::move(plan), f, typed);
+    } catch (const Error& e) {
+        state.refused = f.pointer;
+        state.refusal = e.message();
+        return std::nullopt;
+    }
+}
+
+// A box with the value; a click types into it. What is typed is taken by Enter and when it is left.
+std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
+                                  PlanEditorState& state) {
+    Canvas& c = ui.canvas();
+    if (state.editing == f.pointer) {
+        const bool fresh = std::exchange(state.edit_fresh, false);
+        const bool entered = ui.text_field("editor.edit", box, state.edit_text, "", fresh);
+        const bool escaped = pressed({Key::escape});
+        const bool left = !fresh && !entered && ui.state().edit == 0;
+        if (!entered && !left && !escaped) return std::nullopt;
+        state.editing.clear();
+        return escaped ? std::nullopt : try_value(scene, f, state.edit_text, state);
+    }
+    const Hit hit = ui.area("editor" + f.pointer, box);
+    c.rect(box, ui.theme().raised, 6);
+    c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
+    if (hit.focused) ui.focus_ring(box, 6);
+    const std::string shown = f.value.empty() ? "—" : f.value;
+    if (c.text_in(box.inset(10, 0), shown, ui.style(13)) && hit.hovered)
+        ui.tooltip(label_of(f) + "\n" + shown);
+    if (hit.clicked) {
+        state.editing = f.pointer;
+        state.edit_text = f.value;
+        state.edit_fresh = true;
+        state.refused.clear();
+    }
+    return std::nullopt;
+}
+
+std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
+                                PlanEditorState& state) {
+    switch (f.kind) {
+    case PlanField::Kind::flag:
+    case PlanField::Kind::group: {
+        static constexpr std::array<std::string_view, 2> kOffOn{"off", "on"};
+        const int before = f.value == "on" ? 1 : 0;
+        box.w = std::min(box.w, 100.0f);
+        const int to = ui.segments("editor" + f.pointer, box, kOffOn, before);
+        return to == before ? std::nullopt : try_value(scene, f, to == 1 ? "on" : "off", state);
+    }
+    case PlanField::Kind::choice: {
+        if (ui.dropdown("editor" + f.pointer, box, f.value)) {
+            state.choosing = f.pointer;
+            state.choices_anchor = box;
+            state.choices = {};
+        }
+        return std::nullopt;
+    }
+    default: return value_box(ui, box, scene, f, state);
+    }
+}
+
+std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const PlanField& f, PlanEditorState& state) {
+    Canvas& c = ui.canvas();
+    Rect row = room.cut_top(kFieldRow);
+    room.cut_top(kFieldGap);
+    const Rect name = row.cut_left(std::min(kLabelWidth, row.w * 0.42f));
+    const bool changed = !f.preset_value.empty();
+    const std::string label = label_of(f) + (changed ? " *" : "");
+    c.text_in(name, label, ui.style(13, changed ? Tone::text : Tone::secondary));
+    if (ui.hovers(name))
+        ui.tooltip(label_of(f) + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
+    const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
+    std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
+    row.cut_left(12);
+    if (changed && row.w > 60) {
+        const std::string back = "back to " + f.preset_value;
+        if (ui.link("editor.back" + f.pointer, {row.x, row.center().y - 9}, back)) {
+            Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
+            edit = edit_of(std::move(plan), f, f.preset_value);
+            state.refused.clear();
+        }
+    }
+    if (state.refused == f.pointer) {
+        TextStyle bad = ui.small();
+        bad.color = ui.theme().bad;
+        room.cut_top(c.paragraph(room, state.refusal, bad, 16) + kFieldGap);
+    }
+    return edit;
+}
+
+// What the model comes to, live: numbers, and the bytes of its weights.
+std::string model_line(const Scene& scene) {
+    const ParameterCounts& n = scene.evaluation.parameters;
+    const auto total = static_cast<double>(n.total), active = static_cast<double>(n.active);
+    std::string line = count_text(total) + " parameters (" + thousands(n.total) + ")";
+    if (n.active != n.total) line += ", " + count_text(active) + " active for one token";
+    return line + ", " + traffic_text(total * bytes_of(scene.plan.training.parameters)) + " of weights in "
+           + std::string(name_of(scene.plan.training.parameters));
+}
+
+std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state) {
+    Rect row = room.cut_top(kFieldRow);
+    room.cut_top(kFieldGap);
+    const Cluster& cluster = scene.plan.cluster;
+    const auto changed = [&](Cluster to, const char* what) {
+        state.refused.clear();
+        return PlanEdit{with_tiers(scene.plan, std::move(to.tiers)), what, ""};
+    };
+    std::optional<PlanEdit> edit;
+    if (ui.button("editor.tier.add", row.cut_left(110).inset(0, 2), "Add a tier", 0,
+                  cluster.tiers.size() < kMaxTiers)) {
+        Cluster to = cluster;
+        Tier& last = to.tiers.back();
+        const std::int64_t below = to.tiers.size() > 1 ? to.tiers[to.tiers.size() - 2].domain : 1;
+        Tier slower = last;
+        last.domain = std::max(below, std::min(cluster.gpus, below * 8));
+        slower.name = "tier " + std::to_string(to.tiers.size() + 1);
+        slower.domain = 0;
+        to.tiers.push_back(std::move(slower));
+        edit = changed(std::move(to), "another tier");
+    }
+    row.cut_left(8);
+    if (ui.button("editor.tier.remove", row.cut_left(150).inset(0, 2), "Remove the last tier", 0,
+                  cluster.tiers.size() > 1)) {
+        Cluster to = cluster;
+        to.tiers.pop_back();
+        to.tiers.back().domain = 0;
+        edit = changed(std::move(to), "a tier less");
+    }
+    return edit;
+}
+
+void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
+    Canvas& c = ui.canvas();
+    for (int i = 0; i < kEditorSectionCount; ++i) {
+        const auto section = static_cast<EditorSection>(i);
+        const Rect row = room.cut_top(28);
+        const Hit hit = ui.area("editor.section", row, static_cast<std::uint64_t>(i));
+        const bool current = section == state.section;
+        if (current || hit.hovered) c.rect(row, ui.theme().raised.alpha(current ? 1.0f : 0.5f), 5);
+        c.text_in(row.inset(8, 0), name_of(section), ui.style(13, current ? Tone::text : Tone::secondary));
+        if (hit.focused) ui.focus_ring(row, 5);
+        if (!hit.clicked) continue;
+        state.section = section;
+        state.scroll = {};
+        state.editing.clear();
+    }
+}
+
+std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vector<PlanField>& fields,
+                                     PlanEditorState& state) {
+    const auto f = std::find_if(fields.begin(), fields.end(),
+                                [&](const PlanField& x) { return x.pointer == state.choosing; });
+    if (f == fields.end()) {
+        state.choosing.clear();
+        return std::nullopt;
+    }
+    std::vector<MenuItem> items;
+    for (const std::string& choice : f->choices)
+        items.push_back({.label = choice, .checked = choice == f->value});
+    const MenuResult r = draw_menu(ui, "editor.choices", state.choices_anchor, items, state.choices, false,
+                                   state.choices_anchor.w);
+    if (r.picked >= 0 || r.closed) state.choosing.clear();
+    if (r.picked < 0) return std::nullopt;
+    return try_value(scene, *f, f->choices[static_cast<std::size_t>(r.picked)], state);
+}
+
+bool is_model(EditorSection s) {
+    return s <= EditorSection::other_model;
+}
+
+}  // namespace
+
+std::string_view name_of(EditorSection section) {
+    return kSectionNames[static_cast<std::size_t>(section)];
+}
+
+EditorSection section_of(std::string_view pointer) {
+    constexpr std::string_view kModel = "/model/";
+    if (pointer.starts_with(kModel)) {
+        std::string_view key = pointer.substr(kModel.size());
+        key = key.substr(0, key.find('/'));
+        if (has(kSizeKeys, key)) return EditorSection::size;
+        if (has(kAttentionKeys, key)) return EditorSection::attention;
+        return has(kExpertKeys, key) ? EditorSection::experts : EditorSection::other_model;
+    }
+    if (pointer.starts_with("/cluster/gpu/")) return EditorSection::gpu;
+    if (pointer.starts_with("/cluster/tiers")) return EditorSection::fabric;
+    if (pointer.starts_with("/cluster")) return EditorSection::cluster;
+    if (pointer.starts_with("/layout")) return EditorSection::layout;
+    return pointer.starts_with("/training") ? EditorSection::training : EditorSection::plan;
+}
+
+std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
+                                         std::uint64_t revision) {
+    if (!state.open) return std::nullopt;
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(880.0f, screen.x - 24), h = std::min(640.0f, screen.y - 24);
+    const Rect sheet{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    std::optional<PlanEdit> edit;
+    const std::vector<PlanField>& fields =
+        state.fields.get(revision, [&] { return list_plan_fields(scene.plan, scene.presets); });
+    {
+        const auto layer = ui.open_layer("editor", sheet, true);
+        if (!layer.stays() && state.choosing.empty() && state.editing.empty() && !state.fresh)
+            state.open = false;
+        Canvas& c = ui.canvas();
+        Rect room = sheet.inset(20, 16);
+        Rect head = room.cut_top(28);
+        if (ui.button("editor.close", head.cut_right(72), "Close")) state.open = false;
+        c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
+        room.cut_top(8);
+        const std::string line = scene.evaluation.valid
+                                     ? model_line(scene)
+                                     : "No figures: " + first_error(scene.evaluation.problems);
+        TextStyle line_style = ui.small();
+        if (!scene.evaluation.valid) line_style.color = ui.theme().bad;
+        if (!scene.evaluation.valid || is_model(state.section))
+            room.cut_top(c.paragraph(room, line, line_style, 16) + 8);
+        draw_sections(ui, room.cut_left(std::min(kSectionWidth, room.w * 0.3f)), state);
+        room.cut_left(20);
+        ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});
+        area.room.cut_right(8);
+        if (state.section == EditorSection::fabric)
+            if (auto e = tier_buttons(ui, area.room, scene, state)) edit = std::move(e);
+        for (const PlanField& f : fields)
+            if (section_of(f.pointer) == state.section)
+                if (auto e = field_row(ui, area.room, scene, f, state)) edit = std::move(e);
+    }
+    if (!state.choosing.empty())
+        if (auto e = draw_choices(ui, scene, fields, state)) edit = std::move(e);
+    state.fresh = false;
+    return edit;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,56 @@
+// Everything that a plan can say, field by field: model, GPU, fabric, layout and training in a sheet over the
+// window.
+#pragma once
+
+#include "app/ui/kit/kept.h"
+#include "app/ui/kit/menu.h"
+#include "app/ui/kit/scroll.h"
+#include "app/ui/scene/scene.h"
+#include "core/io/plan_by_hand.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+enum class EditorSection : std::uint8_t {
+    size,
+    attention,
+    experts,
+    other_model,
+    gpu,
+    fabric,
+    cluster,
+    layout,
+    training,
+    plan
+};
+inline constexpr int kEditorSectionCount = 10;
+[[nodiscard]] std::string_view name_of(EditorSection section);
+// Where a field stands: "/model/moe/top_k" under experts.
+[[nodiscard]] EditorSection section_of(std::string_view pointer);
+
+struct PlanEditorState {
+    bool open = false;
+    bool fresh = false;  // opened in this frame
+    EditorSection section = EditorSection::size;
+    ScrollState scroll;
+    std::string editing, edit_text;  // pointer of the field that is typed
+    bool edit_fresh = false;
+    std::string refused, refusal;  // the field whose last value was refused, and why
+    std::string choosing;          // pointer of the field whose choices are open
+    Rect choices_anchor;
+    MenuState choices;
+    Kept<std::vector<PlanField>> fields;  // by revision
+
+    void open_at(EditorSection at) {
+        *this = {};
+        open = fresh = true;
+        section = at;
+    }
+};
+[[nodiscard]] std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
+                                                       std::uint64_t revision);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,133 @@
+// The sheet of all fields: her own model on her own cluster, by hand.
+#include "tests/ui/driver.h"
+
+#include "core/base/error.h"
+
+#include <algorithm>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+constexpr Chord kAllFields{.key = Key::e, .ctrl = true, .shift = true};
+
+// Brings a field's control into sight as the keyboard would, and presses it.
+void press_field(Driver& d, const std::string& pointer, std::uint64_t index = 0) {
+    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(section_of(pointer))));
+    d.shell.ui_state().focus = id_of("editor" + pointer, index);
+    d.settle();
+    d.settle();
+    CAPTURE(pointer);
+    REQUIRE(d.click("editor" + pointer, index));
+}
+
+void type_field(Driver& d, const std::string& pointer, std::string_view text) {
+    press_field(d, pointer);
+    REQUIRE(d.drawn("editor.edit"));
+    d.press({Key::a, true});
+    d.type(text);
+    d.press({Key::enter});
+}
+
+}  // namespace
+
+TEST_CASE("a dense model of her own on 512 H200 is typed in without a file") {
+    Driver d("single-gpu");
+    REQUIRE(d.click("plan.model"));
+    d.type("edit the model");
+    d.press({Key::enter});
+    REQUIRE(d.drawn("editor.section"));
+    for (const auto& [field, text] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"/model/name", "Ours 38B"},
+                                                                    {"/model/layers", "64"},
+                                                                    {"/model/hidden", "6656"},
+                                                                    {"/model/heads", "52"},
+                                                                    {"/model/kv_heads", "4"},
+                                                                    {"/model/head_dim", "128"},
+                                                                    {"/model/ffn", "23K"},
+                                                                    {"/model/vocab", "152K"},
+                                                                    {"/cluster/gpus", "512"},
+                                                                    {"/layout/tp", "8"}})
+        type_field(d, field, text);
+    const Model& m = d.plan().model;
+    CHECK(m.name == "Ours 38B");
+    CHECK(m.layers == 64);
+    CHECK(m.hidden == 6656);
+    CHECK(m.ffn == 23 * 1024);
+    CHECK(d.plan().cluster.gpus == 512);
+    CHECK(d.plan().layout.tp == 8);
+    d.press({Key::escape});
+    CHECK_FALSE(d.drawn("editor.section"));
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().layout.tp == 1);
+}
+
+TEST_CASE(
+    "a mixture of experts is switched on, sized and put back, and what is wrong is said below the field") {
+    Driver d("llama-3-70b-3d");
+    d.press(kAllFields);
+    press_field(d, "/model/moe", 1);
+    REQUIRE(d.plan().model.moe);
+    type_field(d, "/model/moe/experts", "128");
+    type_field(d, "/model/moe/top_k", "8");
+    CHECK(d.plan().model.moe->experts == 128);
+    CHECK(d.plan().model.moe->top_k == 8);
+    type_field(d, "/model/moe/experts", "none of them");
+    CHECK(d.plan().model.moe->experts == 128);
+    d.surface.record_text(true);
+    d.frame();
+    CHECK(std::any_of(d.surface.text_runs().begin(), d.surface.text_runs().end(),
+                      [](const TextRun& r) { return r.text.find("none of them") != std::string::npos; }));
+    press_field(d, "/model/moe", 0);
+    CHECK_FALSE(d.plan().model.moe);
+    type_field(d, "/model/layers", "48");
+    CHECK(d.plan().model.layers == 48);
+    REQUIRE(d.click("editor.back/model/layers"));
+    CHECK(d.plan().model.layers == 80);
+}
+
+TEST_CASE("each field of a plan has a control that can be pressed in the window") {
+    Driver d("deepseek-v3-2048");
+    d.press(kAllFields);
+    const std::vector<PlanField> fields = list_plan_fields(d.plan(), d.presets);
+    CHECK(fields.size() > 90);
+    for (const PlanField& f : fields) {
+        CAPTURE(f.pointer);
+        const Plan before = d.plan();
+        press_field(d, f.pointer);
+        switch (f.kind) {
+        case PlanField::Kind::flag:
+            CHECK((d.plan() == before) == (f.value == "off"));  // "off" was pressed
+            if (f.value == "on") d.press({.key = Key::z, .ctrl = true});
+            break;
+        case PlanField::Kind::group:
+            if (!(d.plan() == before)) d.press({.key = Key::z, .ctrl = true});
+            break;
+        case PlanField::Kind::choice:
+            CHECK(d.drawn("editor.choices", 0));
+            d.press({Key::escape});
+            break;
+        default:
+            CHECK(d.drawn("editor.edit"));
+            d.press({Key::escape});
+            CHECK(d.drawn("editor.section"));
+        }
+    }
+}
+
+TEST_CASE("tiers are added, changed and taken away") {
+    Driver d("llama-3-70b-3d");
+    REQUIRE(d.click("plan.cluster"));
+    d.type("edit the cluster");
+    d.press({Key::enter});
+    const std::size_t before = d.plan().cluster.tiers.size();
+    REQUIRE(d.click("editor.tier.add"));
+    CHECK(d.plan().cluster.tiers.size() == before + 1);
+    type_field(d, "/cluster/tiers/1/bytes_per_s", "400 Gb/s");
+    CHECK(d.plan().cluster.tiers[1].bytes_per_s == 50e9);
+    REQUIRE(d.click("editor.tier.remove"));
+    CHECK(d.plan().cluster.tiers.size() == before);
+    REQUIRE(d.click("editor.close"));
+    CHECK_FALSE(d.drawn("editor.section"));
+}
