@@ -1,8 +1,6 @@
 // The sheet of all fields: her own model on her own cluster, by hand.
 #include "tests/ui/driver.h"
 
-#include "core/base/error.h"
-
 #include <algorithm>
 
 using namespace pentamesh;
@@ -16,6 +14,7 @@ constexpr Chord kAllFields{.key = Key::e, .ctrl = true, .shift = true};
 void press_field(Driver& d, const std::string& pointer, std::uint64_t index = 0) {
     REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(section_of(pointer))));
     d.shell.ui_state().focus = id_of("editor" + pointer, index);
+    d.shell.ui_state().focus_visible = true;
     d.settle();
     d.settle();
     CAPTURE(pointer);

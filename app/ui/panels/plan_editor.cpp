@@ -42,7 +42,7 @@ std::string_view leaf_of(std::string_view pointer) {
 std::string label_of(const PlanField& f) {
     const std::string_view leaf = leaf_of(f.pointer);
     std::string label(leaf);
-    if (leaf == "bytes_per_s") label = "bandwidth, per GPU and direction";
+    if (leaf == "bytes_per_s") label = "bandwidth per GPU";
     if (leaf == "moe") label = "mixture of experts";
     if (leaf == "mla") label = "latent attention (MLA)";
     for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
