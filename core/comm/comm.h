@@ -46,6 +46,7 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
+    LayerMask types = 0;    // of a layer's: the types that make the call
     double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
     double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
     double call_s = 0;      // time_s / count_per_step
