@@ -322,7 +322,7 @@ Model latent_dense(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 37> kFamilies{{{"apertus", apertus},
+constexpr std::array<Family, 37> kDenseFamilies{{{"apertus", apertus},
                                             {"arcee", arcee},
                                             {"cohere", cohere},
                                             {"cohere2", cohere2},
@@ -363,7 +363,7 @@ constexpr std::array<Family, 37> kFamilies{{{"apertus", apertus},
 }  // namespace
 
 std::span<const Family> dense_families() {
-    return kFamilies;
+    return kDenseFamilies;
 }
 
 }  // namespace pentamesh::hf

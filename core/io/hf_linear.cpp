@@ -174,12 +174,12 @@ Model lfm2_moe(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 13> kFamilies{{{"bailing_moe_linear", bailing_linear}, {"kimi_linear", kimi_linear}, {"lfm2", lfm2}, {"lfm2_moe", lfm2_moe}, {"minimax", minimax}, {"minimax_m1", minimax}, {"minimax_text_01", minimax}, {"MiniMaxText01", minimax}, {"MiniMaxM1", minimax}, {"qwen3_5_moe_text", qwen3_next}, {"qwen3_5_text", qwen3_next}, {"qwen3_next", qwen3_next}, {"ring_linear", bailing_linear}}};
+constexpr std::array<Family, 13> kLinearFamilies{{{"bailing_moe_linear", bailing_linear}, {"kimi_linear", kimi_linear}, {"lfm2", lfm2}, {"lfm2_moe", lfm2_moe}, {"minimax", minimax}, {"minimax_m1", minimax}, {"minimax_text_01", minimax}, {"MiniMaxText01", minimax}, {"MiniMaxM1", minimax}, {"qwen3_5_moe_text", qwen3_next}, {"qwen3_5_text", qwen3_next}, {"qwen3_next", qwen3_next}, {"ring_linear", bailing_linear}}};
 
 }  // namespace
 
 std::span<const Family> linear_families() {
-    return kFamilies;
+    return kLinearFamilies;
 }
 
 }  // namespace pentamesh::hf

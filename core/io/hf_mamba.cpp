@@ -170,12 +170,12 @@ Model nemotron_h(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 5> kFamilies{{{"bamba", bamba}, {"falcon_h1", falcon_h1}, {"granitemoehybrid", granite_hybrid}, {"jamba", jamba}, {"nemotron_h", nemotron_h}}};
+constexpr std::array<Family, 5> kMambaFamilies{{{"bamba", bamba}, {"falcon_h1", falcon_h1}, {"granitemoehybrid", granite_hybrid}, {"jamba", jamba}, {"nemotron_h", nemotron_h}}};
 
 }  // namespace
 
 std::span<const Family> mamba_families() {
-    return kFamilies;
+    return kMambaFamilies;
 }
 
 }  // namespace pentamesh::hf

@@ -382,7 +382,7 @@ Model mellum(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 30> kFamilies{{{"afmoe", afmoe},
+constexpr std::array<Family, 30> kMoeFamilies{{{"afmoe", afmoe},
                                             {"bailing_moe", bailing_moe},
                                             {"bailing_moe_v2", bailing_moe},
                                             {"deepseek_v2", deepseek_v2},
@@ -416,7 +416,7 @@ constexpr std::array<Family, 30> kFamilies{{{"afmoe", afmoe},
 }  // namespace
 
 std::span<const Family> moe_families() {
-    return kFamilies;
+    return kMoeFamilies;
 }
 
 }  // namespace pentamesh::hf

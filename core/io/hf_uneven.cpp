@@ -114,12 +114,12 @@ Model laguna(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 3> kFamilies{{{"gemma4_text", gemma4}, {"laguna", laguna}, {"nemotron-nas", nemotron_nas}}};
+constexpr std::array<Family, 3> kUnevenFamilies{{{"gemma4_text", gemma4}, {"laguna", laguna}, {"nemotron-nas", nemotron_nas}}};
 
 }  // namespace
 
 std::span<const Family> uneven_families() {
-    return kFamilies;
+    return kUnevenFamilies;
 }
 
 }  // namespace pentamesh::hf

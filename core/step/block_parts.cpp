@@ -3,13 +3,6 @@
 namespace pentamesh {
 namespace {
 
-void add(UnitComm& to, const UnitComm& from, double times) {
-    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
-        to.forward[i] += from.forward[i] * times;
-        to.backward[i] += from.backward[i] * times;
-    }
-}
-
 bool inside_blocks(GroupKind k) {
     return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
            || k == GroupKind::pp;
@@ -25,11 +18,11 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
         const ChunkLayers& k = stages.chunk[i];
         for (int t = 0; t < work.times.types; ++t) {
             const double n = k.types[static_cast<std::size_t>(t)];
-            add(out[i].comm, work.of(t).comm, n);
+            out[i].comm.add(work.of(t).comm, n);
             out[i].recompute += work.of(t).recompute.input_grad * n;
         }
-        if (k.first) add(out[i].comm, work.embedding, 1);
-        if (k.last) add(out[i].comm, work.head, 1);
+        if (k.first) out[i].comm.add(work.embedding, 1);
+        if (k.last) out[i].comm.add(work.head, 1);
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }
