@@ -216,6 +216,7 @@ Json json_of_parameters(const std::string& name, const ParameterCounts& counts) 
     return {{"model", name},
             {"total", counts.total},
             {"active", counts.active},
+            {"active_without_embedding", counts.active_without_embedding},
             {"mtp", counts.mtp},
             {"by_kind", std::move(by_kind)}};
 }

@@ -7,6 +7,7 @@
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -54,6 +55,19 @@ struct Operation {
         false;                // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
     bool operator==(const Operation&) const = default;
+};
+
+// Calls of one layer, of the type that makes most of them.
+class LayerCalls {
+  public:
+    void add(const Operation& o) {
+        for (std::size_t t = 0; t < calls_.size(); ++t)
+            if (has(o.types, static_cast<int>(t))) calls_[t] += o.calls;
+    }
+    [[nodiscard]] double most() const { return *std::max_element(calls_.begin(), calls_.end()); }
+
+  private:
+    std::array<double, kMostLayerTypes> calls_{};
 };
 
 struct AxisTraffic {
