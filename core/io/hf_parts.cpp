@@ -45,8 +45,7 @@ Model decoder(const Fields& f, const Defaults& d) {
                                           + std::to_string(m.heads));
     m.head_dim = f.or_else("head_dim", d.head_dim);
     if (m.head_dim == 0) m.head_dim = head_dim_of(f, "hidden_size", "num_attention_heads", m.hidden, m.heads);
-    m.ffn = same_in_all(f, "intermediate_size", 0);
-    if (m.ffn == 0) static_cast<void>(f.need("intermediate_size"));
+    m.ffn = f.need("intermediate_size");
     m.vocab = need_or(f, "vocab_size", d.vocab);
     m.tied_embeddings = f.flag("tie_word_embeddings", d.tied);
     m.sliding_window = f.or_else("sliding_window", 0, 0);

@@ -100,7 +100,7 @@ double times_on(const Model& m, const StageMemory& s, const Placement& x) {
     if (x.place == Place::embedding || x.place == Place::head) return 1;
     if (!m.pattern.empty()) {  // of the prediction layers one type's
         const LayerTypes types = layer_types(m);
-        return sum_of(s.types, x.types) + (has(x.types, types.mtp) ? mtp : 0);
+        return sum_of(s.types, x.types) + (pentamesh::has(x.types, types.mtp) ? mtp : 0);
     }
     const double moe = static_cast<double>(s.moe_layers) + (m.moe && !m.mtp_dense ? mtp : 0);
     return x.place == Place::every_layer ? all : x.place == Place::moe_layer ? moe : all - moe;
