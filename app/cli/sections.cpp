@@ -61,7 +61,8 @@ Section parameters_section(const ParameterCounts& c) {
     if (c.active != c.total)
         s.table.rows.push_back({"used by one token, the whole embedding counted", with_commas(c.active)});
     if (c.active_without_embedding != c.total)
-        s.table.rows.push_back({"used by one token, without the embedding's table", with_commas(c.active_without_embedding)});
+        s.table.rows.push_back(
+            {"used by one token, without the embedding's table", with_commas(c.active_without_embedding)});
     if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", with_commas(c.mtp)});
     return s;
 }

@@ -74,7 +74,9 @@ class Rows {
         if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
         Operation& o = out_.operations.emplace_back();
         o.group = group, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
-        o.types = unit == Unit::every_layer ? mixers_ : unit == Unit::dense_layer || unit == Unit::moe_layer ? ffns_ : 0;
+        o.types = unit == Unit::every_layer                              ? mixers_
+                  : unit == Unit::dense_layer || unit == Unit::moe_layer ? ffns_
+                                                                         : 0;
         o.group_size = ranks;
         o.tier = summary_of(group).slowest_tier;
         o.message_bytes = bytes;
@@ -209,8 +211,7 @@ class Rows {
             mixers_ = types_.where([&](const LayerType& other) {
                 return other.attends() == type.attends() && other.heads == type.heads
                        && other.kv_heads == type.kv_heads && other.head_dim == type.head_dim
-                       && other.value_head_dim == type.value_head_dim
-                       && other.has_mamba() == type.has_mamba()
+                       && other.value_head_dim == type.value_head_dim && other.has_mamba() == type.has_mamba()
                        && (other.mixer == MixerKind::linear) == (type.mixer == MixerKind::linear)
                        && (other.mixer == MixerKind::none) == (type.mixer == MixerKind::none);
             });

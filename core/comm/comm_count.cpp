@@ -58,7 +58,8 @@ void find_busiest(const Plan& plan, Comm& out) {
         const ChunkLayers sum = layers_of(out.stages, d);
         double work = 0;
         for (int t = 0; t < h.types; ++t)
-            work += sum.types[static_cast<std::size_t>(t)] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
+            work +=
+                sum.types[static_cast<std::size_t>(t)] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
         if (work <= most) continue;
         most = work;
         out.busiest_device = d;

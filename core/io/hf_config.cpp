@@ -134,7 +134,8 @@ Part language_part(const HfFields& top, const std::string& type) {
         part.type = w.inner;
         if (!inner) break;  // newer and older files of a family: all in one
         part.prefix = "/" + std::string(w.part);
-        if (w.part == "thinker_config" && inner->contains("text_config") && (*inner)["text_config"].is_object()) {
+        if (w.part == "thinker_config" && inner->contains("text_config")
+            && (*inner)["text_config"].is_object()) {
             part.prefix += "/text_config";
             part.object = (*inner)["text_config"];
         } else {

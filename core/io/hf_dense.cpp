@@ -81,10 +81,8 @@ Model gemma(const Fields& f) {
     return m;
 }
 
-constexpr Defaults kGemma{.head_dim = 256,
-                          .tied = true,
-                          .activation_name = "hidden_activation",
-                          .activation = "gelu_pytorch_tanh"};
+constexpr Defaults kGemma{
+    .head_dim = 256, .tied = true, .activation_name = "hidden_activation", .activation = "gelu_pytorch_tanh"};
 
 Model gemma2(const Fields& f) {
     Model m = gated_decoder(f, kGemma);
@@ -323,42 +321,42 @@ Model latent_dense(const Fields& f) {
 }
 
 constexpr std::array<Family, 37> kDenseFamilies{{{"apertus", apertus},
-                                            {"arcee", arcee},
-                                            {"cohere", cohere},
-                                            {"cohere2", cohere2},
-                                            {"cwm", cwm},
-                                            {"ernie4_5", ernie4_5},
-                                            {"exaone4", exaone4},
-                                            {"gemma", gemma},
-                                            {"gemma2", gemma2},
-                                            {"gemma3", gemma3},
-                                            {"gemma3_text", gemma3},
-                                            {"glm", glm},
-                                            {"glm4", glm4},
-                                            {"glm4v_text", glm4},
-                                            {"gpt2", gpt2},
-                                            {"gpt_neox", gpt_neox},
-                                            {"granite", granite},
-                                            {"helium", helium},
-                                            {"hunyuan_v1_dense", hunyuan_dense},
-                                            {"llama", llama},
-                                            {"mimo", mimo},
-                                            {"ministral3", ministral3},
-                                            {"minitron", nemotron},
-                                            {"mistral", mistral},
-                                            {"nemotron", nemotron},
-                                            {"olmo", olmo},
-                                            {"olmo2", olmo2},
-                                            {"olmo3", olmo3},
-                                            {"phi", phi},
-                                            {"phi3", phi3},
-                                            {"qwen2", qwen2},
-                                            {"qwen3", qwen3},
-                                            {"seed_oss", seed_oss},
-                                            {"smollm3", smollm3},
-                                            {"starcoder2", starcoder2},
-                                            {"vaultgemma", vaultgemma},
-                                            {"youtu_llm", latent_dense}}};
+                                                 {"arcee", arcee},
+                                                 {"cohere", cohere},
+                                                 {"cohere2", cohere2},
+                                                 {"cwm", cwm},
+                                                 {"ernie4_5", ernie4_5},
+                                                 {"exaone4", exaone4},
+                                                 {"gemma", gemma},
+                                                 {"gemma2", gemma2},
+                                                 {"gemma3", gemma3},
+                                                 {"gemma3_text", gemma3},
+                                                 {"glm", glm},
+                                                 {"glm4", glm4},
+                                                 {"glm4v_text", glm4},
+                                                 {"gpt2", gpt2},
+                                                 {"gpt_neox", gpt_neox},
+                                                 {"granite", granite},
+                                                 {"helium", helium},
+                                                 {"hunyuan_v1_dense", hunyuan_dense},
+                                                 {"llama", llama},
+                                                 {"mimo", mimo},
+                                                 {"ministral3", ministral3},
+                                                 {"minitron", nemotron},
+                                                 {"mistral", mistral},
+                                                 {"nemotron", nemotron},
+                                                 {"olmo", olmo},
+                                                 {"olmo2", olmo2},
+                                                 {"olmo3", olmo3},
+                                                 {"phi", phi},
+                                                 {"phi3", phi3},
+                                                 {"qwen2", qwen2},
+                                                 {"qwen3", qwen3},
+                                                 {"seed_oss", seed_oss},
+                                                 {"smollm3", smollm3},
+                                                 {"starcoder2", starcoder2},
+                                                 {"vaultgemma", vaultgemma},
+                                                 {"youtu_llm", latent_dense}}};
 
 }  // namespace
 

@@ -92,7 +92,8 @@ bool read_layer_types(const Fields& f, Layers& layers, std::string_view name) {
 
 void slide_all_but(Layers& layers, std::int64_t every) {
     for (std::size_t i = 0; i < layers.size(); ++i)
-        layers[i].kind = (static_cast<std::int64_t>(i) + 1) % every == 0 ? MixerKind::full : MixerKind::window;
+        layers[i].kind =
+            (static_cast<std::int64_t>(i) + 1) % every == 0 ? MixerKind::full : MixerKind::window;
 }
 
 void set_layers(const Fields& f, Model& m, const Layers& layers) {
@@ -131,7 +132,8 @@ void qwen_sparse_layers(const Fields& f, Model& m) {
     while (first < m.layers / step * step && dense[static_cast<std::size_t>(first + step - 1)]) first += step;
     m.moe->first_dense_layers = first;
     Layers layers = plain_layers(m);
-    set_ffn(layers, [&](std::int64_t i) { return (i + 1) % step == 0 && !dense[static_cast<std::size_t>(i)]; });
+    set_ffn(layers,
+            [&](std::int64_t i) { return (i + 1) % step == 0 && !dense[static_cast<std::size_t>(i)]; });
     if (m.sliding_window > 0)
         for (LayerRun& l : layers) l.kind = MixerKind::window;
     set_layers(f, m, layers);

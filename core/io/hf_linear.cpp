@@ -41,8 +41,8 @@ Model qwen3_next(const Fields& f) {
     }
     set_layers(f, m, layers);
     if (!has_ffn) m.ffn = 0;
-    m.mtp_layers =
-        f.or_else("mtp_num_hidden_layers", f.or_else("num_nextn_predict_layers", 0, 0), 0, Fields::kMostLayers);
+    m.mtp_layers = f.or_else("mtp_num_hidden_layers", f.or_else("num_nextn_predict_layers", 0, 0), 0,
+                             Fields::kMostLayers);
     return m;
 }
 
@@ -56,8 +56,14 @@ Model kimi_linear(const Fields& f) {
     if (!linear || !linear->is_object()) f.fail("linear_attn_config", "is missing, must be an object");
     const Fields own(*linear, f.path(), f.prefix() + "/linear_attn_config");
     const std::int64_t heads = own.need("num_heads"), dim = own.need("head_dim");
-    m.linear = Linear{LinearKind::kimi_delta, heads, heads, dim, dim, own.or_else("short_conv_kernel_size", 4),
-                      false, false};
+    m.linear = Linear{LinearKind::kimi_delta,
+                      heads,
+                      heads,
+                      dim,
+                      dim,
+                      own.or_else("short_conv_kernel_size", 4),
+                      false,
+                      false};
     const std::int64_t count = f.or_else("num_experts", 0, 0, Fields::kMostExperts);
     if (count > 0) {
         const bool token = f.find("num_experts_per_token") != nullptr;
@@ -107,7 +113,8 @@ Model bailing_linear(const Fields& f) {
     m.mlp_bias = m.attention_bias;
     m.qkv_bias = f.flag("use_qkv_bias", false) && !m.attention_bias;
     if (m.attention_bias || m.qkv_bias)
-        f.fail(m.attention_bias ? "use_bias" : "use_qkv_bias", "true in a model with linear layers cannot be stated");
+        f.fail(m.attention_bias ? "use_bias" : "use_qkv_bias",
+               "true in a model with linear layers cannot be stated");
     const bool norms = f.flag("use_qk_norm", false);
     if (norms) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
@@ -136,7 +143,7 @@ void short_convolutions(const Fields& f, Model& m) {
     m.tied_embeddings = f.flag("tie_embedding", f.flag("tie_word_embeddings", true));
     m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
-    m.linear = Linear{LinearKind::short_conv, 0, 0, 0, 0, f.or_else("conv_L_cache", 3),
+    m.linear = Linear{LinearKind::short_conv,     0,    0, 0, 0, f.or_else("conv_L_cache", 3),
                       f.flag("conv_bias", false), false};
     Layers layers = plain_layers(m);
     const nlohmann::json* full = f.find("full_attn_idxs");
@@ -150,12 +157,14 @@ void short_convolutions(const Fields& f, Model& m) {
 Model lfm2(const Fields& f) {
     nlohmann::json filled = f.object();
     if (f.find("block_ff_dim")) filled["intermediate_size"] = filled["block_ff_dim"];
-    if (!f.find("num_attention_heads") && f.find("num_heads")) filled["num_attention_heads"] = filled["num_heads"];
+    if (!f.find("num_attention_heads") && f.find("num_heads"))
+        filled["num_attention_heads"] = filled["num_heads"];
     Model m = gated_decoder(Fields(filled, f.path(), f.prefix()));
     if (f.flag("block_auto_adjust_ff_dim", true)) {
         double width = std::floor(2.0 * static_cast<double>(m.ffn) / 3.0);
         const nlohmann::json* by = f.find("block_ffn_dim_multiplier");
-        if (by && !by->is_number()) f.fail("block_ffn_dim_multiplier", "found " + shown_json(*by) + ", must be a number");
+        if (by && !by->is_number())
+            f.fail("block_ffn_dim_multiplier", "found " + shown_json(*by) + ", must be a number");
         if (by) width = std::floor(width * by->get<double>());
         const std::int64_t unit = f.or_else("block_multiple_of", 256);
         if (!(width >= 1 && width < 1e9)) f.fail("block_ffn_dim_multiplier", "makes no width of an MLP");
@@ -174,7 +183,19 @@ Model lfm2_moe(const Fields& f) {
     return m;
 }
 
-constexpr std::array<Family, 13> kLinearFamilies{{{"bailing_moe_linear", bailing_linear}, {"kimi_linear", kimi_linear}, {"lfm2", lfm2}, {"lfm2_moe", lfm2_moe}, {"minimax", minimax}, {"minimax_m1", minimax}, {"minimax_text_01", minimax}, {"MiniMaxText01", minimax}, {"MiniMaxM1", minimax}, {"qwen3_5_moe_text", qwen3_next}, {"qwen3_5_text", qwen3_next}, {"qwen3_next", qwen3_next}, {"ring_linear", bailing_linear}}};
+constexpr std::array<Family, 13> kLinearFamilies{{{"bailing_moe_linear", bailing_linear},
+                                                  {"kimi_linear", kimi_linear},
+                                                  {"lfm2", lfm2},
+                                                  {"lfm2_moe", lfm2_moe},
+                                                  {"minimax", minimax},
+                                                  {"minimax_m1", minimax},
+                                                  {"minimax_text_01", minimax},
+                                                  {"MiniMaxText01", minimax},
+                                                  {"MiniMaxM1", minimax},
+                                                  {"qwen3_5_moe_text", qwen3_next},
+                                                  {"qwen3_5_text", qwen3_next},
+                                                  {"qwen3_next", qwen3_next},
+                                                  {"ring_linear", bailing_linear}}};
 
 }  // namespace
 

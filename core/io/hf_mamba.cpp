@@ -21,7 +21,8 @@ Mamba mamba2(const Fields& f, const MambaNames& n, std::int64_t hidden, std::int
     const bool automatic = !dim || dim->is_string();
     if (inner == 0) inner = automatic ? f.or_else("mamba_expand", 2) * hidden : a.heads * f.need(n.head_dim);
     if (inner % a.heads != 0)
-        f.fail(n.heads, std::to_string(a.heads) + " does not divide the mixer's width " + std::to_string(inner));
+        f.fail(n.heads,
+               std::to_string(a.heads) + " does not divide the mixer's width " + std::to_string(inner));
     a.inner = inner;
     a.groups = f.or_else(n.groups, 1);
     a.state = f.need(n.state);
@@ -76,11 +77,12 @@ Model falcon_h1(const Fields& f) {
     m.attention_bias = f.flag("attention_bias", false);
     m.mlp_bias = f.flag("mlp_bias", false);
     m.sliding_window = 0;
-    Mamba a = mamba2(f, kMambaNames, m.hidden,
-                     f.or_else("mamba_d_ssm", f.or_else("mamba_expand", 2) * m.hidden));
+    Mamba a =
+        mamba2(f, kMambaNames, m.hidden, f.or_else("mamba_d_ssm", f.or_else("mamba_expand", 2) * m.hidden));
     a.norm = f.flag("mamba_rms_norm", false);
     if (f.flag("projectors_bias", false) != a.bias)
-        f.fail("projectors_bias", "differs from mamba_proj_bias: a plan states one bias for both projections");
+        f.fail("projectors_bias",
+               "differs from mamba_proj_bias: a plan states one bias for both projections");
     m.mamba = a;
     Layers layers = plain_layers(m);
     for (LayerRun& l : layers) l.mamba_beside = true;
@@ -107,11 +109,13 @@ Model jamba(const Fields& f) {
     if (count > 1) m.moe = experts(f, "num_experts", "intermediate_size");
     Layers layers(static_cast<std::size_t>(m.layers));
     if (!read_layer_types(f, layers, "layers_block_type")) {
-        const std::int64_t period = f.or_else("attn_layer_period", 8, 1), offset = f.or_else("attn_layer_offset", 4, 0);
+        const std::int64_t period = f.or_else("attn_layer_period", 8, 1),
+                           offset = f.or_else("attn_layer_offset", 4, 0);
         for (std::size_t i = 0; i < layers.size(); ++i)
             if (static_cast<std::int64_t>(i) % period != offset) layers[i].kind = MixerKind::mamba;
     }
-    const std::int64_t period = f.or_else("expert_layer_period", 2, 1), offset = f.or_else("expert_layer_offset", 1, 0);
+    const std::int64_t period = f.or_else("expert_layer_period", 2, 1),
+                       offset = f.or_else("expert_layer_offset", 1, 0);
     set_ffn(layers, [&](std::int64_t i) { return count > 1 && i % period == offset; });
     set_layers(f, m, layers);
     return m;
@@ -152,8 +156,9 @@ Model nemotron_h(const Fields& f) {
     for (const nlohmann::json& word : words) layers.push_back(nemotron_layer(f, name, word));
     const auto any = [&](auto&& is) { return std::any_of(layers.begin(), layers.end(), is); };
     if (any([](const LayerRun& l) { return l.kind == MixerKind::mamba; }))
-        m.mamba = mamba2(f, {"mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel",
-                             "use_conv_bias", "mamba_proj_bias"},
+        m.mamba = mamba2(f,
+                         {"mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel",
+                          "use_conv_bias", "mamba_proj_bias"},
                          m.hidden);
     if (any([](const LayerRun& l) { return l.ffn == LayerFfn::moe; })) {
         m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
@@ -164,13 +169,18 @@ Model nemotron_h(const Fields& f) {
         if (m.mlp_bias && m.moe->latent > 0) f.fail("mlp_bias", "true with moe_latent_size cannot be stated");
         limit_groups(f, *m.moe);
     }
-    if (!f.find("intermediate_size") && !any([](const LayerRun& l) { return l.ffn == LayerFfn::dense; })) m.ffn = 0;
+    if (!f.find("intermediate_size") && !any([](const LayerRun& l) { return l.ffn == LayerFfn::dense; }))
+        m.ffn = 0;
     set_layers(f, m, layers);
     m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
     return m;
 }
 
-constexpr std::array<Family, 5> kMambaFamilies{{{"bamba", bamba}, {"falcon_h1", falcon_h1}, {"granitemoehybrid", granite_hybrid}, {"jamba", jamba}, {"nemotron_h", nemotron_h}}};
+constexpr std::array<Family, 5> kMambaFamilies{{{"bamba", bamba},
+                                                {"falcon_h1", falcon_h1},
+                                                {"granitemoehybrid", granite_hybrid},
+                                                {"jamba", jamba},
+                                                {"nemotron_h", nemotron_h}}};
 
 }  // namespace
 

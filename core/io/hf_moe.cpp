@@ -147,8 +147,8 @@ Model ernie4_5_moe(const Fields& f) {
     m.sliding_window = 0;
     const nlohmann::json* count = f.find("moe_num_experts");
     if (count && count->is_array())
-        f.fail("moe_num_experts", "lists " + shown_json(*count)
-                                      + ": experts for each kind of input cannot be stated by a plan");
+        f.fail("moe_num_experts",
+               "lists " + shown_json(*count) + ": experts for each kind of input cannot be stated by a plan");
     const bool same_width = f.or_else("moe_intermediate_size", 0, 0) == 0;
     m.moe = experts(f, f.find("moe_num_experts") ? "moe_num_experts" : "num_experts",
                     same_width ? "intermediate_size" : "moe_intermediate_size",
@@ -180,7 +180,8 @@ Model hunyuan_moe(const Fields& f) {
     if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     if (same_in_all(f, "num_experts", 1) > 1) {
-        m.moe = experts(f, "num_experts", f.find("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
+        m.moe = experts(f, "num_experts",
+                        f.find("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
                         f.find("moe_topk") ? "moe_topk" : "num_experts_per_tok");
         const bool shares = f.flag("use_mixed_mlp_moe", f.find("num_shared_expert") != nullptr);
         if (shares) share_experts(*m.moe, same_in_all(f, "num_shared_expert", 1, 0), m.ffn);
@@ -318,7 +319,8 @@ Model mimo_v2(const Fields& f) {
     limit_groups(f, *m.moe);
     m.sliding_window = f.or_else("sliding_window_size", f.or_else("sliding_window", 128));
     const std::int64_t value = f.or_else("swa_v_head_dim", m.value_head_dim);
-    if (value != m.value_head_dim) f.fail("swa_v_head_dim", "differs from v_head_dim: a plan cannot state that");
+    if (value != m.value_head_dim)
+        f.fail("swa_v_head_dim", "differs from v_head_dim: a plan cannot state that");
     const auto windows = per_layer(f, "hybrid_layer_pattern", m.layers),
                sparse = per_layer(f, "moe_layer_freq", m.layers);
     Layers layers = plain_layers(m);
@@ -383,35 +385,35 @@ Model mellum(const Fields& f) {
 }
 
 constexpr std::array<Family, 30> kMoeFamilies{{{"afmoe", afmoe},
-                                            {"bailing_moe", bailing_moe},
-                                            {"bailing_moe_v2", bailing_moe},
-                                            {"deepseek_v2", deepseek_v2},
-                                            {"deepseek_v3", deepseek_v3},
-                                            {"deepseek_v32", deepseek_v3},
-                                            {"dots1", dots1},
-                                            {"ernie4_5_moe", ernie4_5_moe},
-                                            {"exaone_moe", exaone_moe},
-                                            {"glm4_moe", glm4_moe},
-                                            {"glm4_moe_lite", glm_latent},
-                                            {"glm4v_moe_text", glm4_moe},
-                                            {"glm_moe_dsa", glm_latent},
-                                            {"gpt_oss", gpt_oss},
-                                            {"granitemoe", granitemoe},
-                                            {"granitemoeshared", granitemoe},
-                                            {"hunyuan", hunyuan_moe},
-                                            {"hunyuan_v1_moe", hunyuan_moe},
-                                            {"kimi_k2", deepseek_v3},
-                                            {"llama4_text", llama4},
-                                            {"mellum", mellum},
-                                            {"mimo_v2_flash", mimo_v2},
-                                            {"minimax_m2", minimax_m2},
-                                            {"mixtral", mixtral},
-                                            {"olmoe", olmoe},
-                                            {"phimoe", phimoe},
-                                            {"qwen2_moe", qwen2_moe},
-                                            {"qwen3_moe", qwen3_moe},
-                                            {"solar_open", glm4_moe},
-                                            {"step3p5", step3p5}}};
+                                               {"bailing_moe", bailing_moe},
+                                               {"bailing_moe_v2", bailing_moe},
+                                               {"deepseek_v2", deepseek_v2},
+                                               {"deepseek_v3", deepseek_v3},
+                                               {"deepseek_v32", deepseek_v3},
+                                               {"dots1", dots1},
+                                               {"ernie4_5_moe", ernie4_5_moe},
+                                               {"exaone_moe", exaone_moe},
+                                               {"glm4_moe", glm4_moe},
+                                               {"glm4_moe_lite", glm_latent},
+                                               {"glm4v_moe_text", glm4_moe},
+                                               {"glm_moe_dsa", glm_latent},
+                                               {"gpt_oss", gpt_oss},
+                                               {"granitemoe", granitemoe},
+                                               {"granitemoeshared", granitemoe},
+                                               {"hunyuan", hunyuan_moe},
+                                               {"hunyuan_v1_moe", hunyuan_moe},
+                                               {"kimi_k2", deepseek_v3},
+                                               {"llama4_text", llama4},
+                                               {"mellum", mellum},
+                                               {"mimo_v2_flash", mimo_v2},
+                                               {"minimax_m2", minimax_m2},
+                                               {"mixtral", mixtral},
+                                               {"olmoe", olmoe},
+                                               {"phimoe", phimoe},
+                                               {"qwen2_moe", qwen2_moe},
+                                               {"qwen3_moe", qwen3_moe},
+                                               {"solar_open", glm4_moe},
+                                               {"step3p5", step3p5}}};
 
 }  // namespace
 

@@ -91,7 +91,7 @@ void limit_groups(const Fields& f, Moe& e) {
 
 void latent_attention(const Fields& f, Model& m) {
     m.attention = AttentionKind::mla;
-    m.mla = Mla{f.or_else("q_lora_rank", 0),   f.need("kv_lora_rank"), f.need("qk_nope_head_dim"),
+    m.mla = Mla{f.or_else("q_lora_rank", 0), f.need("kv_lora_rank"), f.need("qk_nope_head_dim"),
                 f.need("qk_rope_head_dim"), f.need("v_head_dim")};
     m.head_dim = m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim;
     if (!f.find("index_n_heads") && !f.find("index_topk")) return;

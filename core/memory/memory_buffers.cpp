@@ -25,8 +25,7 @@ Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&s
         const bool here = s.types[static_cast<std::size_t>(t)] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
         if (!here) continue;
         const HeldLayer& layer = c.held.of(t);
-        const double n =
-            (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
+        const double n = (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
         u.layer = std::max(u.layer, n);
     }
     if (shard[0] > 1 && s.embedding) u.ends += c.held.embedding.all();

@@ -79,9 +79,10 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
     };
     for (int t = 0; t < c.types.size; ++t) {
         const std::int64_t n = s.types[static_cast<std::size_t>(t)];
-        const std::string symbols = !plan.model.pattern.empty()
-                                        ? sentence(words_of(c.types[t]), " layers · A_", t)
-                                        : std::string(c.types[t].is_moe() ? "MoE layers · A_moe" : "layers · A");
+        const std::string symbols =
+            !plan.model.pattern.empty()
+                ? sentence(words_of(c.types[t]), " layers · A_", t)
+                : std::string(c.types[t].is_moe() ? "MoE layers · A_moe" : "layers · A");
         layers(symbols, n, c.of(t).kept);
     }
     e.formula += ")";

@@ -139,7 +139,8 @@ class ActivationVisitor {
     }
 
     void mixer(const LayerType& t) {
-        const auto put = [&](std::string_view name, i64 width, i64 local, bool wide, std::string_view symbol) {
+        const auto put = [&](std::string_view name, i64 width, i64 local, bool wide,
+                             std::string_view symbol) {
             region(name, width, local, wide ? w_.wide : w_.product, symbol);
         };
         if (t.attends() && m_.attention == AttentionKind::mla && m_.mla)
@@ -290,7 +291,8 @@ struct LayerSums {
     double largest = 0;     // the largest tensor
 };
 template <typename Visit>
-[[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, Recompute recompute, Visit&& visit) {
+[[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, Recompute recompute,
+                                Visit&& visit) {
     const TokenCounts tokens = token_counts(plan, degrees);
     LayerSums s;
     visit([&](const Activation& a) {

@@ -38,7 +38,8 @@ template <typename F>
 void visit_linear_activations(const Linear& a, std::int64_t hidden, std::int64_t tp, F&& put) {
     using i64 = std::int64_t;
     const auto of_heads = [&](std::string_view name, i64 heads, i64 dim, bool wide, std::string_view symbol) {
-        put(name, saturating_product(heads, dim), saturating_product(divide_up(heads, tp), dim), wide, symbol);
+        put(name, saturating_product(heads, dim), saturating_product(divide_up(heads, tp), dim), wide,
+            symbol);
     };
     if (a.kind == LinearKind::short_conv) {
         const i64 own = divide_up(hidden, tp);
@@ -49,11 +50,11 @@ void visit_linear_activations(const Linear& a, std::int64_t hidden, std::int64_t
     }
     const bool lightning = a.kind == LinearKind::lightning;
     const auto projected = [&](std::string_view q, std::string_view k, std::string_view v) {
-        of_heads(q, lightning ? a.value_heads : a.key_heads, lightning ? a.value_head_dim : a.key_head_dim, true,
-                 "a_k d_k");
+        of_heads(q, lightning ? a.value_heads : a.key_heads, lightning ? a.value_head_dim : a.key_head_dim,
+                 true, "a_k d_k");
         of_heads(k, a.key_heads, a.key_head_dim, true, "a_k d_k");
-        of_heads(v, lightning ? a.key_heads : a.value_heads, lightning ? a.key_head_dim : a.value_head_dim, true,
-                 "a_v d_v");
+        of_heads(v, lightning ? a.key_heads : a.value_heads, lightning ? a.key_head_dim : a.value_head_dim,
+                 true, "a_v d_v");
     };
     projected("mixer.q", "mixer.k", "mixer.v");
     if (!lightning) {

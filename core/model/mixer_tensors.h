@@ -97,13 +97,17 @@ void visit_mamba(const Mamba& a, std::int64_t hidden, F&& put) {
         put("mamba.dt.bias", column, a.inner);
         put("mamba.a_log", column, saturating_product(a.inner, a.state), 1, a.state);
         put("mamba.d", column, a.inner);
-        if (a.norm) put("mamba.norm.dt", none, a.dt_rank), put("mamba.norm.b", none, a.state), put("mamba.norm.c", none, a.state);
+        if (a.norm)
+            put("mamba.norm.dt", none, a.dt_rank), put("mamba.norm.b", none, a.state),
+                put("mamba.norm.c", none, a.state);
     }
     put("mamba.output", TpCut::row, hidden, a.inner, unit);
     if (!a.bias) return;
     put("mamba.in.bias", column,
-        saturating_sum(saturating_product(2, a.inner),
-                       second ? saturating_sum(saturating_product(2, saturating_product(a.groups, a.state)), a.heads) : 0));
+        saturating_sum(
+            saturating_product(2, a.inner),
+            second ? saturating_sum(saturating_product(2, saturating_product(a.groups, a.state)), a.heads)
+                   : 0));
     put("mamba.output.bias", none, hidden);
 }
 

@@ -7,14 +7,14 @@
 namespace pentamesh {
 
 std::string_view name_of(TensorKind kind) {
-    constexpr EnumArray<TensorKind, std::string_view> names{"embedding", "attention", "mlp", "experts",
+    constexpr EnumArray<TensorKind, std::string_view> names{"embedding", "attention", "mlp",  "experts",
                                                             "router",    "norm",      "head", "mixer"};
     return names[kind];
 }
 
 std::string_view name_of(Place place) {
-    constexpr EnumArray<Place, std::string_view> names{"embedding", "every_layer", "dense_layer",
-                                                       "moe_layer", "mtp",         "head", "some_layers"};
+    constexpr EnumArray<Place, std::string_view> names{"embedding", "every_layer", "dense_layer", "moe_layer",
+                                                       "mtp",       "head",        "some_layers"};
     return names[place];
 }
 

@@ -62,7 +62,8 @@ struct Tensor {
 // How many of the layers before `layer` are MoE.
 [[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);
 [[nodiscard]] std::int64_t moe_layers(const Model& model);  // how many of model.layers (without mtp)
-// How often layers of a place, or a tensor, stand in the whole model; those of layers once more per mtp layer.
+// How often layers of a place, or a tensor, stand in the whole model; those of layers once more per mtp
+// layer.
 [[nodiscard]] std::int64_t times(const Model& model, Place place);
 [[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const Tensor& tensor);
 

@@ -30,6 +30,7 @@ class TensorVisitor {
                    });
         if (m_.moe) moe(*m_.moe);
         mask_ = 0;
+        nowhere_ = false;
         if (m_.mtp_layers > 0) mtp();
         head();
     }
@@ -67,7 +68,9 @@ class TensorVisitor {
     [[nodiscard]] Place place_of(LayerMask mask) const {
         if (mask == types_.all()) return Place::every_layer;
         const LayerMask moe = types_.moe();
-        return (mask & ~moe) == 0 ? Place::moe_layer : (mask & moe) == 0 ? Place::dense_layer : Place::some_layers;
+        return (mask & ~moe) == 0  ? Place::moe_layer
+               : (mask & moe) == 0 ? Place::dense_layer
+                                   : Place::some_layers;
     }
 
     void put(std::string_view name, TensorKind kind, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
@@ -75,7 +78,7 @@ class TensorVisitor {
     }
 
     void norm(std::string_view weight, std::string_view bias, i64 width) {
-        if (m_.norm == NormKind::unweighted) return;
+        if (m_.norm == NormKind::unweighted || nowhere_) return;
         put(weight, TensorKind::norm, TpCut::none, width);
         if (m_.norm == NormKind::layernorm) put(bias, TensorKind::norm, TpCut::none, width);
     }
@@ -89,8 +92,7 @@ class TensorVisitor {
     }
 
     void norms() {
-        const LayerMask mixers =
-            types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
+        const LayerMask mixers = types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
         const LayerMask ffns = types_.where([](const LayerType& t) { return t.ffn != LayerFfn::none; });
         in_layers(mixers);
         norm("norm.attention", "norm.attention.bias", m_.hidden);
@@ -109,7 +111,7 @@ class TensorVisitor {
         in_layers(ffns);
         norm("norm.after_mlp", "norm.after_mlp.bias", m_.hidden);
     }
-    void in_layers(LayerMask mask) { mask_ = mask, place_ = place_of(mask); }
+    void in_layers(LayerMask mask) { mask_ = mask, place_ = place_of(mask), nowhere_ = mask == 0; }
 
     void mixer(const LayerType& t) {
         if (t.attends() && m_.attention == AttentionKind::mla && m_.mla)
@@ -228,8 +230,8 @@ class TensorVisitor {
             put("experts.latent_out", TensorKind::mlp, TpCut::none, m_.hidden, e.latent);
         }
         if (e.experts > 0)
-            mlp("experts.gate", "experts.up", "experts.down", e.expert_ffn, e.latent > 0 ? e.latent : m_.hidden,
-                TensorKind::experts, e.experts);
+            mlp("experts.gate", "experts.up", "experts.down", e.expert_ffn,
+                e.latent > 0 ? e.latent : m_.hidden, TensorKind::experts, e.experts);
         mlp("shared_expert.gate", "shared_expert.up", "shared_expert.down",
             saturating_product(e.shared_experts, e.shared_expert_ffn), m_.hidden, TensorKind::mlp);
         // One row, so a matrix by use but a vector in shape: counted as the router's.
@@ -250,8 +252,7 @@ class TensorVisitor {
         place_ = Place::head;
         const i64 unit = std::max<i64>(m_.vocab_multiple, 1);
         norm("norm.final", "norm.final.bias", m_.hidden);
-        if (!m_.tied_embeddings)
-            put("head", TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
+        if (!m_.tied_embeddings) put("head", TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
         if (m_.head_bias) put("head.bias", TensorKind::head, TpCut::vocab, m_.vocab, 1, unit);
     }
 
@@ -260,6 +261,7 @@ class TensorVisitor {
     F& visit_;
     Place place_ = Place::embedding;
     LayerMask mask_ = 0;
+    bool nowhere_ = false;  // no type of layer has the norms that are listed
 };
 
 template <typename F>

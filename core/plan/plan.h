@@ -17,7 +17,7 @@ namespace pentamesh {
 // ---- model --------------------------------------------------------------------------------------------
 
 enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2, xielu };  // the last three have no gate
-enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };  // unweighted: OLMo's layer norm
+enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };    // unweighted: OLMo's layer norm
 enum class QkNorm : std::uint8_t { none, head, full };
 enum class Positions : std::uint8_t { rope, learned };
 enum class AttentionKind : std::uint8_t { mha_gqa, mla };
@@ -83,22 +83,22 @@ struct Linear {
     LinearKind kind = LinearKind::gated_delta;
     std::int64_t key_heads = 0, value_heads = 0;
     std::int64_t key_head_dim = 0, value_head_dim = 0;
-    std::int64_t conv = 0;    // tokens that the convolution spans; 0: none
-    bool conv_bias = false;   // short_conv: of the projections too
-    bool qk_norm = false;     // weights for norms of a head's queries and keys
+    std::int64_t conv = 0;   // tokens that the convolution spans; 0: none
+    bool conv_bias = false;  // short_conv: of the projections too
+    bool qk_norm = false;    // weights for norms of a head's queries and keys
     bool operator==(const Linear&) const = default;
 };
 
 // A state-space mixer: Gu, Dao 2023 (Mamba, version 1), Dao, Gu 2024 (Mamba-2, version 2).
 struct Mamba {
     std::int64_t version = 2;
-    std::int64_t inner = 0;   // width inside the mixer; version 2: heads times the head's
-    std::int64_t state = 0;   // numbers of state per inner channel
+    std::int64_t inner = 0;              // width inside the mixer; version 2: heads times the head's
+    std::int64_t state = 0;              // numbers of state per inner channel
     std::int64_t heads = 0, groups = 1;  // version 2: B and C are shared inside a group
     std::int64_t conv = 4;
     std::int64_t dt_rank = 0;  // version 1
     bool conv_bias = true, bias = false;
-    bool norm = true;          // version 2: a gated norm; version 1: norms of dt, B and C (Jamba)
+    bool norm = true;  // version 2: a gated norm; version 1: norms of dt, B and C (Jamba)
     bool operator==(const Mamba&) const = default;
 };
 
@@ -122,8 +122,8 @@ struct Model {
     QkNorm qk_norm = QkNorm::none;
     AttentionGate attention_gate = AttentionGate::none;
     std::int64_t value_head_dim = 0;  // 0: head_dim
-    bool post_norms = false;   // extra norms after attention and MLP (Gemma 2)
-    bool shared_norm = false;  // attention and MLP side by side behind one norm (Phi-1, Phi-2)
+    bool post_norms = false;          // extra norms after attention and MLP (Gemma 2)
+    bool shared_norm = false;         // attention and MLP side by side behind one norm (Phi-1, Phi-2)
     bool head_bias = false;
     Positions positions = Positions::rope;
     std::int64_t max_positions = 0;  // learned positions only

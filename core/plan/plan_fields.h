@@ -32,7 +32,7 @@ struct NumberRange {
 
 inline constexpr std::int64_t kMostDegree = std::int64_t{1} << 20;  // of one axis, and of GPUs
 inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
-inline constexpr std::size_t kMostRuns = 1024;  // of a pattern
+inline constexpr std::size_t kMostRuns = 1024;                    // of a pattern
 inline constexpr std::int64_t kMostSize = std::int64_t{1} << 31;  // of a model's dimension
 inline constexpr IntRange kDegree{1, kMostDegree};
 inline constexpr IntRange kSize{1, kMostSize};

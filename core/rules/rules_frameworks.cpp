@@ -40,10 +40,9 @@ void megatron_padded_vocabulary(Rules& r) {
     Problem& p = r.add(Severity::info, Rule::megatron, "vocab-padded", "/model/vocab");
     if (!r.messages) return;
     const std::int64_t padded = (vocab + unit - 1) / unit * unit;
-    p.message =
-        sentence("Megatron pads the vocabulary of ", vocab, " to ", padded, ", a multiple of ", multiple, " × tp ",
-                 r.plan.layout.tp, ": ", padded - vocab, " rows that no token uses",
-                 own > 0 ? "." : "; vocab_multiple counts them.");
+    p.message = sentence("Megatron pads the vocabulary of ", vocab, " to ", padded, ", a multiple of ",
+                         multiple, " × tp ", r.plan.layout.tp, ": ", padded - vocab,
+                         " rows that no token uses", own > 0 ? "." : "; vocab_multiple counts them.");
 }
 
 // torchtitan parallel_dims.py: ep is taken out of dp_shard, cp and tp.

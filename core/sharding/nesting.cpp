@@ -84,16 +84,17 @@ std::vector<NestItem> layers_in(const Nest& nest, std::int64_t rank) {
     std::vector<NestItem> items;
     const LayerTypes types = layer_types(nest.plan.model);
     const auto whole = [&](const char* label, Place place) {
-        items.push_back(
-            {label, 1, -1, place, 0, tensors_where(nest, [&](const Placement& p) { return p.place == place; })});
+        items.push_back({label, 1, -1, place, 0,
+                         tensors_where(nest, [&](const Placement& p) { return p.place == place; })});
         if (items.back().tensors.empty()) items.pop_back();  // tied: the head has no matrix of its own
     };
     if (contents.embedding) whole("embedding", Place::embedding);
     for (const RankChunk& chunk : contents.chunks)
-        for (std::int64_t l = chunk.layers.begin; l < chunk.layers.end; ++l)
-{
+        for (std::int64_t l = chunk.layers.begin; l < chunk.layers.end; ++l) {
             const int type = type_of_layer(nest.plan.model, types, l);
-            items.push_back({sentence("layer ", l), 1, l,
+            items.push_back({sentence("layer ", l),
+                             1,
+                             l,
                              types[type].is_moe() ? Place::moe_layer : Place::dense_layer,
                              LayerMask{1} << type,
                              {}});
@@ -112,10 +113,10 @@ std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
          {TensorKind::experts, "experts"}}};
     for (const auto& [kind, label] : kBlocks) {
         const TensorKind wanted = kind;
-        NestItem item{label, 1, layer.layer, layer.place, layer.types,
-                      tensors_where(nest, [&](const Placement& p) {
-                          return p.kind == wanted && (p.types & layer.types) != 0;
-                      })};
+        NestItem item{
+            label, 1, layer.layer, layer.place, layer.types, tensors_where(nest, [&](const Placement& p) {
+                return p.kind == wanted && (p.types & layer.types) != 0;
+            })};
         if (item.tensors.empty()) continue;
         if (kind == TensorKind::mlp && layer.place == Place::moe_layer) item.label = "shared experts";
         item.weight = held(nest, item.tensors);

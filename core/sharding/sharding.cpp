@@ -29,7 +29,8 @@ class Placer {
   public:
     Placer(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment)
         : plan_(plan), mesh_(mesh), state_(state), moment_(moment), types_(layer_types(plan.model)),
-          degrees_(degrees_of(plan, mesh)), bytes_(state == TensorState::parameters  ? parameter_bytes(plan.training)
+          degrees_(degrees_of(plan, mesh)),
+          bytes_(state == TensorState::parameters  ? parameter_bytes(plan.training)
                  : state == TensorState::gradients ? gradient_bytes(plan.training)
                                                    : optimizer_bytes(plan.training)) {}
 

@@ -74,12 +74,12 @@ class ActivationPlacer {
     void find_place(Placement& p, LayerMask present) const {
         const LayerMask moe = types_.moe() & present;
         const bool mlp = starts(p.name, "mlp.") && p.name != "mlp.dropout_mask";
-        p.place = of_experts(p.name)              ? Place::moe_layer
+        p.place = of_experts(p.name)                        ? Place::moe_layer
                   : mlp && (p.types & moe) == 0 && moe != 0 ? Place::dense_layer
-                  : p.types == present            ? Place::every_layer
-                  : (p.types & ~moe) == 0         ? Place::moe_layer
-                  : (p.types & moe) == 0          ? Place::dense_layer
-                                                  : Place::some_layers;
+                  : p.types == present                      ? Place::every_layer
+                  : (p.types & ~moe) == 0                   ? Place::moe_layer
+                  : (p.types & moe) == 0                    ? Place::dense_layer
+                                                            : Place::some_layers;
         Tensor t;
         t.place = p.place, t.types = p.types;
         p.layers = times(plan_.model, types_, t);

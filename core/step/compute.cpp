@@ -35,7 +35,7 @@ constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-
 struct Sizes {
     double tokens = 0, outer = 0;  // of a rank inside and outside the tensor-parallel region
     double hidden = 0, query = 0, key = 0, value = 0, output = 0, heads = 0;  // widths on a rank; head count
-    double context = 0, batch = 0;                                // keys that a query could meet
+    double context = 0, batch = 0;                                            // keys that a query could meet
     double tp = 1;
 };
 
@@ -247,8 +247,8 @@ class Layer {
         return element_wise(tokens * ((up + s_.hidden) * kNormBytes + width * gate), gated() ? 7 : 2);
     }
 
-    // Beside the projections: convolution, chunked scan, gated norm. `in`: numbers a token has before the scan,
-    // `out`: after it, on this rank. A scan's backward takes as many products more as attention's.
+    // Beside the projections: convolution, chunked scan, gated norm. `in`: numbers a token has before the
+    // scan, `out`: after it, on this rank. A scan's backward takes as many products more as attention's.
     [[nodiscard]] PassTime scan(const ScanFlops& f, double in, double out) const {
         PassTime t = element_wise(s_.tokens * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / s_.tp),
                                   kMixerKernels);
@@ -365,8 +365,7 @@ LayerTimes time_layers(const Plan& plan) {
     const LayerTypes types = layer_types(plan.model);
     LayerTimes t;
     t.types = types.size;
-    for (int k = 0; k < types.size; ++k)
-        t.layer[static_cast<std::size_t>(k)] = Layer(plan, types[k]).time();
+    for (int k = 0; k < types.size; ++k) t.layer[static_cast<std::size_t>(k)] = Layer(plan, types[k]).time();
     Layer(plan, types[0]).ends(t);
     return t;
 }
@@ -381,7 +380,8 @@ namespace {
 
 // Attention core, indexer and scan of one layer and sequence.
 void add_mixer_flops(const Model& m, const LayerType& type, double s, double layers, ForwardFlops& f) {
-    if (type.mixer == MixerKind::linear && m.linear) f.layers += s * layers * scan_flops(*m.linear, m.hidden).model;
+    if (type.mixer == MixerKind::linear && m.linear)
+        f.layers += s * layers * scan_flops(*m.linear, m.hidden).model;
     if (type.has_mamba() && m.mamba) f.layers += s * layers * scan_flops(*m.mamba).model;
     if (!type.attends()) return;
     double width = static_cast<double>(type.head_dim) + static_cast<double>(type.value_head_dim), index = 0;

@@ -64,9 +64,9 @@ Cover cover_of(const Operation& o) {
     switch (o.group) {
     case GroupKind::cp: return o.collective == Collective::all_to_all ? Cover::none : Cover::core;
     case GroupKind::tp:
-        return o.unit == Unit::every_layer                                      ? Cover::mixer
+        return o.unit == Unit::every_layer                                ? Cover::mixer
                : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
-                                                                                : Cover::none;
+                                                                          : Cover::none;
     case GroupKind::ep: return Cover::layer;
     default: return Cover::none;
     }

@@ -17,14 +17,16 @@ ParameterCounts family(const char* text) {
 
 // Of safetensors metadata on the hub; what a checkpoint holds besides the main model is written out.
 TEST_CASE("families of 2025 count as their checkpoints do") {
-    const ParameterCounts air = family(R"({"model_type": "glm4_moe", "hidden_size": 4096, "num_hidden_layers": 46,
+    const ParameterCounts air =
+        family(R"({"model_type": "glm4_moe", "hidden_size": 4096, "num_hidden_layers": 46,
         "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 10944,
         "moe_intermediate_size": 1408, "n_routed_experts": 128, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "first_k_dense_replace": 1, "vocab_size": 151552, "attention_bias": true, "use_qk_norm": false,
         "n_group": 1, "topk_group": 1, "num_nextn_predict_layers": 1})");
     // GLM-4.5-Air: with the prediction layer and its copies of table and head.
     CHECK(air.total + air.mtp + 2 * 151552LL * 4096 == 110468824832);
-    const ParameterCounts glm = family(R"({"model_type": "glm4_moe", "hidden_size": 5120, "num_hidden_layers": 92,
+    const ParameterCounts glm =
+        family(R"({"model_type": "glm4_moe", "hidden_size": 5120, "num_hidden_layers": 92,
         "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288,
         "moe_intermediate_size": 1536, "n_routed_experts": 160, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "first_k_dense_replace": 3, "vocab_size": 151552, "attention_bias": true, "use_qk_norm": true,
@@ -38,9 +40,12 @@ TEST_CASE("families of 2025 count as their checkpoints do") {
         [1,2,3,5,6,7,9,10,11,13,14,15,17,18,19,21,22,23,25,26], "num_heads": 32, "head_dim": 128}})")
               .total
           == 49122681728);  // Kimi-Linear-48B-A3B
-    CHECK(family(R"({"model_type": "olmo3", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-        "intermediate_size": 11008, "vocab_size": 100278})").total
-          == 7298011136);  // Olmo-3-7B
+    CHECK(
+        family(
+            R"({"model_type": "olmo3", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "intermediate_size": 11008, "vocab_size": 100278})")
+            .total
+        == 7298011136);  // Olmo-3-7B
     CHECK(family(R"({"model_type": "bailing_moe", "hidden_size": 2048, "num_hidden_layers": 20,
         "num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 5120,
         "moe_intermediate_size": 512, "num_experts": 256, "num_experts_per_tok": 8, "num_shared_experts": 1,
@@ -54,7 +59,8 @@ TEST_CASE("families of 2025 count as their checkpoints do") {
         "use_mixed_mlp_moe": true, "use_qk_norm": true, "vocab_size": 128167, "tie_word_embeddings": true})")
                   .total
               * 16
-          == 80393183232 + 15 * (128167LL * 4096 + 4096));  // Hunyuan-A13B: 32 such layers, one table, one norm
+          == 80393183232
+                 + 15 * (128167LL * 4096 + 4096));  // Hunyuan-A13B: 32 such layers, one table, one norm
     const ParameterCounts ernie = family(R"({"model_type": "ernie4_5_moe", "hidden_size": 2560,
         "num_hidden_layers": 28, "num_attention_heads": 20, "num_key_value_heads": 4, "intermediate_size": 12288,
         "moe_intermediate_size": 1536, "moe_num_experts": 64, "moe_k": 6, "moe_num_shared_experts": 2,
@@ -63,23 +69,30 @@ TEST_CASE("families of 2025 count as their checkpoints do") {
     CHECK(ernie.mtp < 150'000'000);     // a dense layer, where a MoE layer would be six times that
     CHECK(family(R"({"model_type": "seed_oss", "hidden_size": 5120, "num_hidden_layers": 64,
         "num_attention_heads": 80, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 27648,
-        "vocab_size": 155136, "attention_bias": true, "attention_out_bias": false})").total
+        "vocab_size": 155136, "attention_bias": true, "attention_out_bias": false})")
+              .total
           == 36151104512);  // Seed-OSS-36B
     CHECK(family(R"({"model_type": "falcon_h1", "hidden_size": 1024, "num_hidden_layers": 36,
         "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 2048,
         "vocab_size": 32784, "mamba_d_ssm": 1536, "mamba_n_heads": 24, "mamba_d_head": 64, "mamba_n_groups": 1,
-        "mamba_d_state": 128})").total
+        "mamba_d_state": 128})")
+              .total
           == 521411104);  // Falcon-H1-0.5B
-    CHECK(family(R"({"model_type": "lfm2", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
+    CHECK(
+        family(
+            R"({"model_type": "lfm2", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
         "num_key_value_heads": 8, "block_ff_dim": 12288, "vocab_size": 65536,
-        "full_attn_idxs": [2, 5, 8, 10, 12, 14]})").total
-          == 1170340608);  // LFM2-1.2B
-    CHECK(family(R"({"model_type": "minimax", "hidden_size": 6144, "num_hidden_layers": 8, "num_attention_heads": 64,
+        "full_attn_idxs": [2, 5, 8, 10, 12, 14]})")
+            .total
+        == 1170340608);  // LFM2-1.2B
+    CHECK(
+        family(
+            R"({"model_type": "minimax", "hidden_size": 6144, "num_hidden_layers": 8, "num_attention_heads": 64,
         "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 9216, "num_local_experts": 32,
         "num_experts_per_tok": 2, "vocab_size": 200064, "attn_type_list": [0, 0, 0, 0, 0, 0, 0, 1]})")
-                  .total
-              * 10
-          == 456089655296 + 9 * (2 * 200064LL * 6144 + 6144));  // MiniMax-Text-01: ten such groups
+                .total
+            * 10
+        == 456089655296 + 9 * (2 * 200064LL * 6144 + 6144));  // MiniMax-Text-01: ten such groups
 }
 
 TEST_CASE("a family that no plan can state is refused by its name and by what is missing") {

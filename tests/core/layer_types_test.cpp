@@ -13,7 +13,8 @@ namespace {
 
 Plan hybrid_plan() {
     static const Presets presets(SOURCE_DIR "/presets");
-    return parse_plan(R"({"format": "pentamesh.plan/1", "model": {"name": "hybrid", "layers": 26, "hidden": 2048,
+    return parse_plan(
+        R"({"format": "pentamesh.plan/1", "model": {"name": "hybrid", "layers": 26, "hidden": 2048,
         "heads": 16, "kv_heads": 4, "head_dim": 128, "ffn": 8192, "vocab": 128000, "sliding_window": 1024,
         "moe": {"experts": 16, "top_k": 2, "expert_ffn": 1024},
         "linear": {"kind": "gated_delta", "key_heads": 16, "value_heads": 32, "key_head_dim": 128,
@@ -23,7 +24,7 @@ Plan hybrid_plan() {
         "cluster": {"preset": "h100-sxm-ib", "gpus": 64},
         "layout": {"tp": 4, "pp": 2, "ep": 4, "dp_shard": 8, "zero": 1},
         "training": {"sequence_length": 8192, "global_batch": 64}})",
-                      "-", presets);
+        "-", presets);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ TEST_CASE("parameter counts equal the released checkpoints to the unit") {
             CHECK(n.active == c["active"].get<std::int64_t>());
             if (c.contains("active_without_embedding"))
                 CHECK(n.active_without_embedding == c["active_without_embedding"].get<std::int64_t>());
-            if (n.mtp > 0 && c.value("mtp", std::int64_t{0}) > 0) CHECK(n.mtp == c["mtp"].get<std::int64_t>());
+            if (n.mtp > 0 && c.value("mtp", std::int64_t{0}) > 0)
+                CHECK(n.mtp == c["mtp"].get<std::int64_t>());
             for (int k = 0; k < kTensorKindCount; ++k) {
                 const std::string kind(name_of(static_cast<TensorKind>(k)));
                 CAPTURE(kind);
@@ -102,10 +103,11 @@ TEST_CASE("the list of tensors adds up to the counts, each name once") {
         CAPTURE(c["model"].get<std::string>());
         const std::vector<Tensor> tensors = list_tensors(m);
         std::int64_t sum = 0;
-        std::set<std::string_view> names;
+        std::set<std::pair<std::string_view, LayerMask>> names;  // layers of other sizes list their own
+        const LayerTypes types = layer_types(m);
         for (const Tensor& t : tensors) {
-            sum += t.numel() * times(m, t.place);
-            CHECK_MESSAGE(names.insert(t.name).second, t.name);
+            sum += t.numel() * times(m, types, t);
+            CHECK_MESSAGE(names.insert({t.name, t.types}).second, t.name);
         }
         const ParameterCounts n = count_parameters(m);
         CHECK(sum == n.total + n.mtp);

@@ -61,17 +61,20 @@ class RandomPlans {
             if (pick({0, 1})) m.mla->index_heads = 2, m.mla->index_head_dim = 4, m.mla->index_top_k = 8;
         }
         m.mtp_dense = m.moe && pick({0, 1});
-        m.vocab_multiple = pick({0, 0, 16});
+        if (m.vocab == 240) m.vocab_multiple = pick({0, 16});
         if (pick({0, 0, 1})) make_pattern(m);
     }
     // Layers of every kind, cut at the end of the model.
     void make_pattern(Model& m) {
-        m.linear = Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
+        m.linear =
+            Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
         m.mamba = Mamba{pick({1, 2}), 64, 8, 8, 8, 4, 16, true, false, true};
         const LayerFfn ffn = m.moe ? LayerFfn::moe : LayerFfn::dense;
-        m.pattern = {{MixerKind::linear, ffn, 2}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
+        m.pattern = {
+            {MixerKind::linear, ffn, 2}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
         LayerRun window{MixerKind::window, LayerFfn::dense, 2};
-        window.head_dim = 16, window.window = 128, window.ffn_width = 96, window.keys_as_values = pick({0, 1});
+        window.head_dim = 16, window.window = 128, window.ffn_width = 96,
+        window.keys_as_values = pick({0, 1});
         window.mamba_beside = pick({0, 1});
         m.pattern.push_back(window);
         m.pattern.push_back({MixerKind::none, ffn, 1});
