@@ -170,11 +170,9 @@ Json json_of_parameters(const std::string& name, const ParameterCounts& counts) 
     for (int i = 0; i < kTensorKindCount; ++i)
         by_kind[std::string(name_of(static_cast<TensorKind>(i)))] =
             counts.by_kind[static_cast<std::size_t>(i)];
-    return {{"model", name},
-            {"total", counts.total},
-            {"active", counts.active},
-            {"mtp", counts.mtp},
-            {"by_kind", std::move(by_kind)}};
+    return {{"model", name},           {"total", counts.total},
+            {"active", counts.active}, {"active_without_embedding", counts.active_without_embedding},
+            {"mtp", counts.mtp},       {"by_kind", std::move(by_kind)}};
 }
 
 void add_validity(Json& out, const Evaluation& e) {

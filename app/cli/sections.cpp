@@ -60,6 +60,9 @@ Section parameters_section(const ParameterCounts& c) {
     s.table.rows.push_back({"total", cell(c.total)});
     if (c.active != c.total)
         s.table.rows.push_back({"used by one token, the whole embedding counted", cell(c.active)});
+    if (c.active_without_embedding != c.total)
+        s.table.rows.push_back(
+            {"used by one token, without the embedding's table", cell(c.active_without_embedding)});
     if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", cell(c.mtp)});
     return s;
 }

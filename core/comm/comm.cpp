@@ -34,11 +34,21 @@ Volumes volumes_of(const Plan& plan) {
     return v;
 }
 
+// The types that a layer of the model, or a prediction layer, has.
+LayerMask present_types(const Model& m, const LayerTypes& types) {
+    const LayerCounts counts = count_layers(m, types, 0, m.layers);
+    LayerMask mask = m.mtp_layers > 0 ? LayerMask{1} << types.mtp : 0;
+    for (int t = 0; t < types.size; ++t)
+        if (counts[static_cast<std::size_t>(t)] > 0) mask |= LayerMask{1} << t;
+    return mask;
+}
+
 // Appends rows; those over a single rank or without bytes are nothing and left out.
 class Rows {
   public:
     Rows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
-        : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)) {}
+        : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)),
+          types_(layer_types(plan.model)), present_(present_types(plan.model, types_)) {}
 
     void list() {
         const Layout& l = plan_.layout;
@@ -64,6 +74,9 @@ class Rows {
         if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
         Operation& o = out_.operations.emplace_back();
         o.group = group, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
+        o.types = unit == Unit::every_layer                              ? mixers_
+                  : unit == Unit::dense_layer || unit == Unit::moe_layer ? ffns_
+                                                                         : 0;
         o.group_size = ranks;
         o.tier = summary_of(group).slowest_tier;
         o.message_bytes = bytes;
@@ -119,16 +132,26 @@ class Rows {
 
     void tensor_parallel() {
         const Model& m = plan_.model;
+        mixers_ = types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
         region(Unit::every_layer,
                {"activations before attention", "activations after attention", "gradients before attention",
                 "gradients after attention", "attention input again for the weight gradient"},
                recomputes_layers());
-        if (times(m, Place::dense_layer) > 0)
+        const LayerMask dense = types_.where([](const LayerType& t) { return t.ffn_width > 0; }) & present_;
+        ffns_ = dense & ~types_.moe();
+        if (ffns_ != 0)
             region(Unit::dense_layer,
                    {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
                     "gradients after the MLP", "MLP input again for the weight gradient"},
                    recomputes_layers());
-        if (m.moe && m.moe->shared_experts > 0)
+        ffns_ = dense & types_.moe();
+        if (ffns_ != 0)
+            region(Unit::moe_layer,
+                   {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
+                    "gradients after the MLP", "MLP input again for the weight gradient"},
+                   recomputes_layers());
+        ffns_ = types_.moe();
+        if (m.moe && m.moe->shared_experts > 0 && ffns_ != 0)
             region(Unit::moe_layer,
                    {"activations before the shared experts", "activations after the shared experts",
                     "gradients before the shared experts", "gradients after the shared experts",
@@ -158,33 +181,79 @@ class Rows {
     }
 
     // Keys and values of one layer on a rank: 2 b (s/c) (k/t) d e2; MLA attends with full heads.
-    [[nodiscard]] double kv_bytes() const {
+    [[nodiscard]] double kv_bytes(const LayerType& type) const {
         const Model& m = plan_.model;
         if (m.attention == AttentionKind::mla && m.mla) {
             const Mla& a = *m.mla;
             const double width = static_cast<double>(a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
-            return v_.tokens * static_cast<double>(m.heads) / v_.tp * width * v_.wire;
+            return v_.tokens * static_cast<double>(type.heads) / v_.tp * width * v_.wire;
         }
-        const double heads = std::max(static_cast<double>(m.kv_heads) / v_.tp, 1.0);
-        return 2 * v_.tokens * heads * static_cast<double>(m.head_dim) * v_.wire;
+        const double heads = std::max(static_cast<double>(type.kv_heads) / v_.tp, 1.0);
+        return v_.tokens * heads * static_cast<double>(type.head_dim + type.value_head_dim) * v_.wire;
     }
 
     // Queries, and as many numbers of attention output.
-    [[nodiscard]] double query_bytes(bool output) const {
+    [[nodiscard]] double query_bytes(const LayerType& type, bool output) const {
         const Model& m = plan_.model;
-        double width = static_cast<double>(m.head_dim);
+        double width = static_cast<double>(output ? type.value_head_dim : type.head_dim);
         if (m.attention == AttentionKind::mla && m.mla)
             width = static_cast<double>(output ? m.mla->v_head_dim
                                                : m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim);
-        return v_.tokens * static_cast<double>(m.heads) / v_.tp * width * v_.wire;
+        return v_.tokens * static_cast<double>(type.heads) / v_.tp * width * v_.wire;
     }
 
+    // Types with attention of the same sizes speak alike; those without give their heads to the ranks.
     void context_parallel() {
+        LayerMask seen = 0;
+        for (int t = 0; t < types_.size; ++t) {
+            const LayerType& type = types_[t];
+            if (has(seen, t) || type.mixer == MixerKind::none) continue;
+            mixers_ = types_.where([&](const LayerType& other) {
+                return other.attends() == type.attends() && other.heads == type.heads
+                       && other.kv_heads == type.kv_heads && other.head_dim == type.head_dim
+                       && other.value_head_dim == type.value_head_dim && other.has_mamba() == type.has_mamba()
+                       && (other.mixer == MixerKind::linear) == (type.mixer == MixerKind::linear)
+                       && (other.mixer == MixerKind::none) == (type.mixer == MixerKind::none);
+            });
+            seen |= mixers_;
+            if ((mixers_ & present_) == 0) continue;
+            if (type.attends()) attention_over_cp(type);
+            if (!type.attends() || type.mamba_beside) scan_over_cp(type);
+        }
+    }
+
+    // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
+    // (Megatron-LM ssm/mamba_context_parallel.py).
+    void scan_over_cp(const LayerType& type) {
+        using enum Collective;
+        const Model& m = plan_.model;
+        double in = 0, out = 0;
+        if (type.has_mamba() && m.mamba) {
+            const Mamba& a = *m.mamba;
+            in = static_cast<double>(2 * a.inner + (a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads));
+            out = static_cast<double>(a.inner);
+        } else if (m.linear) {
+            const Linear& a = *m.linear;
+            const bool conv = a.kind == LinearKind::short_conv;
+            out = static_cast<double>(conv ? m.hidden : a.value_heads * a.value_head_dim);
+            in = conv ? 3 * out : 2 * static_cast<double>(a.key_heads * a.key_head_dim) + 2 * out;
+        }
+        const double bytes = v_.tokens / v_.tp * v_.wire;
+        const Unit u = Unit::every_layer;
+        const GroupKind cp = GroupKind::cp;
+        const bool repeats = recomputes_layers();
+        repeat(put(cp, u, Phase::forward, all_to_all, "inputs of the scan to heads", in * bytes), repeats);
+        repeat(put(cp, u, Phase::forward, all_to_all, "outputs of the scan to tokens", out * bytes), repeats);
+        put(cp, u, Phase::backward, all_to_all, "gradients of the scan's outputs to heads", out * bytes);
+        put(cp, u, Phase::backward, all_to_all, "gradients of the scan's inputs to tokens", in * bytes);
+    }
+
+    void attention_over_cp(const LayerType& type) {
         using enum Collective;
         const GroupKind cp = GroupKind::cp;
         const Unit u = Unit::every_layer;
         const bool repeats = recomputes_attention();
-        const double kv = kv_bytes(), c = v_.cp;
+        const double kv = kv_bytes(type), c = v_.cp;
         switch (plan_.layout.cp_comm) {
         case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
             repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), repeats);
@@ -197,10 +266,11 @@ class Rows {
             put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
             break;
         case CpComm::ulysses: {  // Jacobs et al. 2023: kv heads fewer than c are repeated
-            const double heads = static_cast<double>(plan_.model.kv_heads) / v_.tp;
+            const double heads = static_cast<double>(type.kv_heads) / v_.tp;
             const bool mla = plan_.model.attention == AttentionKind::mla;
-            const double in = query_bytes(false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
-            const double out = query_bytes(true);
+            const double in =
+                query_bytes(type, false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
+            const double out = query_bytes(type, true);
             repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), repeats);
             repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), repeats);
             put(cp, u, Phase::backward, all_to_all, "gradients of the output to heads", out);
@@ -214,10 +284,12 @@ class Rows {
     void experts() {
         using enum Collective;
         const Moe& e = *plan_.model.moe;
+        ffns_ = types_.moe();
+        if (ffns_ == 0) return;
         const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
         const double copies =
             v_.tokens / shards * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
-        const double h = static_cast<double>(plan_.model.hidden);
+        const double h = static_cast<double>(e.latent > 0 ? e.latent : plan_.model.hidden);
         const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
         const Unit u = Unit::moe_layer;
         const bool repeats = recomputes_layers();
@@ -367,6 +439,9 @@ class Rows {
     const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
+    LayerTypes types_;
+    LayerMask present_;
+    LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
+    LayerMask types = 0;    // of a layer's: the types that make the call
     double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
     double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
     double call_s = 0;      // time_s / count_per_step
@@ -53,6 +55,19 @@ struct Operation {
         false;                // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
     bool operator==(const Operation&) const = default;
+};
+
+// Calls of one layer, of the type that makes most of them.
+class LayerCalls {
+  public:
+    void add(const Operation& o) {
+        for (std::size_t t = 0; t < calls_.size(); ++t)
+            if (has(o.types, static_cast<int>(t))) calls_[t] += o.calls;
+    }
+    [[nodiscard]] double most() const { return *std::max_element(calls_.begin(), calls_.end()); }
+
+  private:
+    std::array<double, kMostLayerTypes> calls_{};
 };
 
 struct AxisTraffic {

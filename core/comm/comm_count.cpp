@@ -14,6 +14,7 @@ ChunkLayers layers_of(const Stages& stages, int device) {
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         sum.dense += k.dense, sum.moe += k.moe;
+        for (std::size_t t = 0; t < sum.types.size(); ++t) sum.types[t] += k.types[t];
         sum.first |= k.first, sum.last |= k.last;
     }
     return sum;
@@ -41,14 +42,11 @@ double runs_per_step(const Plan& plan) {
 void find_busiest(const Plan& plan, Comm& out) {
     const Model& m = plan.model;
     const HeldNumbers& h = out.held;
-    double routed = 0;
+    double used = 1;  // share of the experts that it holds
     if (m.moe && m.moe->experts > 0) {
         const double local = static_cast<double>(m.moe->experts) / static_cast<double>(plan.layout.ep);
-        routed = h.experts.all() / std::max(local, 1.0) * static_cast<double>(m.moe->top_k);
+        used = static_cast<double>(m.moe->top_k) / std::max(local, 1.0);
     }
-    const double every = h.at(Place::every_layer).all();
-    const double dense = every + h.at(Place::dense_layer).all(),
-                 moe = every + h.at(Place::moe_layer).all() + routed;
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
         if (repeats_previous(out.stages, d)) continue;
@@ -58,7 +56,10 @@ void find_busiest(const Plan& plan, Comm& out) {
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
         out.copied_embedding |= copies_embedding(m, contents);
         const ChunkLayers sum = layers_of(out.stages, d);
-        const double work = sum.dense * dense + sum.moe * moe;
+        double work = 0;
+        for (int t = 0; t < h.types; ++t)
+            work +=
+                sum.types[static_cast<std::size_t>(t)] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
         if (work <= most) continue;
         most = work;
         out.busiest_device = d;
@@ -69,9 +70,9 @@ void find_busiest(const Plan& plan, Comm& out) {
 void count_row(const Comm& comm, double runs, Operation& o) {
     const ChunkLayers& b = comm.busiest;
     switch (o.unit) {
-    case Unit::every_layer: o.count_per_step = o.calls * b.layers() * runs; break;
-    case Unit::dense_layer: o.count_per_step = o.calls * b.dense * runs; break;
-    case Unit::moe_layer: o.count_per_step = o.calls * b.moe * runs; break;
+    case Unit::every_layer:
+    case Unit::dense_layer:
+    case Unit::moe_layer: o.count_per_step = o.calls * sum_of(b.types, o.types) * runs; break;
     case Unit::embedding:
     case Unit::head: o.count_per_step = o.calls * runs; break;
     case Unit::boundary:
@@ -82,14 +83,11 @@ void count_row(const Comm& comm, double runs, Operation& o) {
 }
 
 double sync_points(const Plan& plan, const Comm& comm) {
-    const double moe = static_cast<double>(moe_layers(plan.model));
-    const double all = static_cast<double>(plan.model.layers);
+    const LayerCounts counts = count_layers(plan.model, layer_types(plan.model), 0, plan.model.layers);
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
-        if (o.unit == Unit::every_layer) points += o.calls * all;
-        if (o.unit == Unit::dense_layer) points += o.calls * (all - moe);
-        if (o.unit == Unit::moe_layer) points += o.calls * moe;
+        points += o.calls * sum_of(counts, o.types);
     }
     return points;
 }

@@ -131,9 +131,15 @@ class ModelReader {
     void vocabulary() {
         put("vocab_size", "vocab");
         if (!m_.contains("vocab") && s_.has("padded_vocab_size")) put("padded_vocab_size", "vocab");
-        s_.cannot_hold("make_vocab_size_divisible_by",
-                       "the plan has no field for the padding of the vocabulary");
-        if (m_.contains("vocab") || !whole_) return;
+        put("make_vocab_size_divisible_by", "vocab_multiple");
+        if (m_.contains("vocab") || !whole_) {
+            if (s_.has("make_vocab_size_divisible_by"))
+                s_.problem(Severity::info, "vocab-multiple",
+                           s_.written("make_vocab_size_divisible_by")
+                               + " pads the vocabulary to a multiple of itself times tp; it stands at"
+                                 " /model/vocab_multiple.");
+            return;
+        }
         const std::string padding =
             s_.has("make_vocab_size_divisible_by")
                 ? " " + s_.written("make_vocab_size_divisible_by") + " only says what it is padded to."

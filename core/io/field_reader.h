@@ -118,6 +118,22 @@ class FieldReader {
         nested(key, *v, *out, fields, based);
     }
 
+    // A list stands as a whole: its elements state nothing over a preset's.
+    template <typename T, typename F>
+    void groups(std::string_view key, std::vector<T>& out, std::size_t most, F&& fields) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        out.clear();
+        if (v->is_null()) return;
+        if (!v->is_array()) refuse(key, *v, "a list of objects");
+        if (v->size() > most) refuse(key, *v, "a list of at most " + std::to_string(most));
+        for (std::size_t i = 0; i < v->size(); ++i) {
+            FieldReader inner((*v)[i], place_.at(key).at(std::to_string(i)), false);
+            fields(out.emplace_back(), inner);
+            inner.finish();
+        }
+    }
+
     // A key that the caller reads; null where it is absent.
     [[nodiscard]] const nlohmann::json* find(std::string_view key) {
         const nlohmann::json* v = peek(key);

@@ -26,7 +26,10 @@ void complete(Model& m, const DocumentPlace& place) {
                                          + ", must be at most experts = " + std::to_string(m.moe->experts));
     if (m.moe && m.moe->shared_experts > 0 && m.moe->shared_expert_ffn == 0)
         m.moe->shared_expert_ffn = m.moe->expert_ffn;
-    const bool dense_layers = !m.moe || m.moe->first_dense_layers > 0 || m.moe->every > 1;
+    const auto lacks_width = [](const LayerRun& r) { return r.ffn == LayerFfn::dense && r.ffn_width == 0; };
+    const bool dense_layers = m.pattern.empty()
+                                  ? !m.moe || m.moe->first_dense_layers > 0 || m.moe->every > 1
+                                  : std::any_of(m.pattern.begin(), m.pattern.end(), lacks_width);
     if (m.ffn == 0 && dense_layers) place.at("ffn").fail("is missing, but there are layers with a dense MLP");
 }
 

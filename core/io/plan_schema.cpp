@@ -52,6 +52,10 @@ class FieldDescriber {
         schema["type"] = {"object", "null"};
         property(key, std::move(schema));
     }
+    template <typename T, typename F>
+    void groups(std::string_view key, const std::vector<T>&, std::size_t most, F&& fields) {
+        property(key, {{"type", {"array", "null"}}, {"items", described(T{}, fields)}, {"maxItems", most}});
+    }
 
     void property(std::string_view key, ordered_json schema) {
         properties_[std::string(key)] = std::move(schema);

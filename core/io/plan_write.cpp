@@ -51,6 +51,17 @@ class FieldWriter {
         else if (stated_ && is_stated(key))
             out_[std::string(key)] = nullptr;
     }
+    template <typename T, typename F>
+    void groups(std::string_view key, const std::vector<T>& v, std::size_t, F&& fields) {
+        ordered_json list = ordered_json::array();
+        for (const T& element : v) {
+            ordered_json one = ordered_json::object();
+            FieldWriter writer(one);
+            fields(element, writer);
+            list.push_back(std::move(one));
+        }
+        put(key, list, Presence::sparse, v.empty());
+    }
 
   private:
     [[nodiscard]] bool is_stated(std::string_view key) const {

@@ -10,6 +10,17 @@ double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const St
            + whole(bytes.of(n.experts) / static_cast<double>(shard[1]));
 }
 
+// The layer that is shown as one of the stage: a MoE layer where it has one, of these the one of most layers.
+int shown_type(const MemoryCosts& c, const StageMemory& s) {
+    int best = s.moe_layers > 0 || c.types.size == 1 ? c.types.size - 1 : 0;
+    std::uint32_t most = 0;
+    for (int t = 0; t < c.types.size; ++t) {
+        const std::uint32_t n = s.types[static_cast<std::size_t>(t)];
+        if (c.types[t].is_moe() == (s.moe_layers > 0) && n > most) most = n, best = t;
+    }
+    return best;
+}
+
 // Everything that does not depend on how many micro-batches are in flight.
 void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
@@ -20,7 +31,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.parameters = sharded(c.parameter, c.shards.parameter, n);
     s.gradients = sharded(c.gradient, c.shards.gradient, n);
     s.optimizer = sharded(c.optimizer, c.shards.optimizer, n);
-    s.activations_per_layer = whole(c.layer(s.moe_layers > 0).kept);
+    s.activations_per_layer = whole(c.of(shown_type(c, s)).kept);
     const BufferRange b = fixed_buffers(plan, c, s);
     s.buffers_low = b.low;
     s.buffers = b.mid;
@@ -28,15 +39,16 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
 }
 
 void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, StageMemory& s) {
-    const auto dense = static_cast<double>(s.layers - s.moe_layers), moe = static_cast<double>(s.moe_layers);
     s.in_flight = in_flight;
-    s.layer_activations = whole((dense * c.dense.kept + moe * c.moe.kept) * in_flight / c.shards.copies);
+    double layers_kept = 0;
+    c.each_type(s.types, [&](double layers, const LayerSums& one) { layers_kept += layers * one.kept; });
+    s.layer_activations = whole(layers_kept * in_flight / c.shards.copies);
     s.activations = s.layer_activations;
     if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
     if (s.head) {
         const auto mtp = static_cast<double>(s.mtp_layers);
         const double heads = c.head.kept * (1 + mtp);
-        const double layers = mtp > 0 ? mtp * (c.layer(plan.model.moe.has_value()).kept + c.mtp.kept) : 0;
+        const double layers = mtp > 0 ? mtp * (c.of(c.types.mtp).kept + c.mtp.kept) : 0;
         s.activations += whole((heads + layers) * head_in_flight(plan.layout.schedule, in_flight));
     }
     const BufferRange f = fragmentation(s.activations);
@@ -71,6 +83,7 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stag
         if (d == 0 || !(own == last)) {
             fixed = {};
             fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
+            fixed.types = own.types;
             fixed.embedding = own.embedding, fixed.head = own.head;
             fill_static(plan, costs, fixed);
             last = own;

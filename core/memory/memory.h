@@ -18,6 +18,7 @@ struct StageMemory {
     std::int64_t layers = 0;               // of all chunks of the device
     std::int64_t moe_layers = 0;           // how many of them
     std::int64_t mtp_layers = 0;           // besides `layers`, on the device of the last chunk
+    LayerCounts types{};                   // `layers` by type (layer_types.h)
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
     std::int64_t parameters_kept = 0;      // numbers that it keeps between steps: after ZeRO-3

@@ -14,11 +14,6 @@ BufferRange scaled(const BufferRange& r, double by) {
     return {whole(r.low * by), whole(r.mid * by), whole(r.high * by)};
 }
 
-double layer_numbers(const HeldNumbers& h, bool moe, bool experts) {
-    if (experts) return moe ? h.experts.all() : 0;
-    return h.at(Place::every_layer).all() + h.at(moe ? Place::moe_layer : Place::dense_layer).all();
-}
-
 // Numbers of the largest layer of the stage and of its embedding and head that ZeRO has cut, so that they
 // have to be brought together (parameters) or are not yet cut (gradients).
 struct Unit {
@@ -26,15 +21,15 @@ struct Unit {
 };
 Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&shard)[2]) {
     Unit u;
-    const auto largest = [&](bool moe) {
-        const double n = (shard[0] > 1 ? layer_numbers(c.held, moe, false) : 0)
-                         + (shard[1] > 1 ? layer_numbers(c.held, moe, true) : 0);
+    for (int t = 0; t < c.types.size; ++t) {
+        const bool here = s.types[static_cast<std::size_t>(t)] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
+        if (!here) continue;
+        const HeldLayer& layer = c.held.of(t);
+        const double n = (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
         u.layer = std::max(u.layer, n);
-    };
-    if (s.layers > s.moe_layers) largest(false);
-    if (s.moe_layers + (c.held.experts.all() > 0 ? s.mtp_layers : 0) > 0) largest(true);
-    if (shard[0] > 1 && s.embedding) u.ends += c.held.at(Place::embedding).all();
-    if (shard[0] > 1 && s.head) u.ends += c.held.at(Place::head).all();
+    }
+    if (shard[0] > 1 && s.embedding) u.ends += c.held.embedding.all();
+    if (shard[0] > 1 && s.head) u.ends += c.held.head.all();
     return u;
 }
 
@@ -44,9 +39,14 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d) {
     if (d.cp <= 1) return {};
     double local = 0;
     const TokenCounts tokens = token_counts(plan, d);
-    visit_activations(plan, d, LayerKind::dense, [&](const Activation& a) {
-        if (a.name == "attention.k" || a.name == "attention.v") local += bytes_of(a, tokens);
-    });
+    const LayerTypes types = layer_types(plan.model);
+    for (int t = 0; t < types.size; ++t) {
+        double own = 0;
+        visit_layer(plan, d, types[t], [&](const Activation& a) {
+            if (a.name == "attention.k" || a.name == "attention.v") own += bytes_of(a, tokens);
+        });
+        local = std::max(local, own);
+    }
     switch (plan.layout.cp_comm) {
     case CpComm::ring: return {whole(local), whole(2 * local), whole(4 * local)};
     case CpComm::allgather: {
@@ -61,20 +61,22 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d) {
 BufferRange dispatch(const Plan& plan, const Degrees& d) {
     if (!plan.model.moe || d.ep <= 1) return {};
     const double wide = activation_widths(plan.training.compute).wide;
-    const double tokens =
-        token_counts(plan, d).of(Tokens::dispatched) * static_cast<double>(plan.model.hidden);
+    const Moe& e = *plan.model.moe;
+    const std::int64_t width = e.latent > 0 ? e.latent : plan.model.hidden;
+    const double tokens = token_counts(plan, d).of(Tokens::dispatched) * static_cast<double>(width);
     return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
 }
 
 double largest_tensor(const MemoryCosts& c, const StageMemory& s) {
-    double most = s.layers > s.moe_layers ? c.dense.largest : 0;
-    if (s.moe_layers > 0) most = std::max(most, c.moe.largest);
-    return s.head ? std::max(most, c.head.largest) : most;
+    double most = s.head ? c.head.largest : 0;
+    c.each_type(s.types, [&](double, const LayerSums& one) { most = std::max(most, one.largest); });
+    return most;
 }
 
 double recomputed(const MemoryCosts& c, const StageMemory& s) {
-    return std::max(s.layers > s.moe_layers ? c.dense.recomputed : 0,
-                    s.moe_layers > 0 ? c.moe.recomputed : 0);
+    double most = 0;
+    c.each_type(s.types, [&](double, const LayerSums& one) { most = std::max(most, one.recomputed); });
+    return most;
 }
 
 template <typename F>

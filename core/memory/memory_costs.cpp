@@ -71,14 +71,14 @@ StateShards shards_of(const Plan& plan, const Degrees& degrees) {
 MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
     MemoryCosts c;
     c.degrees = degrees;
-    c.held = held_numbers(plan.model, degrees);
+    c.types = layer_types(plan.model);
+    c.held = held_numbers(plan.model, c.types, degrees);
     c.parameter = parameter_bytes(plan.training);
     c.gradient = gradient_bytes(plan.training);
     c.optimizer = optimizer_bytes(plan.training);
     c.shards = shards_of(plan, degrees);
-    const bool some_dense = moe_layers(plan.model) < plan.model.layers;
-    if (some_dense || !plan.model.moe) c.dense = layer_sums(plan, degrees, LayerKind::dense);
-    if (plan.model.moe) c.moe = layer_sums(plan, degrees, LayerKind::moe);
+    for (int t = 0; t < c.types.size; ++t)
+        c.layer[static_cast<std::size_t>(t)] = layer_sums(plan, degrees, c.types[t]);
     c.head = layer_sums(plan, degrees, LayerKind::head);
     c.embedding = layer_sums(plan, degrees, LayerKind::embedding);
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, LayerKind::mtp);
@@ -86,7 +86,18 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
 }
 
 StageContents contents_of(const StageMemory& stage) {
-    return {stage.layers, stage.moe_layers, stage.mtp_layers, stage.embedding, stage.head};
+    return {stage.layers, stage.moe_layers, stage.mtp_layers, stage.types, stage.embedding, stage.head};
+}
+
+int usual_type(const Model& model, const LayerTypes& types, bool moe) {
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
+    int best = moe ? types.size - 1 : 0;
+    std::int64_t most = -1;
+    for (int t = 0; t < types.size; ++t) {
+        const auto n = static_cast<std::int64_t>(counts[static_cast<std::size_t>(t)]);
+        if (types[t].is_moe() == moe && n > most) most = n, best = t;
+    }
+    return best;
 }
 
 double head_in_flight(Schedule schedule, double stage_in_flight) {

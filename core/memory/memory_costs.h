@@ -11,8 +11,17 @@ struct MemoryCosts {
     HeldNumbers held;
     StateBytes parameter, gradient, optimizer;
     StateShards shards;
-    LayerSums dense, moe, head, embedding, mtp;
-    [[nodiscard]] const LayerSums& layer(bool is_moe) const { return is_moe ? moe : dense; }
+    LayerTypes types;
+    std::array<LayerSums, kMostLayerTypes> layer;  // of each type
+    LayerSums head, embedding, mtp;
+    [[nodiscard]] const LayerSums& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
+    // sum(layers of a type, its LayerSums) over the stage's types.
+    template <typename F>
+    void each_type(const LayerCounts& counts, F&& sum) const {
+        for (int t = 0; t < types.size; ++t)
+            if (counts[static_cast<std::size_t>(t)] > 0)
+                sum(static_cast<double>(counts[static_cast<std::size_t>(t)]), of(t));
+    }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
 

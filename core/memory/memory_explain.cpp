@@ -68,18 +68,23 @@ const char* state_source(MemoryCategory category) {
 }
 
 Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
-    const std::int64_t dense = s.layers - s.moe_layers;
     Explanation e;
     e.formula = "in flight · (";
     e.substituted = three_digits(s.in_flight) + " · (";
-    const auto layers = [&](const char* symbols, std::int64_t n, double bytes) {
+    const auto layers = [&](const std::string& symbols, std::int64_t n, double bytes) {
         if (n == 0) return;
         const bool more = e.formula.back() != '(';
         e.formula += sentence(more ? " + " : "", symbols);
         e.substituted += sentence(more ? " + " : "", n, " · ", memory_text(bytes));
     };
-    layers("layers · A", dense, c.dense.kept);
-    layers("MoE layers · A_moe", s.moe_layers, c.moe.kept);
+    for (int t = 0; t < c.types.size; ++t) {
+        const std::int64_t n = s.types[static_cast<std::size_t>(t)];
+        const std::string symbols =
+            !plan.model.pattern.empty()
+                ? sentence(words_of(c.types[t]), " layers · A_", t)
+                : std::string(c.types[t].is_moe() ? "MoE layers · A_moe" : "layers · A");
+        layers(symbols, n, c.of(t).kept);
+    }
     e.formula += ")";
     e.substituted += ")";
     if (c.shards.copies > 1) {

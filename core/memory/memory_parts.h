@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/memory/memory.h"
+#include "core/memory/mixer_activations.h"
 #include "core/mesh/degrees.h"
 
 #include <algorithm>
@@ -83,22 +84,27 @@ class ActivationVisitor {
         : m_(plan.model), t_(plan.training), d_(degrees), comm_(plan.layout.cp_comm),
           w_(activation_widths(plan.training.compute)), keep_(keep) {}
 
-    void layer(bool moe) {
-        between("norm.attention.input", m_.hidden, w_.wide, "h", true);
-        between("attention.input", m_.hidden, w_.product, "h");
-        if (m_.attention == AttentionKind::mla && m_.mla)
-            mla(*m_.mla);
-        else
-            attention();
-        if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
-        if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
-        if (!m_.shared_norm || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h");
-        if (moe && m_.moe)
-            experts(*m_.moe);
-        else {
-            if (!m_.shared_norm) between("mlp.input", m_.hidden, w_.product, "h");
-            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, m_.ffn, d_.tp, "f");
+    void layer(const LayerType& t) {
+        const bool mixes = t.mixer != MixerKind::none, moe = t.is_moe() && m_.moe;
+        if (mixes) {
+            between("norm.attention.input", m_.hidden, w_.wide, "h", true);
+            between("attention.input", m_.hidden, w_.product, "h");
+            mixer(t);
+            if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
+            if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
         }
+        if (t.ffn == LayerFfn::none) return;
+        const bool shares = m_.shared_norm && mixes;
+        if (!shares || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h", !mixes);
+        if (t.ffn_width > 0) {
+            if (!shares) between("mlp.input", m_.hidden, w_.product, "h");
+            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, t.ffn_width, d_.tp, "f");
+        }
+        if (moe) experts(*m_.moe);
+        if (moe && m_.moe->beside_mlp)
+            for (const std::string_view name :
+                 {"norm.experts.input", "norm.after_dense_mlp.input", "norm.after_experts.input"})
+                between(name, m_.hidden, w_.wide, "h");
         if (m_.post_norms) between("norm.after_mlp.input", m_.hidden, w_.wide, "h");
         if (t_.dropout) between("mlp.dropout_mask", m_.hidden, 1, "h");
     }
@@ -132,43 +138,70 @@ class ActivationVisitor {
         keep_(Activation{name, Tokens::region, width, local, bytes, core, false, symbol});
     }
 
-    void attention() {
-        const i64 q = divide_up(m_.heads, d_.tp);
-        i64 kv = divide_up(m_.kv_heads, d_.tp);
+    void mixer(const LayerType& t) {
+        const auto put = [&](std::string_view name, i64 width, i64 local, bool wide,
+                             std::string_view symbol) {
+            region(name, width, local, wide ? w_.wide : w_.product, symbol);
+        };
+        if (t.attends() && m_.attention == AttentionKind::mla && m_.mla)
+            mla(*m_.mla, t.heads);
+        else if (t.attends())
+            attention(t);
+        if (t.mixer == MixerKind::linear && m_.linear)
+            visit_linear_activations(*m_.linear, m_.hidden, d_.tp, put);
+        if (t.has_mamba() && m_.mamba) visit_mamba_activations(*m_.mamba, d_.tp, put);
+    }
+
+    void attention(const LayerType& t) {
+        const i64 q = divide_up(t.heads, d_.tp);
+        i64 kv = divide_up(t.kv_heads, d_.tp);
         if (comm_ == CpComm::ulysses && d_.cp > 1) kv = divide_up(kv, d_.cp) * d_.cp;  // copied where too few
-        const i64 dim = m_.head_dim, all_q = saturating_product(m_.heads, dim);
-        const i64 all_kv = saturating_product(m_.kv_heads, dim);
+        const i64 dim = t.head_dim, all_q = saturating_product(t.heads, dim), dv = t.value_head_dim;
+        const i64 all_kv = saturating_product(t.kv_heads, dim);
         if (m_.qk_norm != QkNorm::none) {
             region("norm.q.input", all_q, saturating_product(q, dim), w_.wide, "a d");
             region("norm.k.input", all_kv, saturating_product(kv, dim), w_.wide, "k d");
         }
         region("attention.q", all_q, saturating_product(q, dim), w_.wide, "a d");
         region("attention.k", all_kv, saturating_product(kv, dim), w_.wide, "k d");
-        region("attention.v", all_kv, saturating_product(kv, dim), w_.wide, "k d");
-        core(q, dim, "a d");
+        region("attention.v", saturating_product(t.kv_heads, dv), saturating_product(kv, dv), w_.wide, "k d");
+        core(t.heads, q, dv, "a d");
+        if (m_.attention_gate == AttentionGate::none) return;
+        const bool full = m_.attention_gate == AttentionGate::full;
+        region("attention.gate", full ? saturating_product(t.heads, dv) : t.heads,
+               full ? saturating_product(q, dv) : q, w_.wide, full ? "a d" : "a");
+        region("attention.gated", saturating_product(t.heads, dv), saturating_product(q, dv), w_.product,
+               "a d");
     }
 
-    void mla(const Mla& a) {
-        const i64 q = divide_up(m_.heads, d_.tp), qk = a.qk_nope_head_dim + a.qk_rope_head_dim;
+    void mla(const Mla& a, i64 heads) {
+        const i64 q = divide_up(heads, d_.tp), qk = a.qk_nope_head_dim + a.qk_rope_head_dim;
         if (a.q_lora_rank > 0) {
             between("norm.q_latent.input", a.q_lora_rank, w_.wide, "r_q");
             between("attention.q_latent", a.q_lora_rank, w_.product, "r_q");
         }
         between("norm.kv_latent.input", a.kv_lora_rank + a.qk_rope_head_dim, w_.wide, "(r_kv + d_rope)");
         between("attention.kv_latent", a.kv_lora_rank, w_.product, "r_kv");
-        region("attention.q", saturating_product(m_.heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
-        region("attention.k", saturating_product(m_.heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
+        region("attention.q", saturating_product(heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
+        region("attention.k", saturating_product(heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
         const i64 v = a.v_head_dim;
-        region("attention.v", saturating_product(m_.heads, v), saturating_product(q, v), w_.wide, "a d_v");
-        core(q, v, "a d_v");
+        region("attention.v", saturating_product(heads, v), saturating_product(q, v), w_.wide, "a d_v");
+        if (a.index_heads > 0) {
+            const i64 index = saturating_product(a.index_heads, a.index_head_dim);
+            between("attention.index.q", index, w_.wide, "a_i d_i");
+            between("attention.index.k", a.index_head_dim, w_.wide, "d_i");
+            between("attention.index.weights", a.index_heads, w_.wide, "a_i");
+            between("attention.index.chosen", a.index_top_k, 4, "k_i");
+        }
+        core(heads, q, v, "a d_v");
     }
 
     // Scores, softmax and what they leave. Unfused: Korthikanti et al. 2022, section 4.1, 5 a s^2 b. Fused:
     // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
-    void core(i64 heads, i64 dim, std::string_view symbol) {
-        const i64 all = saturating_product(m_.heads, dim), local = saturating_product(heads, dim);
+    void core(i64 all_heads, i64 heads, i64 dim, std::string_view symbol) {
+        const i64 all = saturating_product(all_heads, dim), local = saturating_product(heads, dim);
         if (t_.attention == AttentionImpl::math) {
-            const i64 keys = saturating_product(m_.heads, t_.sequence_length);
+            const i64 keys = saturating_product(all_heads, t_.sequence_length);
             const i64 own = saturating_product(heads, t_.sequence_length);
             region("attention.softmax", keys, own, w_.wide, "a s", true);
             if (t_.dropout) {
@@ -178,7 +211,7 @@ class ActivationVisitor {
             region("attention.output", all, local, w_.product, symbol);
             return;
         }
-        region("attention.log_sum_exp", m_.heads, heads, 4, "a", true);
+        region("attention.log_sum_exp", all_heads, heads, 4, "a", true);
         region("attention.output", all, local, w_.wide, symbol);
         if (w_.product < w_.wide) region("attention.output.cast", all, local, w_.product, symbol);
     }
@@ -197,8 +230,13 @@ class ActivationVisitor {
     void experts(const Moe& e) {
         between("router.input", m_.hidden, w_.wide, "h");
         between("router.logits", e.experts, 4, "E");
-        keep_(Activation{"experts.input", Tokens::dispatched, m_.hidden, m_.hidden, w_.product, false, false,
-                         "h"});
+        const i64 width = e.latent > 0 ? e.latent : m_.hidden;
+        if (e.latent > 0) {
+            between("experts.latent_in.input", m_.hidden, w_.product, "h");
+            between("experts.latent_out.input", e.latent, w_.product, "l");
+        }
+        keep_(Activation{"experts.input", Tokens::dispatched, width, width, w_.product, false, false,
+                         e.latent > 0 ? "l" : "h"});
         mlp("experts.gate", "experts.up", "experts.product", Tokens::dispatched, e.expert_ffn, d_.etp, "f_e");
         const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
         if (shared > 0)
@@ -215,11 +253,24 @@ class ActivationVisitor {
 };
 
 template <typename F>
+void visit_layer(const Plan& plan, const Degrees& degrees, const LayerType& type, F&& keep) {
+    ActivationVisitor<std::remove_reference_t<F>>(plan, degrees, keep).layer(type);
+}
+
+// The type that stands for the layers with a dense MLP, or for the MoE layers: with a pattern the one of most
+// layers.
+[[nodiscard]] int usual_type(const Model& model, const LayerTypes& types, bool moe);
+
+template <typename F>
 void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind, F&& keep) {
     ActivationVisitor<std::remove_reference_t<F>> visitor(plan, degrees, keep);
     switch (kind) {
-    case LayerKind::dense: visitor.layer(false); break;
-    case LayerKind::moe: visitor.layer(true); break;
+    case LayerKind::dense:
+    case LayerKind::moe: {
+        const LayerTypes types = layer_types(plan.model);
+        visitor.layer(types[usual_type(plan.model, types, kind == LayerKind::moe)]);
+        break;
+    }
     case LayerKind::head: visitor.head(); break;
     case LayerKind::embedding: visitor.embedding(); break;
     case LayerKind::mtp: visitor.mtp(); break;
@@ -239,17 +290,26 @@ struct LayerSums {
     double recomputed = 0;  // besides, while that layer's backward runs
     double largest = 0;     // the largest tensor
 };
-[[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
+template <typename Visit>
+[[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, Recompute recompute,
+                                Visit&& visit) {
     const TokenCounts tokens = token_counts(plan, degrees);
-    const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
-    const Recompute recompute = layer ? plan.training.recompute : Recompute::none;
     LayerSums s;
-    visit_activations(plan, degrees, kind, [&](const Activation& a) {
+    visit([&](const Activation& a) {
         const double b = bytes_of(a, tokens);
         (is_kept(a, recompute) ? s.kept : s.recomputed) += b;
         s.largest = std::max(s.largest, b);
     });
     return s;
+}
+[[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const LayerType& type) {
+    return sums_of(plan, degrees, plan.training.recompute,
+                   [&](auto&& keep) { visit_layer(plan, degrees, type, keep); });
+}
+// Of what is no layer.
+[[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
+    return sums_of(plan, degrees, Recompute::none,
+                   [&](auto&& keep) { visit_activations(plan, degrees, kind, keep); });
 }
 
 }  // namespace pentamesh

@@ -48,8 +48,8 @@ struct LocalShape {
 [[nodiscard]] inline LocalShape local_shape(const Tensor& t, const Degrees& d) {
     const std::int64_t n = t.per_expert ? d.etp : d.tp;
     LocalShape s{t.per_expert ? divide_up(t.copies, d.ep) : t.copies, t.rows, t.cols};
-    if (n <= 1) return s;
-    const auto cut = [&](std::int64_t length) { return divide_up(length / t.unit, n) * t.unit; };
+    if (n <= 1 && t.cut != TpCut::vocab) return s;
+    const auto cut = [&](std::int64_t length) { return divide_up(divide_up(length, t.unit), n) * t.unit; };
     switch (t.cut) {
     case TpCut::none: break;
     case TpCut::column:
@@ -64,28 +64,54 @@ struct LocalShape {
     return static_cast<double>(s.rows) * static_cast<double>(s.cols) * static_cast<double>(s.copies);
 }
 
+// Rows of the vocabulary on one tp rank, padding included.
+[[nodiscard]] inline std::int64_t local_vocab(const Model& model, std::int64_t tp) {
+    const std::int64_t unit = std::max<std::int64_t>(model.vocab_multiple, 1);
+    return divide_up(divide_up(model.vocab, unit), tp) * unit;
+}
+
+// Of one layer; experts apart.
+struct HeldLayer {
+    Numbers dense, experts;
+    bool operator==(const HeldLayer&) const = default;
+};
 struct HeldNumbers {
-    EnumArray<Place, Numbers> place;  // without experts
-    Numbers experts;                  // of one MoE layer
-    double word_embedding = 0;  // the part of place[embedding] that a tied head or an MTP layer needs too
-    [[nodiscard]] const Numbers& at(Place p) const { return place[p]; }
+    std::array<HeldLayer, kMostLayerTypes> layer;  // of one layer of each type
+    Numbers embedding, head, mtp;                  // mtp: besides a whole layer
+    double word_embedding = 0;  // the part of `embedding` that a tied head or an MTP layer needs too
+    int types = 0;
+    int mtp_type = 0;
+    [[nodiscard]] const HeldLayer& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
     bool operator==(const HeldNumbers&) const = default;
 };
-[[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const Degrees& degrees) {
+[[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const LayerTypes& types,
+                                              const Degrees& degrees) {
     HeldNumbers h;
-    visit_tensors(model, [&](const Tensor& t) {
+    h.types = types.size;
+    h.mtp_type = types.mtp;
+    visit_tensors(model, types, [&](const Tensor& t) {
         const double n = numbers_held(t, degrees);
-        Numbers& sum = t.per_expert ? h.experts : h.place[t.place];
         const bool matrix = t.is_matrix();
-        if (matrix && t.kind == TensorKind::router)
-            sum.router += n;
-        else if (matrix && t.kind != TensorKind::embedding && t.kind != TensorKind::head)
-            sum.linear += n;
-        else
-            sum.other += n;
+        const auto add = [&](Numbers& sum) {
+            if (matrix && t.kind == TensorKind::router)
+                sum.router += n;
+            else if (matrix && t.kind != TensorKind::embedding && t.kind != TensorKind::head)
+                sum.linear += n;
+            else
+                sum.other += n;
+        };
+        if (t.types == 0)
+            add(t.place == Place::embedding ? h.embedding : t.place == Place::head ? h.head : h.mtp);
+        for (int k = 0; k < types.size; ++k) {
+            HeldLayer& layer = h.layer[static_cast<std::size_t>(k)];
+            if (has(t.types, k)) add(t.per_expert ? layer.experts : layer.dense);
+        }
         if (t.place == Place::embedding && t.cut == TpCut::vocab) h.word_embedding = n;
     });
     return h;
+}
+[[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const Degrees& degrees) {
+    return held_numbers(model, layer_types(model), degrees);
 }
 
 }  // namespace pentamesh

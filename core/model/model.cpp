@@ -7,27 +7,27 @@
 namespace pentamesh {
 
 std::string_view name_of(TensorKind kind) {
-    constexpr EnumArray<TensorKind, std::string_view> names{"embedding", "attention", "mlp", "experts",
-                                                            "router",    "norm",      "head"};
+    constexpr EnumArray<TensorKind, std::string_view> names{"embedding", "attention", "mlp",  "experts",
+                                                            "router",    "norm",      "head", "mixer"};
     return names[kind];
 }
 
 std::string_view name_of(Place place) {
-    constexpr EnumArray<Place, std::string_view> names{"embedding", "every_layer", "dense_layer",
-                                                       "moe_layer", "mtp",         "head"};
+    constexpr EnumArray<Place, std::string_view> names{"embedding", "every_layer", "dense_layer", "moe_layer",
+                                                       "mtp",       "head",        "some_layers"};
     return names[place];
 }
 
 std::int64_t moe_layers_before(const Model& model, std::int64_t layer) {
     if (!model.moe) return 0;
-    const std::int64_t dense = std::max<std::int64_t>(model.moe->first_dense_layers, 0);
-    const std::int64_t every = std::max<std::int64_t>(model.moe->every, 1);
-    return layer <= dense ? 0 : (layer - dense) / every;
+    const LayerTypes types = layer_types(model);
+    return static_cast<std::int64_t>(sum_of(count_layers(model, types, 0, layer), types.moe()));
 }
 
 bool is_moe_layer(const Model& model, std::int64_t layer) {
-    return layer >= 0 && layer < model.layers
-           && moe_layers_before(model, layer + 1) > moe_layers_before(model, layer);
+    if (layer < 0 || layer >= model.layers) return false;
+    const LayerTypes types = layer_types(model);
+    return types[type_of_layer(model, types, layer)].is_moe();
 }
 
 std::int64_t moe_layers(const Model& model) {
@@ -36,21 +36,31 @@ std::int64_t moe_layers(const Model& model) {
 
 std::int64_t times(const Model& model, Place place) {
     const std::int64_t moe = moe_layers(model), mtp = std::max<std::int64_t>(model.mtp_layers, 0);
+    const bool mtp_moe = model.moe && !model.mtp_dense;
     switch (place) {
     case Place::embedding:
     case Place::head: return 1;
     case Place::mtp: return mtp;
+    case Place::some_layers:
     case Place::every_layer: return model.layers + mtp;
-    case Place::moe_layer: return moe + (model.moe ? mtp : 0);
-    case Place::dense_layer: return model.layers - moe + (model.moe ? 0 : mtp);
+    case Place::moe_layer: return moe + (mtp_moe ? mtp : 0);
+    case Place::dense_layer: return model.layers - moe + (mtp_moe ? 0 : mtp);
     }
     return 0;
 }
 
+std::int64_t times(const Model& model, const LayerTypes& types, const Tensor& tensor) {
+    if (tensor.types == 0) return times(model, tensor.place);
+    const auto layers =
+        static_cast<std::int64_t>(sum_of(count_layers(model, types, 0, model.layers), tensor.types));
+    return layers + (has(tensor.types, types.mtp) ? std::max<std::int64_t>(model.mtp_layers, 0) : 0);
+}
+
 void list_tensors(const Model& model, std::vector<Tensor>& out) {
     out.clear();
-    visit_tensors(model, [&](const Tensor& t) {
-        if (times(model, t.place) > 0) out.push_back(t);
+    const LayerTypes types = layer_types(model);
+    visit_tensors(model, types, [&](const Tensor& t) {
+        if (times(model, types, t) > 0) out.push_back(t);
     });
 }
 
@@ -61,18 +71,22 @@ std::vector<Tensor> list_tensors(const Model& model) {
 }
 
 ParameterCounts count_parameters(const Model& model) {
-    const std::int64_t moe = moe_layers(model);
-    const EnumArray<Place, std::int64_t> often{1, model.layers, model.layers - moe, moe, 0, 1};
-    const EnumArray<Place, std::int64_t> in_mtp{0, 1, model.moe ? 0 : 1, model.moe ? 1 : 0, 1, 0};
+    const LayerTypes types = layer_types(model);
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
     ParameterCounts c;
-    std::int64_t one_mtp = 0, unused = 0;
-    visit_tensors(model, [&](const Tensor& t) {
-        const std::int64_t n = t.numel(), k = often[t.place];
+    std::int64_t one_mtp = 0, unused = 0, table = 0;
+    visit_tensors(model, types, [&](const Tensor& t) {
+        const std::int64_t n = t.numel();
+        const bool in_layers = t.types != 0;
+        const std::int64_t k = in_layers ? static_cast<std::int64_t>(sum_of(counts, t.types))
+                                         : static_cast<std::int64_t>(t.place != Place::mtp);
         const std::int64_t all = saturating_product(n, k);
         std::int64_t& kind = c.by_kind[t.kind];
         kind = saturating_sum(kind, all);
         c.total = saturating_sum(c.total, all);
-        one_mtp = saturating_sum(one_mtp, saturating_product(n, in_mtp[t.place]));
+        const bool is_head_too = t.cut == TpCut::vocab && model.tied_embeddings;
+        if (t.place == Place::embedding && !is_head_too) table = saturating_sum(table, n);
+        if (in_layers ? has(t.types, types.mtp) : t.place == Place::mtp) one_mtp = saturating_sum(one_mtp, n);
         if (t.per_expert) {
             const std::int64_t idle = std::max<std::int64_t>(t.copies - model.moe->top_k, 0);
             unused = saturating_sum(
@@ -80,6 +94,7 @@ ParameterCounts count_parameters(const Model& model) {
         }
     });
     c.active = c.total - unused;
+    c.active_without_embedding = c.active - table;
     c.mtp = saturating_product(one_mtp, std::max<std::int64_t>(model.mtp_layers, 0));
     return c;
 }

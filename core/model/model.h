@@ -1,6 +1,7 @@
 // What is trained? The tensors of a transformer, identical layers counted rather than listed.
 #pragma once
 
+#include "core/model/layer_types.h"
 #include "core/plan/plan.h"
 
 #include <array>
@@ -10,16 +11,18 @@
 
 namespace pentamesh {
 
-enum class TensorKind : std::uint8_t { embedding, attention, mlp, experts, router, norm, head };
-inline constexpr int kTensorKindCount = 7;
+// mixer: what stands for attention in a linear or Mamba layer, with its inner norms.
+enum class TensorKind : std::uint8_t { embedding, attention, mlp, experts, router, norm, head, mixer };
+inline constexpr int kTensorKindCount = 8;
 template <>
 inline constexpr std::size_t kEnumCount<TensorKind> = kTensorKindCount;
 [[nodiscard]] std::string_view name_of(TensorKind kind);
 
 // Where in the model a tensor stands. `mtp` lists what a multi-token-prediction layer has besides the
-// tensors of a whole layer (a MoE layer where the model has any).
-enum class Place : std::uint8_t { embedding, every_layer, dense_layer, moe_layer, mtp, head };
-inline constexpr int kPlaceCount = 6;
+// tensors of a whole layer (a MoE layer where the model has any). `dense_layer` and `moe_layer`: all or some
+// of those; `some_layers`: of both.
+enum class Place : std::uint8_t { embedding, every_layer, dense_layer, moe_layer, mtp, head, some_layers };
+inline constexpr int kPlaceCount = 7;
 template <>
 inline constexpr std::size_t kEnumCount<Place> = kPlaceCount;
 [[nodiscard]] std::string_view name_of(Place place);
@@ -47,6 +50,7 @@ struct Tensor {
     std::int64_t copies = 1;          // how many alike in one layer (routed experts: experts)
     std::int64_t unit = 1;            // rows (columns of a row cut) that tp keeps together: a head's
     bool per_expert = false;          // cut by ep and etp instead of tp
+    LayerMask types = 0;              // of layers: the types that have it (layer_types.h)
     [[nodiscard]] bool is_matrix() const { return cols > 1; }
     [[nodiscard]] std::int64_t numel() const {
         return saturating_product(saturating_product(rows, cols), copies);
@@ -58,8 +62,10 @@ struct Tensor {
 // How many of the layers before `layer` are MoE.
 [[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);
 [[nodiscard]] std::int64_t moe_layers(const Model& model);  // how many of model.layers (without mtp)
-// How often the tensors of a place stand in the whole model; those of layers once more per mtp layer.
+// How often layers of a place, or a tensor, stand in the whole model; those of layers once more per mtp
+// layer.
 [[nodiscard]] std::int64_t times(const Model& model, Place place);
+[[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const Tensor& tensor);
 
 // All tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
 void list_tensors(const Model& model, std::vector<Tensor>& out);
@@ -67,7 +73,9 @@ void list_tensors(const Model& model, std::vector<Tensor>& out);
 
 struct ParameterCounts {
     std::int64_t total = 0;   // released checkpoint's count, without mtp
-    std::int64_t active = 0;  // used by one token
+    std::int64_t active = 0;  // used by one token, the embedding's table counted in
+    // The same without the table, of which a token uses one row. Where table and head are one it stays.
+    std::int64_t active_without_embedding = 0;
     std::int64_t mtp = 0;
     EnumArray<TensorKind, std::int64_t> by_kind{};
     bool operator==(const ParameterCounts&) const = default;

@@ -1,28 +1,36 @@
 // The one list of a model's tensors, as a visitor: counts, memory and placements all walk it.
 #pragma once
 
+#include "core/model/mixer_tensors.h"
 #include "core/model/model.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace pentamesh {
 
 // Calls visit(Tensor) for every tensor. Shapes are those of the released checkpoints, with fused ones (QKV,
-// gate and up) given apart: fusing changes no number.
+// gate and up) given apart: fusing changes no number. Layers whose tensors are alike share one Tensor.
 template <typename F>
 class TensorVisitor {
   public:
-    TensorVisitor(const Model& model, F& visit) : m_(model), visit_(visit) {}
+    TensorVisitor(const Model& model, const LayerTypes& types, F& visit)
+        : m_(model), types_(types), visit_(visit) {}
 
     void all() {
         embedding();
-        layer();
-        if (m_.attention == AttentionKind::mla && m_.mla)
-            mla(*m_.mla);
-        else
-            attention();
-        mlp("mlp.gate", "mlp.up", "mlp.down", Place::dense_layer, m_.ffn, TensorKind::mlp, 1, false);
+        norms();
+        each_alike([](const LayerType& t) { return mixer_of(t); }, [&](const LayerType& t) { mixer(t); });
+        each_alike([](const LayerType& t) { return mlp_of(t); },
+                   [&](const LayerType& t) {
+                       place_ = t.is_moe() ? Place::moe_layer : Place::dense_layer;
+                       mlp("mlp.gate", "mlp.up", "mlp.down", t.ffn_width, m_.hidden, TensorKind::mlp);
+                       if (m_.ffn_kind == FfnKind::xielu && t.ffn_width > 0)
+                           put("mlp.xielu", TensorKind::mlp, TpCut::none, 2);
+                   });
         if (m_.moe) moe(*m_.moe);
+        mask_ = 0;
+        nowhere_ = false;
         if (m_.mtp_layers > 0) mtp();
         head();
     }
@@ -30,96 +38,172 @@ class TensorVisitor {
   private:
     using i64 = std::int64_t;
 
-    void put(std::string_view name, TensorKind kind, Place place, TpCut cut, i64 rows, i64 cols = 1,
-             i64 unit = 1) {
-        if (rows > 0 && cols > 0) visit_(Tensor{name, kind, place, cut, rows, cols, 1, unit, false});
+    // What of a type its mixer's tensors depend on.
+    static LayerType mixer_of(LayerType t) {
+        t.ffn = LayerFfn::none;
+        t.ffn_width = t.window = 0;
+        if (t.mixer == MixerKind::window) t.mixer = MixerKind::full;
+        return t;
+    }
+    static LayerType mlp_of(const LayerType& t) {
+        LayerType own;
+        own.ffn = t.ffn_width > 0 ? t.ffn : LayerFfn::none;
+        own.ffn_width = t.ffn_width;
+        return own;
     }
 
-    void norm(std::string_view weight, std::string_view bias, Place place, i64 width) {
-        if (m_.norm == NormKind::unweighted) return;
-        put(weight, TensorKind::norm, place, TpCut::none, width);
-        if (m_.norm == NormKind::layernorm) put(bias, TensorKind::norm, place, TpCut::none, width);
+    // Calls list(type) once for the types of which part_of(type) is the same.
+    template <typename Part, typename List>
+    void each_alike(Part&& part_of, List&& list) {
+        LayerMask seen = 0;
+        for (int t = 0; t < types_.size; ++t) {
+            if (has(seen, t)) continue;
+            const LayerType part = part_of(types_[t]);
+            mask_ = types_.where([&](const LayerType& other) { return part_of(other) == part; });
+            seen |= mask_;
+            place_ = place_of(mask_);
+            list(types_[t]);
+        }
+    }
+    [[nodiscard]] Place place_of(LayerMask mask) const {
+        if (mask == types_.all()) return Place::every_layer;
+        const LayerMask moe = types_.moe();
+        return (mask & ~moe) == 0  ? Place::moe_layer
+               : (mask & moe) == 0 ? Place::dense_layer
+                                   : Place::some_layers;
+    }
+
+    void put(std::string_view name, TensorKind kind, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
+        if (rows > 0 && cols > 0) visit_(Tensor{name, kind, place_, cut, rows, cols, 1, unit, false, mask_});
+    }
+
+    void norm(std::string_view weight, std::string_view bias, i64 width) {
+        if (m_.norm == NormKind::unweighted || nowhere_) return;
+        put(weight, TensorKind::norm, TpCut::none, width);
+        if (m_.norm == NormKind::layernorm) put(bias, TensorKind::norm, TpCut::none, width);
     }
 
     void embedding() {
-        put("embedding", TensorKind::embedding, Place::embedding, TpCut::vocab, m_.vocab, m_.hidden);
+        place_ = Place::embedding;
+        put("embedding", TensorKind::embedding, TpCut::vocab, m_.vocab, m_.hidden,
+            std::max<i64>(m_.vocab_multiple, 1));
         if (m_.positions == Positions::learned)
-            put("embedding.positions", TensorKind::embedding, Place::embedding, TpCut::none, m_.max_positions,
-                m_.hidden);
+            put("embedding.positions", TensorKind::embedding, TpCut::none, m_.max_positions, m_.hidden);
     }
 
-    void layer() {
-        const Place p = Place::every_layer;
-        norm("norm.attention", "norm.attention.bias", p, m_.hidden);
-        if (!m_.shared_norm) norm("norm.mlp", "norm.mlp.bias", p, m_.hidden);
-        if (!m_.post_norms) return;
-        norm("norm.after_attention", "norm.after_attention.bias", p, m_.hidden);
-        norm("norm.after_mlp", "norm.after_mlp.bias", p, m_.hidden);
-    }
-
-    void attention() {
-        const Place p = Place::every_layer;
-        const TensorKind k = TensorKind::attention;
-        const i64 d = m_.head_dim, q = saturating_product(m_.heads, d);
-        const i64 kv = saturating_product(m_.kv_heads, d);
-        put("attention.q", k, p, TpCut::column, q, m_.hidden, d);
-        put("attention.k", k, p, TpCut::kv, kv, m_.hidden, d);
-        put("attention.v", k, p, TpCut::kv, kv, m_.hidden, d);
-        put("attention.output", k, p, TpCut::row, m_.hidden, q, d);
-        if (m_.qkv_bias || m_.attention_bias) {
-            put("attention.q.bias", k, p, TpCut::column, q, 1, d);
-            put("attention.k.bias", k, p, TpCut::kv, kv, 1, d);
-            put("attention.v.bias", k, p, TpCut::kv, kv, 1, d);
+    void norms() {
+        const LayerMask mixers = types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
+        const LayerMask ffns = types_.where([](const LayerType& t) { return t.ffn != LayerFfn::none; });
+        in_layers(mixers);
+        norm("norm.attention", "norm.attention.bias", m_.hidden);
+        // Side by side behind one norm: a second stands only where there is no mixer before.
+        in_layers(m_.shared_norm ? ffns & ~mixers : ffns);
+        norm("norm.mlp", "norm.mlp.bias", m_.hidden);
+        if (m_.moe && m_.moe->beside_mlp) {
+            in_layers(types_.moe());
+            norm("norm.experts", "norm.experts.bias", m_.hidden);
+            norm("norm.after_dense_mlp", "norm.after_dense_mlp.bias", m_.hidden);
+            norm("norm.after_experts", "norm.after_experts.bias", m_.hidden);
         }
-        if (m_.attention_bias) put("attention.output.bias", k, p, TpCut::none, m_.hidden);
-        if (m_.attention_sinks) put("attention.sinks", k, p, TpCut::column, m_.heads);
+        if (!m_.post_norms) return;
+        in_layers(mixers);
+        norm("norm.after_attention", "norm.after_attention.bias", m_.hidden);
+        in_layers(ffns);
+        norm("norm.after_mlp", "norm.after_mlp.bias", m_.hidden);
+    }
+    void in_layers(LayerMask mask) { mask_ = mask, place_ = place_of(mask), nowhere_ = mask == 0; }
+
+    void mixer(const LayerType& t) {
+        if (t.attends() && m_.attention == AttentionKind::mla && m_.mla)
+            mla(*m_.mla, t.heads);
+        else if (t.attends())
+            attention(t);
+        const auto place = [&](std::string_view name, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
+            put(name, TensorKind::mixer, cut, rows, cols, unit);
+        };
+        if (t.mixer == MixerKind::linear && m_.linear) visit_linear(*m_.linear, m_.hidden, place);
+        if (t.has_mamba() && m_.mamba) visit_mamba(*m_.mamba, m_.hidden, place);
+    }
+
+    void attention(const LayerType& t) {
+        const TensorKind k = TensorKind::attention;
+        const i64 d = t.head_dim, v = t.value_head_dim, q = saturating_product(t.heads, d);
+        const i64 kv = saturating_product(t.kv_heads, d), values = saturating_product(t.kv_heads, v);
+        const i64 out = saturating_product(t.heads, v);
+        put("attention.q", k, TpCut::column, q, m_.hidden, d);
+        const bool keys = !t.shares_kv, has_values = keys && !t.keys_as_values;
+        if (keys) put("attention.k", k, TpCut::kv, kv, m_.hidden, d);
+        if (has_values) put("attention.v", k, TpCut::kv, values, m_.hidden, v);
+        if (m_.attention_gate == AttentionGate::full)
+            put("attention.gate", k, TpCut::column, out, m_.hidden, v);
+        if (m_.attention_gate == AttentionGate::head)
+            put("attention.gate", k, TpCut::column, t.heads, m_.hidden);
+        put("attention.output", k, TpCut::row, m_.hidden, out, v);
+        if (m_.qkv_bias || m_.attention_bias) {
+            put("attention.q.bias", k, TpCut::column, q, 1, d);
+            if (keys) put("attention.k.bias", k, TpCut::kv, kv, 1, d);
+            if (has_values) put("attention.v.bias", k, TpCut::kv, values, 1, v);
+        }
+        if (m_.attention_bias) put("attention.output.bias", k, TpCut::none, m_.hidden);
+        if (t.sinks) put("attention.sinks", k, TpCut::column, t.heads);
         if (m_.qk_norm == QkNorm::head) {
-            put("norm.q", TensorKind::norm, p, TpCut::none, d);
-            put("norm.k", TensorKind::norm, p, TpCut::none, d);
+            put("norm.q", TensorKind::norm, TpCut::none, d);
+            if (keys) put("norm.k", TensorKind::norm, TpCut::none, d);
         } else if (m_.qk_norm == QkNorm::full) {
-            put("norm.q", TensorKind::norm, p, TpCut::column, q, 1, d);
-            put("norm.k", TensorKind::norm, p, TpCut::kv, kv, 1, d);
+            put("norm.q", TensorKind::norm, TpCut::column, q, 1, d);
+            if (keys) put("norm.k", TensorKind::norm, TpCut::kv, kv, 1, d);
         }
     }
 
     // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1; the down projections and their norms are copied over tp.
-    void mla(const Mla& a) {
-        const Place p = Place::every_layer;
+    void mla(const Mla& a, i64 heads) {
         const TensorKind k = TensorKind::attention;
         const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, kv = a.qk_nope_head_dim + a.v_head_dim;
-        const i64 q_rows = saturating_product(m_.heads, qk);
+        const i64 q_rows = saturating_product(heads, qk);
         if (a.q_lora_rank > 0) {
-            put("attention.q_down", k, p, TpCut::none, a.q_lora_rank, m_.hidden);
-            put("norm.q_latent", TensorKind::norm, p, TpCut::none, a.q_lora_rank);
-            put("attention.q_up", k, p, TpCut::column, q_rows, a.q_lora_rank, qk);
+            put("attention.q_down", k, TpCut::none, a.q_lora_rank, m_.hidden);
+            put("norm.q_latent", TensorKind::norm, TpCut::none, a.q_lora_rank);
+            put("attention.q_up", k, TpCut::column, q_rows, a.q_lora_rank, qk);
         } else {
-            put("attention.q", k, p, TpCut::column, q_rows, m_.hidden, qk);
+            put("attention.q", k, TpCut::column, q_rows, m_.hidden, qk);
         }
-        put("attention.kv_down", k, p, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim, m_.hidden);
-        put("norm.kv_latent", TensorKind::norm, p, TpCut::none, a.kv_lora_rank);
-        put("attention.kv_up", k, p, TpCut::column, saturating_product(m_.heads, kv), a.kv_lora_rank, kv);
-        put("attention.output", k, p, TpCut::row, m_.hidden, saturating_product(m_.heads, a.v_head_dim),
+        put("attention.kv_down", k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim, m_.hidden);
+        put("norm.kv_latent", TensorKind::norm, TpCut::none, a.kv_lora_rank);
+        put("attention.kv_up", k, TpCut::column, saturating_product(heads, kv), a.kv_lora_rank, kv);
+        put("attention.output", k, TpCut::row, m_.hidden, saturating_product(heads, a.v_head_dim),
             a.v_head_dim);
         if (m_.attention_bias) {
-            if (a.q_lora_rank > 0) put("attention.q_down.bias", k, p, TpCut::none, a.q_lora_rank);
-            put("attention.kv_down.bias", k, p, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim);
-            put("attention.output.bias", k, p, TpCut::none, m_.hidden);
+            if (a.q_lora_rank > 0) put("attention.q_down.bias", k, TpCut::none, a.q_lora_rank);
+            put("attention.kv_down.bias", k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim);
+            put("attention.output.bias", k, TpCut::none, m_.hidden);
         }
+        if (a.index_heads > 0) indexer(a);
     }
 
-    void mlp(std::string_view gate, std::string_view up, std::string_view down, Place place, i64 width,
-             TensorKind kind, i64 copies, bool per_expert) {
-        if (width <= 0 || copies <= 0) return;
-        const i64 h = m_.hidden;
+    // DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1; its key norm is a layer norm. Copied over tp.
+    void indexer(const Mla& a) {
+        const TensorKind k = TensorKind::attention;
+        put("attention.index.q", k, TpCut::none, saturating_product(a.index_heads, a.index_head_dim),
+            a.q_lora_rank > 0 ? a.q_lora_rank : m_.hidden);
+        put("attention.index.k", k, TpCut::none, a.index_head_dim, m_.hidden);
+        put("attention.index.weights", k, TpCut::none, a.index_heads, m_.hidden);
+        put("norm.index", TensorKind::norm, TpCut::none, a.index_head_dim);
+        put("norm.index.bias", TensorKind::norm, TpCut::none, a.index_head_dim);
+    }
+
+    // `copies` above 0: so many routed experts.
+    void mlp(std::string_view gate, std::string_view up, std::string_view down, i64 width, i64 h,
+             TensorKind kind, i64 copies = 0) {
+        if (width <= 0) return;
         const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
+        const bool routed = copies > 0, shared = !routed && gate.substr(0, 6) == "shared";
         const auto one = [&](std::string_view name, TpCut cut, i64 rows, i64 cols) {
-            visit_(Tensor{name, kind, place, cut, rows, cols, copies, 1, per_expert});
+            visit_(Tensor{name, kind, place_, cut, rows, cols, routed ? copies : 1, 1, routed, mask_});
         };
         if (gated) one(gate, TpCut::column, width, h);
         one(up, TpCut::column, width, h);
         one(down, TpCut::row, h, width);
         if (!m_.mlp_bias) return;
-        const bool routed = per_expert, shared = !per_expert && place == Place::moe_layer;
         const auto bias = [&](std::string_view dense, std::string_view both, std::string_view expert) {
             return routed ? expert : shared ? both : dense;
         };
@@ -131,42 +215,62 @@ class TensorVisitor {
     }
 
     void moe(const Moe& e) {
-        const Place p = Place::moe_layer;
-        put("router", TensorKind::router, p, TpCut::none, e.experts, m_.hidden);
-        if (e.router_bias) put("router.bias", TensorKind::router, p, TpCut::none, e.experts);
-        mlp("experts.gate", "experts.up", "experts.down", p, e.expert_ffn, TensorKind::experts, e.experts,
-            true);
-        mlp("shared_expert.gate", "shared_expert.up", "shared_expert.down", p,
-            saturating_product(e.shared_experts, e.shared_expert_ffn), TensorKind::mlp, 1, false);
+        mask_ = types_.moe();
+        if (mask_ == 0) return;
+        place_ = Place::moe_layer;
+        const TensorKind router = TensorKind::router;
+        put("router", router, TpCut::none, e.experts, m_.hidden);
+        if (e.router_bias) put("router.bias", router, TpCut::none, e.experts);
+        if (e.beside_mlp) {
+            put("router.scale", router, TpCut::none, m_.hidden);
+            put("router.expert_scale", router, TpCut::none, e.experts);
+        }
+        if (e.latent > 0) {
+            put("experts.latent_in", TensorKind::mlp, TpCut::none, e.latent, m_.hidden);
+            put("experts.latent_out", TensorKind::mlp, TpCut::none, m_.hidden, e.latent);
+        }
+        if (e.experts > 0)
+            mlp("experts.gate", "experts.up", "experts.down", e.expert_ffn,
+                e.latent > 0 ? e.latent : m_.hidden, TensorKind::experts, e.experts);
+        mlp("shared_expert.gate", "shared_expert.up", "shared_expert.down",
+            saturating_product(e.shared_experts, e.shared_expert_ffn), m_.hidden, TensorKind::mlp);
         // One row, so a matrix by use but a vector in shape: counted as the router's.
-        if (e.shared_expert_gate)
-            put("shared_expert.router", TensorKind::router, p, TpCut::none, 1, m_.hidden);
+        if (e.shared_expert_gate) put("shared_expert.router", router, TpCut::none, 1, m_.hidden);
     }
 
     // DeepSeek-AI 2024 (DeepSeek-V3), section 2.2: two norms, a projection of both to the hidden width, a
     // layer, a last norm; embedding and head are the model's own.
     void mtp() {
-        const Place p = Place::mtp;
-        norm("norm.mtp.embedding", "norm.mtp.embedding.bias", p, m_.hidden);
-        norm("norm.mtp.hidden", "norm.mtp.hidden.bias", p, m_.hidden);
-        put("mtp.projection", TensorKind::mlp, p, TpCut::column, m_.hidden, saturating_product(2, m_.hidden));
-        norm("norm.mtp.final", "norm.mtp.final.bias", p, m_.hidden);
+        place_ = Place::mtp;
+        norm("norm.mtp.embedding", "norm.mtp.embedding.bias", m_.hidden);
+        norm("norm.mtp.hidden", "norm.mtp.hidden.bias", m_.hidden);
+        put("mtp.projection", TensorKind::mlp, TpCut::column, m_.hidden, saturating_product(2, m_.hidden));
+        norm("norm.mtp.final", "norm.mtp.final.bias", m_.hidden);
     }
 
     void head() {
-        norm("norm.final", "norm.final.bias", Place::head, m_.hidden);
-        if (!m_.tied_embeddings)
-            put("head", TensorKind::head, Place::head, TpCut::vocab, m_.vocab, m_.hidden);
-        if (m_.head_bias) put("head.bias", TensorKind::head, Place::head, TpCut::vocab, m_.vocab);
+        place_ = Place::head;
+        const i64 unit = std::max<i64>(m_.vocab_multiple, 1);
+        norm("norm.final", "norm.final.bias", m_.hidden);
+        if (!m_.tied_embeddings) put("head", TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
+        if (m_.head_bias) put("head.bias", TensorKind::head, TpCut::vocab, m_.vocab, 1, unit);
     }
 
     const Model& m_;
+    const LayerTypes& types_;
     F& visit_;
+    Place place_ = Place::embedding;
+    LayerMask mask_ = 0;
+    bool nowhere_ = false;  // no type of layer has the norms that are listed
 };
 
 template <typename F>
+void visit_tensors(const Model& model, const LayerTypes& types, F&& visit) {
+    TensorVisitor<std::remove_reference_t<F>>(model, types, visit).all();
+}
+template <typename F>
 void visit_tensors(const Model& model, F&& visit) {
-    TensorVisitor<std::remove_reference_t<F>>(model, visit).all();
+    visit_tensors(model, layer_types(model), visit);
 }
 
 }  // namespace pentamesh

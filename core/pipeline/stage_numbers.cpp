@@ -7,16 +7,16 @@ bool copies_embedding(const Model& model, const StageContents& contents) {
 }
 
 StageNumbers numbers_of(const Model& model, const HeldNumbers& held, const StageContents& contents) {
-    const auto mtp = static_cast<double>(contents.mtp_layers), layers = static_cast<double>(contents.layers);
-    const auto moe = static_cast<double>(contents.moe_layers) + (model.moe ? mtp : 0);
     StageNumbers n;
-    n.dense.add(held.at(Place::every_layer), layers + mtp)
-        .add(held.at(Place::dense_layer), layers + mtp - moe)
-        .add(held.at(Place::moe_layer), moe)
-        .add(held.at(Place::mtp), mtp);
-    n.experts.add(held.experts, moe);
-    if (contents.embedding) n.dense.add(held.at(Place::embedding), 1);
-    if (contents.head) n.dense.add(held.at(Place::head), 1);
+    const auto mtp = static_cast<double>(contents.mtp_layers);
+    for (int t = 0; t < held.types; ++t) {
+        const double layers = contents.types[static_cast<std::size_t>(t)] + (t == held.mtp_type ? mtp : 0);
+        n.dense.add(held.of(t).dense, layers);
+        n.experts.add(held.of(t).experts, layers);
+    }
+    n.dense.add(held.mtp, mtp);
+    if (contents.embedding) n.dense.add(held.embedding, 1);
+    if (contents.head) n.dense.add(held.head, 1);
     if (copies_embedding(model, contents)) n.dense.other += held.word_embedding;
     return n;
 }

@@ -68,17 +68,19 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     out.chunk.resize(static_cast<std::size_t>(out.devices * out.chunks));
     const std::int64_t* const first_layer = out.first_layer.data();
     ChunkLayers* k = out.chunk.data();
-    const bool moe = m.moe.has_value();
+    const LayerTypes types = layer_types(m);
+    const LayerMask moe_types = types.moe();
     for (int d = 0; d < out.devices; ++d) {
         for (int c = 0; c < out.chunks; ++c, ++k) {
             const int stage = stage_of(shape, d, c);
             const std::int64_t begin = first_layer[stage], end = first_layer[stage + 1];
-            const std::int64_t experts = moe ? moe_layers_before(m, end) - moe_layers_before(m, begin) : 0;
-            k->moe = static_cast<double>(experts);
-            k->dense = static_cast<double>(end - begin - experts);
+            k->types = count_layers(m, types, begin, end);
             k->first = stage == 0;
             k->last = stage == virtual_stages - 1;
-            if (k->last) (moe ? k->moe : k->dense) += static_cast<double>(m.mtp_layers);
+            if (k->last)
+                k->types[static_cast<std::size_t>(types.mtp)] += static_cast<std::uint32_t>(m.mtp_layers);
+            k->moe = sum_of(k->types, moe_types);
+            k->dense = sum_of(k->types, types.all() & ~moe_types);
         }
     }
 }
@@ -91,12 +93,15 @@ bool repeats_previous(const Stages& stages, int device) {
 
 StageContents contents_of(const Model& model, const Stages& stages, int device) {
     StageContents s;
+    const LayerTypes types = layer_types(model);
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         const std::int64_t mtp = k.last ? model.mtp_layers : 0;
         s.layers += static_cast<std::int64_t>(k.layers()) - mtp;
-        s.moe_layers += static_cast<std::int64_t>(k.moe) - (model.moe ? mtp : 0);
+        s.moe_layers += static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp);
         s.mtp_layers += mtp;
+        for (std::size_t t = 0; t < s.types.size(); ++t) s.types[t] += k.types[t];
+        s.types[static_cast<std::size_t>(types.mtp)] -= static_cast<std::uint32_t>(mtp);
         s.embedding |= k.first;
         s.head |= k.last;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/mesh/mesh.h"
+#include "core/model/layer_types.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/plan.h"
 
@@ -16,6 +17,7 @@ inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 // head and the multi-token-prediction layers behind the last.
 struct ChunkLayers {
     double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
+    LayerCounts types{};        // the same layers by type
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
     bool operator==(const ChunkLayers&) const = default;
@@ -46,9 +48,14 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 // `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
+    LayerCounts types{};  // of `layers`
     bool embedding = false, head = false;
     bool operator==(const StageContents&) const = default;
 };
 [[nodiscard]] StageContents contents_of(const Model& model, const Stages& stages, int device);
+// How many of the multi-token-prediction layers are MoE.
+[[nodiscard]] inline std::int64_t moe_of_mtp(const Model& model, std::int64_t mtp_layers) {
+    return model.moe && !model.mtp_dense ? mtp_layers : 0;
+}
 
 }  // namespace pentamesh

@@ -15,7 +15,7 @@ template <typename E>
 inline constexpr std::array<std::string_view, 0> kNames{};
 
 template <>
-inline constexpr std::array<std::string_view, 4> kNames<FfnKind>{"swiglu", "geglu", "gelu", "relu2"};
+inline constexpr std::array<std::string_view, 5> kNames<FfnKind>{"swiglu", "geglu", "gelu", "relu2", "xielu"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<NormKind>{"rmsnorm", "layernorm", "unweighted"};
 template <>
@@ -24,6 +24,16 @@ template <>
 inline constexpr std::array<std::string_view, 2> kNames<Positions>{"rope", "learned"};
 template <>
 inline constexpr std::array<std::string_view, 2> kNames<AttentionKind>{"mha_gqa", "mla"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<AttentionGate>{"none", "head", "full"};
+template <>
+inline constexpr std::array<std::string_view, 5> kNames<MixerKind>{"full", "window", "linear", "mamba",
+                                                                   "none"};
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<LayerFfn>{"dense", "moe", "none"};
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<LinearKind>{"gated_delta", "kimi_delta", "lightning",
+                                                                    "short_conv"};
 template <>
 inline constexpr std::array<std::string_view, 4> kNames<LinkKind>{"nvlink", "pcie", "ib", "roce"};
 template <>

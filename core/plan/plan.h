@@ -16,11 +16,12 @@ namespace pentamesh {
 
 // ---- model --------------------------------------------------------------------------------------------
 
-enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2 };
-enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };  // unweighted: OLMo's layer norm
+enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2, xielu };  // the last three have no gate
+enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };    // unweighted: OLMo's layer norm
 enum class QkNorm : std::uint8_t { none, head, full };
 enum class Positions : std::uint8_t { rope, learned };
 enum class AttentionKind : std::uint8_t { mha_gqa, mla };
+enum class AttentionGate : std::uint8_t { none, head, full };  // a sigmoid gate on the attention's output
 
 // Multi-head latent attention, DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
 struct Mla {
@@ -29,6 +30,8 @@ struct Mla {
     std::int64_t qk_nope_head_dim = 0;
     std::int64_t qk_rope_head_dim = 0;
     std::int64_t v_head_dim = 0;
+    // Sparse attention's indexer (DeepSeek-V3.2): it picks index_top_k keys for each query. 0 heads: none.
+    std::int64_t index_heads = 0, index_head_dim = 0, index_top_k = 0;
     bool operator==(const Mla&) const = default;
 };
 
@@ -43,7 +46,60 @@ struct Moe {
     bool router_bias = false;
     bool shared_expert_gate = false;       // a sigmoid gate on the shared experts (Qwen 2 MoE)
     std::int64_t max_nodes_per_token = 0;  // 0: no limit
+    // A dense MLP beside the experts, with three more norms and scales in the router (Gemma 4).
+    bool beside_mlp = false;
+    std::int64_t latent = 0;  // experts work on so many numbers of a token (Nemotron 3); 0: on `hidden`
     bool operator==(const Moe&) const = default;
+};
+
+// ---- layers that are not alike --------------------------------------------------------------------------
+
+// What a layer has in the place of attention; none: it is an MLP alone.
+enum class MixerKind : std::uint8_t { full, window, linear, mamba, none };
+enum class LayerFfn : std::uint8_t { dense, moe, none };
+
+// A run of layers that are alike. Sizes: of these layers where they differ from the model's; 0: the model's.
+struct LayerRun {
+    MixerKind kind = MixerKind::full;
+    LayerFfn ffn = LayerFfn::dense;
+    std::int64_t count = 1;
+    std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
+    std::int64_t ffn_width = 0;   // of the dense MLP
+    std::int64_t window = 0;      // keys that a query of a `window` layer meets
+    bool keys_as_values = false;  // no value projection: the keys serve (Gemma 4)
+    bool shares_kv = false;       // no key and value projections: those of the layer before serve (CLA)
+    bool sinks = false;           // a learned scalar per head, as attention_sinks
+    bool mamba_beside = false;    // a Mamba mixer beside the attention (Falcon-H1)
+    bool operator==(const LayerRun&) const = default;
+};
+
+// Linear attention: a state of fixed size in the place of keys and values.
+//   gated_delta: Yang, Kautz, Hatamizadeh 2024; as in Qwen3-Next.
+//   kimi_delta:  Kimi Team 2025 (Kimi Linear), a decay per channel.
+//   lightning:   Qin et al. 2024; as in MiniMax-01 and Ring-linear.
+//   short_conv:  a gated convolution over a few tokens (LFM2); `key_heads` and dims are not used.
+enum class LinearKind : std::uint8_t { gated_delta, kimi_delta, lightning, short_conv };
+struct Linear {
+    LinearKind kind = LinearKind::gated_delta;
+    std::int64_t key_heads = 0, value_heads = 0;
+    std::int64_t key_head_dim = 0, value_head_dim = 0;
+    std::int64_t conv = 0;   // tokens that the convolution spans; 0: none
+    bool conv_bias = false;  // short_conv: of the projections too
+    bool qk_norm = false;    // weights for norms of a head's queries and keys
+    bool operator==(const Linear&) const = default;
+};
+
+// A state-space mixer: Gu, Dao 2023 (Mamba, version 1), Dao, Gu 2024 (Mamba-2, version 2).
+struct Mamba {
+    std::int64_t version = 2;
+    std::int64_t inner = 0;              // width inside the mixer; version 2: heads times the head's
+    std::int64_t state = 0;              // numbers of state per inner channel
+    std::int64_t heads = 0, groups = 1;  // version 2: B and C are shared inside a group
+    std::int64_t conv = 4;
+    std::int64_t dt_rank = 0;  // version 1
+    bool conv_bias = true, bias = false;
+    bool norm = true;  // version 2: a gated norm; version 1: norms of dt, B and C (Jamba)
+    bool operator==(const Mamba&) const = default;
 };
 
 struct Model {
@@ -56,6 +112,7 @@ struct Model {
     std::int64_t ffn = 0;       // 0 only where every layer is MoE
     FfnKind ffn_kind = FfnKind::swiglu;
     std::int64_t vocab = 0;
+    std::int64_t vocab_multiple = 0;  // padded to a multiple of this times tp; 0: of tp
     bool tied_embeddings = false;
     NormKind norm = NormKind::rmsnorm;
     bool qkv_bias = false;
@@ -63,8 +120,10 @@ struct Model {
     bool mlp_bias = false;         // experts too
     bool attention_sinks = false;  // one learned scalar per head
     QkNorm qk_norm = QkNorm::none;
-    bool post_norms = false;   // extra norms after attention and MLP (Gemma 2)
-    bool shared_norm = false;  // attention and MLP side by side behind one norm (Phi-1, Phi-2)
+    AttentionGate attention_gate = AttentionGate::none;
+    std::int64_t value_head_dim = 0;  // 0: head_dim
+    bool post_norms = false;          // extra norms after attention and MLP (Gemma 2)
+    bool shared_norm = false;         // attention and MLP side by side behind one norm (Phi-1, Phi-2)
     bool head_bias = false;
     Positions positions = Positions::rope;
     std::int64_t max_positions = 0;  // learned positions only
@@ -72,7 +131,12 @@ struct Model {
     std::int64_t sliding_window = 0;  // 0: full attention
     std::optional<Mla> mla;
     std::optional<Moe> moe;
+    std::optional<Linear> linear;
+    std::optional<Mamba> mamba;
+    // Layers in order, repeated to `layers`. Empty: all have attention, MoE as `moe` says.
+    std::vector<LayerRun> pattern;
     std::int64_t mtp_layers = 0;  // multi-token-prediction layers
+    bool mtp_dense = false;       // with a dense MLP though the model has experts (ERNIE 4.5)
     bool operator==(const Model&) const = default;
 };
 

@@ -4,7 +4,7 @@
 // A visitor V has, for a key and a reference to the member:
 //   text, flag, integer, maybe_integer (null or left out: none), number, choice (an enum by kNames),
 //   choice_of (some of an enum), integers (a list), group (a nested object), maybe_group (null or left out:
-//   none).
+//   none), groups (a list of nested objects; null or left out: empty).
 // P is the struct or the const struct.
 #pragma once
 
@@ -32,6 +32,7 @@ struct NumberRange {
 
 inline constexpr std::int64_t kMostDegree = std::int64_t{1} << 20;  // of one axis, and of GPUs
 inline constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
+inline constexpr std::size_t kMostRuns = 1024;                    // of a pattern
 inline constexpr std::int64_t kMostSize = std::int64_t{1} << 31;  // of a model's dimension
 inline constexpr IntRange kDegree{1, kMostDegree};
 inline constexpr IntRange kSize{1, kMostSize};
@@ -45,6 +46,9 @@ void mla_fields(P& m, V& v) {
     v.integer("qk_nope_head_dim", m.qk_nope_head_dim, kSize, Presence::required);
     v.integer("qk_rope_head_dim", m.qk_rope_head_dim, kSizeOrNone, Presence::required);
     v.integer("v_head_dim", m.v_head_dim, kSize, Presence::required);
+    v.integer("index_heads", m.index_heads, kSizeOrNone, Presence::sparse);
+    v.integer("index_head_dim", m.index_head_dim, kSizeOrNone, Presence::sparse);
+    v.integer("index_top_k", m.index_top_k, kSizeOrNone, Presence::sparse);
 }
 
 template <typename P, typename V>
@@ -59,6 +63,50 @@ void moe_fields(P& m, V& v) {
     v.flag("router_bias", m.router_bias, Presence::sparse);
     v.flag("shared_expert_gate", m.shared_expert_gate, Presence::sparse);
     v.integer("max_nodes_per_token", m.max_nodes_per_token, {0, kMostDegree}, Presence::sparse);
+    v.flag("beside_mlp", m.beside_mlp, Presence::sparse);
+    v.integer("latent", m.latent, kSizeOrNone, Presence::sparse);
+}
+
+template <typename P, typename V>
+void linear_fields(P& m, V& v) {
+    v.choice("kind", m.kind, Presence::required);
+    v.integer("key_heads", m.key_heads, kSizeOrNone, Presence::sparse);
+    v.integer("value_heads", m.value_heads, kSizeOrNone, Presence::sparse);
+    v.integer("key_head_dim", m.key_head_dim, kSizeOrNone, Presence::sparse);
+    v.integer("value_head_dim", m.value_head_dim, kSizeOrNone, Presence::sparse);
+    v.integer("conv", m.conv, {0, kMostDegree}, Presence::sparse);
+    v.flag("conv_bias", m.conv_bias, Presence::sparse);
+    v.flag("qk_norm", m.qk_norm, Presence::sparse);
+}
+
+template <typename P, typename V>
+void mamba_fields(P& m, V& v) {
+    v.integer("version", m.version, {1, 2}, Presence::always);
+    v.integer("inner", m.inner, kSize, Presence::required);
+    v.integer("state", m.state, kSize, Presence::required);
+    v.integer("heads", m.heads, kSizeOrNone, Presence::sparse);
+    v.integer("groups", m.groups, kSize, Presence::always);
+    v.integer("conv", m.conv, {1, kMostDegree}, Presence::always);
+    v.integer("dt_rank", m.dt_rank, kSizeOrNone, Presence::sparse);
+    v.flag("conv_bias", m.conv_bias, Presence::always);
+    v.flag("bias", m.bias, Presence::sparse);
+    v.flag("norm", m.norm, Presence::always);
+}
+
+template <typename P, typename V>
+void run_fields(P& r, V& v) {
+    v.choice("kind", r.kind, Presence::required);
+    v.choice("ffn", r.ffn, Presence::required);
+    v.integer("count", r.count, {1, kMostLayers}, Presence::always);
+    v.integer("heads", r.heads, kSizeOrNone, Presence::sparse);
+    v.integer("kv_heads", r.kv_heads, kSizeOrNone, Presence::sparse);
+    v.integer("head_dim", r.head_dim, kSizeOrNone, Presence::sparse);
+    v.integer("ffn_width", r.ffn_width, kSizeOrNone, Presence::sparse);
+    v.integer("window", r.window, kSizeOrNone, Presence::sparse);
+    v.flag("keys_as_values", r.keys_as_values, Presence::sparse);
+    v.flag("shares_kv", r.shares_kv, Presence::sparse);
+    v.flag("sinks", r.sinks, Presence::sparse);
+    v.flag("mamba_beside", r.mamba_beside, Presence::sparse);
 }
 
 template <typename P, typename V>
@@ -72,6 +120,7 @@ void model_fields(P& m, V& v) {
     v.integer("ffn", m.ffn, kSizeOrNone, Presence::always);
     v.choice("ffn_kind", m.ffn_kind, Presence::always);
     v.integer("vocab", m.vocab, kSize, Presence::required);
+    v.integer("vocab_multiple", m.vocab_multiple, {0, kMostDegree}, Presence::sparse);
     v.flag("tied_embeddings", m.tied_embeddings, Presence::always);
     v.choice("norm", m.norm, Presence::always);
     v.flag("qkv_bias", m.qkv_bias, Presence::sparse);
@@ -79,6 +128,8 @@ void model_fields(P& m, V& v) {
     v.flag("mlp_bias", m.mlp_bias, Presence::sparse);
     v.flag("attention_sinks", m.attention_sinks, Presence::sparse);
     v.choice("qk_norm", m.qk_norm, Presence::sparse);
+    v.choice("attention_gate", m.attention_gate, Presence::sparse);
+    v.integer("value_head_dim", m.value_head_dim, kSizeOrNone, Presence::sparse);
     v.flag("post_norms", m.post_norms, Presence::sparse);
     v.flag("shared_norm", m.shared_norm, Presence::sparse);
     v.flag("head_bias", m.head_bias, Presence::sparse);
@@ -88,7 +139,11 @@ void model_fields(P& m, V& v) {
     v.integer("sliding_window", m.sliding_window, kSizeOrNone, Presence::sparse);
     v.maybe_group("mla", m.mla, [](auto& s, auto& w) { mla_fields(s, w); });
     v.maybe_group("moe", m.moe, [](auto& s, auto& w) { moe_fields(s, w); });
+    v.maybe_group("linear", m.linear, [](auto& s, auto& w) { linear_fields(s, w); });
+    v.maybe_group("mamba", m.mamba, [](auto& s, auto& w) { mamba_fields(s, w); });
+    v.groups("pattern", m.pattern, kMostRuns, [](auto& s, auto& w) { run_fields(s, w); });
     v.integer("mtp_layers", m.mtp_layers, {0, kMostLayers}, Presence::sparse);
+    v.flag("mtp_dense", m.mtp_dense, Presence::sparse);
 }
 
 template <typename P, typename V>

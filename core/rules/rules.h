@@ -47,6 +47,13 @@ void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens b
 void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
 void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?
 
+// Notices: what of layers without attention is not modelled (rules_layers.cpp).
+void check_mixers(Rules& r);
+// Layers that a pattern names without their sizes, or that tp cannot cut (rules_layers.cpp).
+void check_pattern(Rules& r);
+void check_mixer_cuts(Rules& r);
+[[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // what a pattern's own sizes allow
+
 // Warnings: rules that one framework alone enforces (rules_frameworks.cpp).
 void check_frameworks(Rules& r);
 

@@ -49,6 +49,7 @@ void check_model_fields(Rules& r) {
     at_least_one(r, m.heads, "/model/heads", 0);
     at_least_one(r, m.kv_heads, "/model/kv_heads", m.heads);
     at_least_one(r, m.vocab, "/model/vocab", 0);
+    check_pattern(r);
     if (!m.moe) return;
     at_least_one(r, m.moe->experts, "/model/moe/experts", 0);
     at_least_one(r, m.moe->top_k, "/model/moe/top_k", 0);

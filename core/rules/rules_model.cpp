@@ -19,7 +19,8 @@ std::int64_t shared_ffn(const Model& m) {
     return m.moe && m.moe->shared_experts > 0 ? m.moe->shared_expert_ffn : 0;
 }
 bool tp_fits(const Model& m, std::int64_t tp) {
-    return m.heads % tp == 0 && kv_heads_fit(m, tp) && m.ffn % tp == 0 && shared_ffn(m) % tp == 0;
+    return m.heads % tp == 0 && kv_heads_fit(m, tp) && m.ffn % tp == 0 && shared_ffn(m) % tp == 0
+           && mixers_fit(m, tp);
 }
 
 std::vector<Edit> smaller_tp(const Rules& r) {
@@ -162,6 +163,7 @@ void check_model_cuts(Rules& r) {
                 sentence(m.heads, " query heads cannot share ", m.kv_heads, " key-value heads evenly.");
     }
     check_tp(r);
+    if (r.plan.layout.tp > 1) check_mixer_cuts(r);
     check_experts(r);
     check_depth(r);
 }

@@ -82,36 +82,41 @@ std::vector<int> tensors_where(const Nest& nest, auto&& wanted) {
 std::vector<NestItem> layers_in(const Nest& nest, std::int64_t rank) {
     const RankContents contents = contents_of(nest.plan, nest.mesh, rank);
     std::vector<NestItem> items;
+    const LayerTypes types = layer_types(nest.plan.model);
     const auto whole = [&](const char* label, Place place) {
-        items.push_back(
-            {label, 1, -1, place, tensors_where(nest, [&](const Placement& p) { return p.place == place; })});
+        items.push_back({label, 1, -1, place, 0,
+                         tensors_where(nest, [&](const Placement& p) { return p.place == place; })});
         if (items.back().tensors.empty()) items.pop_back();  // tied: the head has no matrix of its own
     };
     if (contents.embedding) whole("embedding", Place::embedding);
     for (const RankChunk& chunk : contents.chunks)
-        for (std::int64_t l = chunk.layers.begin; l < chunk.layers.end; ++l)
+        for (std::int64_t l = chunk.layers.begin; l < chunk.layers.end; ++l) {
+            const int type = type_of_layer(nest.plan.model, types, l);
             items.push_back({sentence("layer ", l),
                              1,
                              l,
-                             is_moe_layer(nest.plan.model, l) ? Place::moe_layer : Place::dense_layer,
+                             types[type].is_moe() ? Place::moe_layer : Place::dense_layer,
+                             LayerMask{1} << type,
                              {}});
+        }
     if (contents.head) whole("head", Place::head);
     return items;
 }
 
 std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
     std::vector<NestItem> items;
-    static constexpr std::array<std::pair<TensorKind, const char*>, 4> kBlocks{
+    static constexpr std::array<std::pair<TensorKind, const char*>, 5> kBlocks{
         {{TensorKind::attention, "attention"},
+         {TensorKind::mixer, "mixer"},
          {TensorKind::mlp, "MLP"},
          {TensorKind::router, "router"},
          {TensorKind::experts, "experts"}}};
     for (const auto& [kind, label] : kBlocks) {
         const TensorKind wanted = kind;
-        NestItem item{label, 1, layer.layer, layer.place, tensors_where(nest, [&](const Placement& p) {
-                          return p.kind == wanted
-                                 && (p.place == Place::every_layer || p.place == layer.place);
-                      })};
+        NestItem item{
+            label, 1, layer.layer, layer.place, layer.types, tensors_where(nest, [&](const Placement& p) {
+                return p.kind == wanted && (p.types & layer.types) != 0;
+            })};
         if (item.tensors.empty()) continue;
         if (kind == TensorKind::mlp && layer.place == Place::moe_layer) item.label = "shared experts";
         item.weight = held(nest, item.tensors);
@@ -132,7 +137,7 @@ std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
             items.back().tensors.push_back(i);
             continue;
         }
-        items.push_back({fused ? "wqkv" : std::string(name), 1, block.layer, block.place, {i}});
+        items.push_back({fused ? "wqkv" : std::string(name), 1, block.layer, block.place, block.types, {i}});
     }
     for (NestItem& item : items) item.weight = held(nest, item.tensors);
     return items;

@@ -66,6 +66,7 @@ struct NestItem {
     double weight = 1;        // share of its parent's room, in numbers that the GPU holds
     std::int64_t layer = -1;  // of the model; -1: embedding or head
     Place place = Place::every_layer;
+    LayerMask types = 0;       // the layer's type, as a mask; 0: embedding or head
     std::vector<int> tensors;  // indices into Nest::tensors
 };
 

@@ -28,7 +28,8 @@ namespace {
 class Placer {
   public:
     Placer(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment)
-        : plan_(plan), mesh_(mesh), state_(state), moment_(moment), degrees_(degrees_of(plan, mesh)),
+        : plan_(plan), mesh_(mesh), state_(state), moment_(moment), types_(layer_types(plan.model)),
+          degrees_(degrees_of(plan, mesh)),
           bytes_(state == TensorState::parameters  ? parameter_bytes(plan.training)
                  : state == TensorState::gradients ? gradient_bytes(plan.training)
                                                    : optimizer_bytes(plan.training)) {}
@@ -41,7 +42,8 @@ class Placer {
         p.state = state_;
         p.moment = moment_;
         p.expert = t.per_expert;
-        p.layers = times(plan_.model, t.place);
+        p.layers = times(plan_.model, types_, t);
+        p.types = t.types;
         p.dims = {t.per_expert ? Dim::experts : Dim::none, Dim::rows, t.cols > 1 ? Dim::columns : Dim::none};
         const LocalShape local = local_shape(t, degrees_);
         p.shape = {t.copies, t.rows, t.cols};
@@ -129,6 +131,7 @@ class Placer {
     const Mesh& mesh_;
     TensorState state_;
     Moment moment_;
+    LayerTypes types_;
     Degrees degrees_;
     StateBytes bytes_;
 };
@@ -143,8 +146,9 @@ void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Mome
         return;
     }
     const Placer place(plan, mesh, state, moment);
-    visit_tensors(plan.model, [&](const Tensor& t) {
-        if (times(plan.model, t.place) > 0) out.push_back(place(t));
+    const LayerTypes types = layer_types(plan.model);
+    visit_tensors(plan.model, types, [&](const Tensor& t) {
+        if (times(plan.model, types, t) > 0) out.push_back(place(t));
     });
 }
 

@@ -15,6 +15,7 @@ bool of_experts(std::string_view name) {
 
 TensorKind kind_of(std::string_view name) {
     if (starts(name, "attention.")) return TensorKind::attention;
+    if (starts(name, "mixer.") || starts(name, "mamba.")) return TensorKind::mixer;
     if (starts(name, "norm.")) return TensorKind::norm;
     if (starts(name, "router.")) return TensorKind::router;
     if (starts(name, "experts.")) return TensorKind::experts;
@@ -27,44 +28,76 @@ class ActivationPlacer {
   public:
     ActivationPlacer(const Plan& plan, const Mesh& mesh, Moment moment, std::vector<Placement>& out)
         : plan_(plan), mesh_(mesh), moment_(moment), degrees_(degrees_of(plan, mesh)),
-          tokens_(token_counts(plan, degrees_)), out_(out) {}
+          tokens_(token_counts(plan, degrees_)), types_(layer_types(plan.model)), out_(out) {}
 
     void run() {
-        const bool moe = moe_layers(plan_.model) > 0, dense = times(plan_.model, Place::dense_layer) > 0;
         each(LayerKind::embedding, [](std::string_view) { return Place::embedding; });
         sum("embedding.output", Place::embedding, Tokens::region, plan_.model.hidden, plan_.model.hidden,
             true);
-        if (dense)
-            each(LayerKind::dense, [&](std::string_view name) {
-                return moe && starts(name, "mlp.") && name != "mlp.dropout_mask" ? Place::dense_layer
-                                                                                 : Place::every_layer;
-            });
-        if (moe)
-            each(
-                LayerKind::moe,
-                [](std::string_view name) {
-                    return of_experts(name) ? Place::moe_layer : Place::every_layer;
-                },
-                dense);
+        layers();
         if (plan_.model.mtp_layers > 0) each(LayerKind::mtp, [](std::string_view) { return Place::mtp; });
         each(LayerKind::head, [](std::string_view) { return Place::head; });
     }
 
   private:
-    // `experts_only`: what MoE layers share with dense ones is there already.
+    // A tensor once for the types that keep it alike; where types differ each its own.
+    void layers() {
+        const Model& m = plan_.model;
+        LayerMask present = 0;
+        const LayerCounts counts = count_layers(m, types_, 0, m.layers);
+        for (int t = 0; t < types_.size; ++t) {
+            const bool of_mtp = m.mtp_layers > 0 && t == types_.mtp;
+            if (counts[static_cast<std::size_t>(t)] > 0 || of_mtp) present |= LayerMask{1} << t;
+        }
+        const std::size_t first = out_.size();
+        for (int t = 0; t < types_.size; ++t) {
+            if (!has(present, t)) continue;
+            mask_ = LayerMask{1} << t;
+            visit_layer(plan_, degrees_, types_[t], [&](const Activation& a) {
+                for (std::size_t i = first; i < out_.size(); ++i)
+                    if (out_[i].name == a.name && out_[i].shape[2] == a.width) {
+                        merge(i, t);
+                        return;
+                    }
+                put(a, Place::some_layers);
+            });
+        }
+        for (std::size_t i = first; i < out_.size(); ++i) find_place(out_[i], present);
+        mask_ = 0;
+    }
+    // The tensor and, behind it, its partial sum.
+    void merge(std::size_t i, int type) {
+        const LayerMask bit = LayerMask{1} << type;
+        out_[i].types |= bit;
+        if (i + 1 < out_.size() && out_[i + 1].name.ends_with(".projected")) out_[i + 1].types |= bit;
+    }
+    void find_place(Placement& p, LayerMask present) const {
+        const LayerMask moe = types_.moe() & present;
+        const bool mlp = starts(p.name, "mlp.") && p.name != "mlp.dropout_mask";
+        p.place = of_experts(p.name)                        ? Place::moe_layer
+                  : mlp && (p.types & moe) == 0 && moe != 0 ? Place::dense_layer
+                  : p.types == present                      ? Place::every_layer
+                  : (p.types & ~moe) == 0                   ? Place::moe_layer
+                  : (p.types & moe) == 0                    ? Place::dense_layer
+                                                            : Place::some_layers;
+        Tensor t;
+        t.place = p.place, t.types = p.types;
+        p.layers = times(plan_.model, types_, t);
+    }
+
     template <typename PlaceOf>
-    void each(LayerKind kind, PlaceOf&& place_of, bool experts_only = false) {
-        visit_activations(plan_, degrees_, kind, [&](const Activation& a) {
-            if (experts_only && !of_experts(a.name)) return;
-            out_.push_back(place(a, place_of(a.name)));
-            const std::int64_t h = plan_.model.hidden;
-            if (a.name == "attention.output")
-                sum("attention.projected", Place::every_layer, Tokens::region, h, h, degrees_.tp > 1);
-            else if (a.name == "mlp.product")
-                sum("mlp.projected", place_of(a.name), Tokens::region, h, h, degrees_.tp > 1);
-            else if (a.name == "experts.product")
-                sum("experts.projected", Place::moe_layer, Tokens::dispatched, h, h, degrees_.etp > 1);
-        });
+    void each(LayerKind kind, PlaceOf&& place_of) {
+        visit_activations(plan_, degrees_, kind, [&](const Activation& a) { put(a, place_of(a.name)); });
+    }
+    void put(const Activation& a, Place where) {
+        out_.push_back(place(a, where));
+        const std::int64_t h = plan_.model.hidden;
+        if (a.name == "attention.output")
+            sum("attention.projected", where, Tokens::region, h, h, degrees_.tp > 1);
+        else if (a.name == "mlp.product")
+            sum("mlp.projected", where, Tokens::region, h, h, degrees_.tp > 1);
+        else if (a.name == "experts.product")
+            sum("experts.projected", where, Tokens::dispatched, h, h, degrees_.etp > 1);
     }
 
     // The output of a row cut: each tp rank has a summand of every number until it is reduced. Not kept.
@@ -88,7 +121,8 @@ class ActivationPlacer {
         p.state = TensorState::activations;
         p.moment = moment_;
         p.expert = a.tokens == Tokens::dispatched;
-        p.layers = times(plan_.model, where);
+        p.layers = mask_ == 0 ? times(plan_.model, where) : 1;
+        p.types = mask_;
         p.bytes_per_number = a.bytes_per_number;
         for (std::size_t i = 0; i < kAxisCount; ++i)
             p.axis[i].size = (p.expert ? mesh_.expert : mesh_.dense)[i].size;
@@ -194,6 +228,8 @@ class ActivationPlacer {
     Moment moment_;
     Degrees degrees_;
     TokenCounts tokens_;
+    LayerTypes types_;
+    LayerMask mask_ = 0;  // of the layers that are being listed
     std::vector<Placement>& out_;
 };
 

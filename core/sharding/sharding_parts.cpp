@@ -63,16 +63,12 @@ StageContents find_layers(const Where& w, RankContents& out) {
 }
 
 bool holds(const Model& model, const StageContents& c, const Placement& p) {
-    const std::int64_t layers = c.layers + c.mtp_layers, moe = c.moe_layers + (model.moe ? c.mtp_layers : 0);
-    switch (p.place) {
-    case Place::embedding: return c.embedding || (p.name == "embedding" && copies_embedding(model, c));
-    case Place::every_layer: return layers > 0;
-    case Place::dense_layer: return layers > moe;
-    case Place::moe_layer: return moe > 0;
-    case Place::mtp: return c.mtp_layers > 0;
-    case Place::head: return c.head;
-    }
-    return false;
+    if (p.place == Place::embedding)
+        return c.embedding || (p.name == "embedding" && copies_embedding(model, c));
+    if (p.place == Place::head) return c.head;
+    if (p.place == Place::mtp) return c.mtp_layers > 0;
+    const bool of_mtp = c.mtp_layers > 0 && has(p.types, layer_types(model).mtp);
+    return of_mtp || sum_of(c.types, p.types) > 0;
 }
 
 // ---- boxes ----------------------------------------------------------------------------------------------

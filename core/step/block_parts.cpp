@@ -16,11 +16,13 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
     out.assign(stages.chunk.size(), {});
     for (std::size_t i = 0; i < out.size(); ++i) {
         const ChunkLayers& k = stages.chunk[i];
-        out[i].comm.add(work.dense, k.dense);
-        out[i].comm.add(work.moe, k.moe);
+        for (int t = 0; t < work.times.types; ++t) {
+            const double n = k.types[static_cast<std::size_t>(t)];
+            out[i].comm.add(work.of(t).comm, n);
+            out[i].recompute += work.of(t).recompute.input_grad * n;
+        }
         if (k.first) out[i].comm.add(work.embedding, 1);
         if (k.last) out[i].comm.add(work.head, 1);
-        out[i].recompute = work.dense_recompute.input_grad * k.dense + work.moe_recompute.input_grad * k.moe;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }

@@ -2,6 +2,7 @@
 
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"
+#include "core/step/mixer_flops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +12,14 @@ namespace {
 
 // Launches of a layer besides its products; the backward has twice as many. Counted on Megatron Core with
 // its usual fusions; the unfused attention of 2022 has softmax, dropout and their masks apart.
-constexpr double kNormsAndAdds = 4, kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
+constexpr double kNormAndAdd = 2, kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
+constexpr double kMixerKernels = 5;  // convolution, three of the chunked scan, gated norm
 constexpr double kRouterKernels = 10, kPermuteKernels = 6;
 constexpr double kBackwardKernels = kBackwardLaunches;
 
 // What the host launches for a layer's forward, small kernels and views counted in: a dense layer about 30;
 // the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own products.
+// A layer that is a mixer or an MLP alone takes half of a dense layer's.
 constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
 // HBM bytes per number of an element-wise kernel in 16 bits, by what it reads and writes.
@@ -31,12 +34,12 @@ constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-
 // One layer's sizes on one rank.
 struct Sizes {
     double tokens = 0, outer = 0;  // of a rank inside and outside the tensor-parallel region
-    double hidden = 0, query = 0, key = 0, value = 0, heads = 0;  // widths on a rank; head count
-    double context = 0, batch = 0;                                // keys that a query could meet
+    double hidden = 0, query = 0, key = 0, value = 0, output = 0, heads = 0;  // widths on a rank; head count
+    double context = 0, batch = 0;                                            // keys that a query could meet
     double tp = 1;
 };
 
-Sizes sizes_of(const Plan& plan) {
+Sizes sizes_of(const Plan& plan, const LayerType& type) {
     const Model& m = plan.model;
     const Layout& l = plan.layout;
     const Training& t = plan.training;
@@ -47,44 +50,54 @@ Sizes sizes_of(const Plan& plan) {
     s.tokens = s.batch * s.context / static_cast<double>(l.cp);
     s.outer = l.sequence_parallel ? s.tokens / s.tp : s.tokens;
     s.hidden = static_cast<double>(m.hidden);
-    s.heads = static_cast<double>(m.heads) / s.tp;
+    s.heads = static_cast<double>(type.heads) / s.tp;
     if (m.attention == AttentionKind::mla && m.mla) {
         const double qk = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim);
         s.query = s.key = s.heads * qk;
-        s.value = s.heads * static_cast<double>(m.mla->v_head_dim);
+        s.value = s.output = s.heads * static_cast<double>(m.mla->v_head_dim);
     } else {
-        const double kv = std::max(static_cast<double>(m.kv_heads) / s.tp, 1.0);
-        s.query = s.heads * static_cast<double>(m.head_dim);
-        s.key = s.value = kv * static_cast<double>(m.head_dim);
+        const double kv = std::max(static_cast<double>(type.kv_heads) / s.tp, 1.0);
+        s.query = s.heads * static_cast<double>(type.head_dim);
+        s.key = kv * static_cast<double>(type.head_dim);
+        s.value = kv * static_cast<double>(type.value_head_dim);
+        s.output = s.heads * static_cast<double>(type.value_head_dim);
     }
     return s;
 }
 
 class Layer {
   public:
-    explicit Layer(const Plan& plan) : plan_(plan), r_(find_rates(plan)), s_(sizes_of(plan)) {}
+    Layer(const Plan& plan, const LayerType& type)
+        : plan_(plan), type_(type), r_(find_rates(plan)), s_(sizes_of(plan, type)) {}
 
-    LayerTimes time() {
-        LayerTimes t;
-        t.attention = attention_core();
-        t.attention_block = projections();
-        t.attention_block += t.attention;
-        t.attention_block += element_wise(s_.outer * s_.hidden * 2 * (kNormBytes + kAddBytes), kNormsAndAdds);
-        t.dense_mlp = mlp(s_.tokens, static_cast<double>(plan_.model.ffn) / s_.tp);
-        t.dense = t.attention_block;
-        t.dense += t.dense_mlp;
-        if (plan_.model.moe) {
-            t.moe_mlp = moe(*plan_.model.moe);
-            t.moe = t.attention_block;
-            t.moe += t.moe_mlp;
-            const double casts = r_.cast_bytes > 0 ? 2 : 1;  // operands are cast expert by expert
-            t.moe_launches = kDenseLaunches + kMoeLaunches + local_experts() * kExpertLaunches * casts;
+    LayerTime time() const {
+        LayerTime t;
+        const Model& m = plan_.model;
+        const bool mixes = type_.mixer != MixerKind::none, has_ffn = type_.ffn != LayerFfn::none;
+        const double parts = (mixes ? 1 : 0) + (has_ffn ? 1 : 0);
+        if (type_.attends()) {
+            t.attention = attention_core();
+            t.mixer = projections();
+            t.mixer += t.attention;
         }
-        t.dense_launches = kDenseLaunches;
+        if (type_.mixer == MixerKind::linear && m.linear) t.mixer += linear_mixer(*m.linear);
+        if (type_.has_mamba() && m.mamba) t.mixer += mamba_mixer(*m.mamba);
+        t.mixer += element_wise(s_.outer * s_.hidden * parts * (kNormBytes + kAddBytes), parts * kNormAndAdd);
+        t.mlp = mlp(s_.tokens, static_cast<double>(type_.ffn_width) / s_.tp);
+        t.launches = kDenseLaunches * parts / 2;
+        if (type_.is_moe() && m.moe) {
+            t.mlp += moe(*m.moe);
+            const double casts = r_.cast_bytes > 0 ? 2 : 1;  // operands are cast expert by expert
+            t.launches += kMoeLaunches + local_experts() * kExpertLaunches * casts;
+        }
+        t.all = t.mixer;
+        t.all += t.mlp;
+        return t;
+    }
+    void ends(LayerTimes& t) const {
         t.embedding = embedding();
         t.head = head();
         t.mtp = linear({s_.tokens, 2 * s_.hidden, s_.hidden / s_.tp});
-        return t;
     }
 
   private:
@@ -130,9 +143,20 @@ class Layer {
             t += linear({s_.tokens, s_.value, s_.hidden});
             kernels = kLatentKernels;
             rotated = s_.query + s_.key;
+            if (a.index_heads > 0) {  // on every rank in full
+                const double index = static_cast<double>(a.index_heads * a.index_head_dim);
+                t += linear({s_.tokens, q > 0 ? q : s_.hidden, index});
+                t += linear({s_.tokens, s_.hidden, static_cast<double>(a.index_head_dim + a.index_heads)});
+            }
         } else {
-            t += linear({s_.tokens, s_.hidden, s_.query + s_.key + s_.value});
-            t += linear({s_.tokens, s_.query, s_.hidden});
+            const double value = type_.keys_as_values || type_.shares_kv ? 0 : s_.value;
+            const double key = type_.shares_kv ? 0 : s_.key;
+            const double gate = m.attention_gate == AttentionGate::full   ? s_.output
+                                : m.attention_gate == AttentionGate::head ? s_.heads
+                                                                          : 0;
+            t += linear({s_.tokens, s_.hidden, s_.query + key + value + gate});
+            t += linear({s_.tokens, s_.output, s_.hidden});
+            if (gate > 0) t += element_wise(s_.tokens * s_.output * kAddBytes, 1);
             if (m.positions == Positions::rope) kernels = kRope, rotated = s_.query + s_.key;
             if (m.qk_norm != QkNorm::none) kernels += 2, rotated *= 2;
         }
@@ -143,8 +167,12 @@ class Layer {
     [[nodiscard]] PassTime attention_core() const {
         if (plan_.training.attention == AttentionImpl::math) return unfused_attention();
         const double flops =
-            2 * s_.tokens * keys_met(plan_.model, s_.context, true) * (s_.query + value_width());
-        const double t = flops / (r_.attention * width_factor());
+            2 * s_.tokens * keys_met(type_.window, s_.context, true) * (s_.query + s_.output);
+        double t = flops / (r_.attention * width_factor());
+        const auto& mla = plan_.model.mla;
+        if (plan_.model.attention == AttentionKind::mla && mla && mla->index_heads > 0)  // scores of all keys
+            t += 2 * s_.tokens * keys_met(0, s_.context, true)
+                 * static_cast<double>(mla->index_heads * mla->index_head_dim) / r_.attention;
         return {t + r_.kernel_s, t * kFlashBackward + kBackwardKernels * r_.kernel_s, 0};
     }
 
@@ -156,15 +184,10 @@ class Layer {
         return d / (d + kHalf) * (kUsual + kHalf) / kUsual;
     }
 
-    // Width of the probabilities-times-values product: every query head has its value head.
-    [[nodiscard]] double value_width() const {
-        return plan_.model.attention == AttentionKind::mla ? s_.value : s_.query;
-    }
-
     // Scores written out and read again, the whole square: Megatron-LM before FlashAttention.
     [[nodiscard]] PassTime unfused_attention() const {
         const double groups = s_.batch * s_.heads, rows = s_.tokens / s_.batch;
-        const double d = s_.query / s_.heads, dv = value_width() / s_.heads;
+        const double d = s_.query / s_.heads, dv = s_.output / s_.heads;
         const double scores = groups * rows * s_.context;
         const double drop = plan_.training.dropout ? kDropoutBytes : 0;
         const double qk = product_time(r_, {rows, d, s_.context, groups}, r_.wide, kTwo, kTwo);
@@ -180,11 +203,13 @@ class Layer {
         return plan_.model.ffn_kind == FfnKind::swiglu || plan_.model.ffn_kind == FfnKind::geglu;
     }
 
-    [[nodiscard]] PassTime mlp(double tokens, double width, double groups = 1, double factor = 1) const {
+    [[nodiscard]] PassTime mlp(double tokens, double width, double groups = 1, double factor = 1,
+                               double latent = 0) const {
         if (width <= 0 || groups <= 0) return {};
         const double up = gated() ? 2 * width : width, each = tokens / groups;
-        PassTime t = linear({each, s_.hidden, up, groups}, factor);
-        t += linear({each, width, s_.hidden, groups}, factor);
+        const double hidden = latent > 0 ? latent : s_.hidden;
+        PassTime t = linear({each, hidden, up, groups}, factor);
+        t += linear({each, width, hidden, groups}, factor);
         t += element_wise(tokens * (up + width) * kTwo, 1);
         return t;
     }
@@ -202,8 +227,13 @@ class Layer {
                                       1.0);
         const double copies = s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp;
         PassTime t = wide({s_.outer, s_.hidden, static_cast<double>(e.experts)});
-        t += element_wise(3 * copies / etp * s_.hidden * kNormBytes, kRouterKernels + kPermuteKernels);
-        t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped);
+        const double latent = static_cast<double>(e.latent), hidden = latent > 0 ? latent : s_.hidden;
+        if (latent > 0) {
+            t += linear({s_.outer, s_.hidden, latent});
+            t += linear({s_.outer, latent, s_.hidden});
+        }
+        t += element_wise(3 * copies / etp * hidden * kNormBytes, kRouterKernels + kPermuteKernels);
+        t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped, latent);
         if (plan_.model.mlp_bias) t += unfused_bias(copies, static_cast<double>(e.expert_ffn) / etp);
         t += mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
         return t;
@@ -217,10 +247,67 @@ class Layer {
         return element_wise(tokens * ((up + s_.hidden) * kNormBytes + width * gate), gated() ? 7 : 2);
     }
 
+    // Beside the projections: convolution, chunked scan, gated norm. `in`: numbers a token has before the
+    // scan, `out`: after it, on this rank. A scan's backward takes as many products more as attention's.
+    [[nodiscard]] PassTime scan(const ScanFlops& f, double in, double out) const {
+        PassTime t = element_wise(s_.tokens * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / s_.tp),
+                                  kMixerKernels);
+        const double products = s_.tokens * f.kernel / s_.tp / r_.attention;
+        t.forward += products;
+        t.input_grad += products * kFlashBackward;
+        return t;
+    }
+
+    [[nodiscard]] PassTime mamba_mixer(const Mamba& a) const {
+        const double inner = static_cast<double>(a.inner) / s_.tp, state = static_cast<double>(a.state);
+        const double shared = 2 * static_cast<double>(a.groups) * state / s_.tp;
+        PassTime t;
+        if (a.version != 1) {
+            const double in = 2 * inner + shared + static_cast<double>(a.heads) / s_.tp;
+            t = linear({s_.tokens, s_.hidden, in});
+            t += scan(scan_flops(a), in, inner);
+        } else {
+            const double rank = static_cast<double>(a.dt_rank);
+            t = linear({s_.tokens, s_.hidden, 2 * inner});
+            t += linear({s_.tokens, inner, rank + 2 * state});
+            t += linear({s_.tokens, rank, inner});
+            t += scan(scan_flops(a), 3 * inner, inner);
+        }
+        t += linear({s_.tokens, inner, s_.hidden});
+        return t;
+    }
+
+    [[nodiscard]] PassTime linear_mixer(const Linear& a) const {
+        const double keys = static_cast<double>(a.key_heads * a.key_head_dim) / s_.tp;
+        const double values = static_cast<double>(a.value_heads * a.value_head_dim) / s_.tp;
+        const double heads = static_cast<double>(a.value_heads) / s_.tp;
+        double in = 0, out = values;
+        PassTime t;
+        switch (a.kind) {
+        case LinearKind::short_conv: in = 3 * s_.hidden / s_.tp, out = s_.hidden / s_.tp; break;
+        case LinearKind::lightning: in = 2 * values + 2 * keys; break;
+        case LinearKind::gated_delta: in = 2 * keys + 2 * values + 2 * heads; break;
+        case LinearKind::kimi_delta: {
+            in = 2 * keys + values + heads;
+            const double dk = static_cast<double>(a.key_head_dim), dv = static_cast<double>(a.value_head_dim);
+            t += linear({s_.tokens, s_.hidden, dk + dv});
+            t += linear({s_.tokens, dk, keys});
+            t += linear({s_.tokens, dv, values});
+            break;
+        }
+        }
+        t += linear({s_.tokens, s_.hidden, in});
+        t += scan(scan_flops(a, plan_.model.hidden), in, out);
+        t += linear({s_.tokens, out, s_.hidden});
+        return t;
+    }
+
     [[nodiscard]] PassTime embedding() const { return element_wise(s_.tokens * s_.hidden * kNormBytes, 1); }
 
     [[nodiscard]] PassTime head() const {
-        const double vocab = static_cast<double>(plan_.model.vocab) / s_.tp;
+        const Model& m = plan_.model;
+        const double vocab = m.vocab_multiple > 0 ? static_cast<double>(local_vocab(m, plan_.layout.tp))
+                                                  : static_cast<double>(m.vocab) / s_.tp;
         PassTime t = wide({s_.tokens, s_.hidden, vocab});
         t += element_wise(s_.outer * s_.hidden * kNormBytes, 1);
         t.forward += s_.tokens * vocab * kLossForward / r_.hbm;
@@ -229,6 +316,7 @@ class Layer {
     }
 
     const Plan& plan_;
+    const LayerType& type_;
     Rates r_;
     Sizes s_;
 };
@@ -274,31 +362,57 @@ double product_time(const Rates& r, const Product& p, double rate, double operan
 }
 
 LayerTimes time_layers(const Plan& plan) {
-    return Layer(plan).time();
+    const LayerTypes types = layer_types(plan.model);
+    LayerTimes t;
+    t.types = types.size;
+    for (int k = 0; k < types.size; ++k) t.layer[static_cast<std::size_t>(k)] = Layer(plan, types[k]).time();
+    Layer(plan, types[0]).ends(t);
+    return t;
 }
 
-double keys_met(const Model& m, double context, bool causal) {
-    const double full = causal ? context / 2 : context, w = static_cast<double>(m.sliding_window);
+double keys_met(std::int64_t window, double context, bool causal) {
+    const double full = causal ? context / 2 : context, w = static_cast<double>(window);
     if (w <= 0 || w >= context) return full;
     return causal ? w - w * w / (2 * context) : w;
 }
 
+namespace {
+
+// Attention core, indexer and scan of one layer and sequence.
+void add_mixer_flops(const Model& m, const LayerType& type, double s, double layers, ForwardFlops& f) {
+    if (type.mixer == MixerKind::linear && m.linear)
+        f.layers += s * layers * scan_flops(*m.linear, m.hidden).model;
+    if (type.has_mamba() && m.mamba) f.layers += s * layers * scan_flops(*m.mamba).model;
+    if (!type.attends()) return;
+    double width = static_cast<double>(type.head_dim) + static_cast<double>(type.value_head_dim), index = 0;
+    if (m.attention == AttentionKind::mla && m.mla) {
+        width = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim);
+        index = static_cast<double>(m.mla->index_heads) * static_cast<double>(m.mla->index_head_dim);
+    }
+    const double per_key = 2 * s * static_cast<double>(type.heads) * width * layers;
+    const double keys = keys_met(type.window, s, false);
+    f.attention += per_key * keys + 2 * s * s * index * layers;
+    f.masked += per_key * (keys - keys_met(type.window, s, true)) + s * s * index * layers;
+}
+
+}  // namespace
+
 ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     ForwardFlops f;
     const double s = static_cast<double>(sequence_length);
-    visit_tensors(m, [&](const Tensor& t) {
+    const LayerTypes types = layer_types(m);
+    visit_tensors(m, types, [&](const Tensor& t) {
         if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
         double copies = static_cast<double>(t.copies);
         if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
         f.layers += 2 * s * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies
-                    * static_cast<double>(times(m, t.place));
+                    * static_cast<double>(times(m, types, t));
     });
-    const double keys = keys_met(m, s, false);
-    double width = 2 * static_cast<double>(m.head_dim);
-    if (m.attention == AttentionKind::mla && m.mla)
-        width = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim);
-    f.attention =
-        2 * s * keys * static_cast<double>(m.heads) * width * static_cast<double>(m.layers + m.mtp_layers);
+    const LayerCounts counts = count_layers(m, types, 0, m.layers);
+    for (int t = 0; t < types.size; ++t) {
+        const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
+        add_mixer_flops(m, types[t], s, counts[static_cast<std::size_t>(t)] + mtp, f);
+    }
     f.layers += f.attention;
     f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab)
              * static_cast<double>(1 + m.mtp_layers);

@@ -45,25 +45,32 @@ struct PassTime {
     return {p.forward * k, p.input_grad * k, p.weight_grad * k};
 }
 
+// One layer of a type. `attention`: the attention core, part of `mixer`; `mlp`: dense MLP and experts.
+struct LayerTime {
+    PassTime all, attention, mixer, mlp;
+    double launches = 0;  // of the forward; the backward has twice as many
+    bool operator==(const LayerTime&) const = default;
+};
 struct LayerTimes {
-    PassTime dense, moe;                           // whole layers
-    PassTime embedding, head, mtp;                 // head with the loss; mtp besides its layer and head
-    PassTime attention;                            // of which the attention core
-    PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
-    double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
+    std::array<LayerTime, kMostLayerTypes> layer;  // by type (layer_types.h)
+    int types = 0;
+    PassTime embedding, head, mtp;  // head with the loss; mtp besides its layer and head
+    [[nodiscard]] const LayerTime& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan);
 
-// Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's.
-[[nodiscard]] double keys_met(const Model& model, double context, bool causal);
+// Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's (0:
+// none).
+[[nodiscard]] double keys_met(std::int64_t window, double context, bool causal);
 
 // FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
 // attention is not halved (Chowdhery et al. 2022, appendix B).
 struct ForwardFlops {
-    double layers = 0;     // with attention cores and mtp layers
+    double layers = 0;     // with attention cores, scans and mtp layers
     double attention = 0;  // attention cores, part of `layers`
+    double masked = 0;     // what of them a causal mask leaves out
     double head = 0;       // with those of mtp
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);

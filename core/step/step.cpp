@@ -56,46 +56,84 @@ double call_time(const Plan& plan, Routes& routes, const Operation& o) {
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
 }
 
-void add_exposed(StepWork& work, const Operation& o, double per_call) {
-    const int axis = unit_axis(o.group);
-    if (axis < 0) return;
-    const auto add = [&](UnitComm& u) {
-        (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
-            per_call * o.calls;
-    };
-    switch (o.unit) {
-    case Unit::every_layer: add(work.dense), add(work.moe); break;
-    case Unit::dense_layer: add(work.dense); break;
-    case Unit::moe_layer: add(work.moe); break;
-    case Unit::embedding: add(work.embedding); break;
-    case Unit::head: add(work.head); break;
-    default: break;
+// What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer.
+enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
+constexpr std::size_t kCovers = 5;
+
+Cover cover_of(const Operation& o) {
+    switch (o.group) {
+    case GroupKind::cp: return o.collective == Collective::all_to_all ? Cover::none : Cover::core;
+    case GroupKind::tp:
+        return o.unit == Unit::every_layer                                ? Cover::mixer
+               : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
+                                                                          : Cover::none;
+    case GroupKind::ep: return Cover::layer;
+    default: return Cover::none;
     }
 }
+std::string_view words_of(Cover c) {
+    constexpr std::array<std::string_view, kCovers> words{"attention core", "the products beside it",
+                                                          "the products beside it",
+                                                          "another micro-batch's compute", ""};
+    return words[static_cast<std::size_t>(c)];
+}
 
-// The operations of one axis, unit and phase share what may cover them. Seconds per unit and micro-batch.
+// Operations of a layer type that the same compute may cover. Seconds per layer and micro-batch.
 struct Shared {
     double need = 0, hidden = 0;
-    std::string_view behind;
     [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };
 
-constexpr std::size_t kUnits = 7;
+// Of one layer type: one Shared for each cover, forward and backward.
 class SharedTable {
   public:
-    // Axes that no layer speaks on share a place that nothing hides.
-    Shared& of(GroupKind group, Unit unit, bool forward) {
-        const int a = unit_axis(group);
-        if (a < 0) return rest_;
-        return table_[(static_cast<std::size_t>(a) * kUnits + static_cast<std::size_t>(unit)) * 2
+    explicit SharedTable(int types) : types_(types) {}
+    Shared& of(int type, Cover cover, bool forward) {
+        return table_[(static_cast<std::size_t>(type) * kCovers + static_cast<std::size_t>(cover)) * 2
                       + (forward ? 0 : 1)];
     }
-    Shared& of(const Operation& o) { return of(o.group, o.unit, o.phase == Phase::forward); }
+    // Calls use(type, its Shared) for the types that make a call.
+    template <typename F>
+    void each(const Operation& o, F&& use) {
+        if (unit_axis(o.group) < 0) return;
+        for (int t = 0; t < types_; ++t)
+            if (has(o.types, t)) use(t, of(t, cover_of(o), o.phase == Phase::forward));
+    }
+    // Of an operation's time what is exposed, over the layers of a device.
+    double exposed_share(const Operation& o, const LayerCounts& layers) {
+        if (unit_axis(o.group) < 0) return 0;
+        if (o.types == 0) return 1;  // embedding and head: nothing hides it
+        double all = 0, exposed = 0, first = -1;
+        bool alike = true;
+        each(o, [&](int t, const Shared& s) {
+            const double n = layers[static_cast<std::size_t>(t)], share = s.exposed_share();
+            if (first < 0) first = share;
+            alike = alike && share == first;
+            all += n;
+            exposed += n * share;
+        });
+        return alike || all <= 0 ? std::max(first, 0.0) : exposed / all;
+    }
+    [[nodiscard]] int types() const { return types_; }
 
   private:
-    std::array<Shared, UnitComm::kAxes * kUnits * 2> table_{};
-    Shared rest_;
+    std::array<Shared, kMostLayerTypes * kCovers * 2> table_{};
+    int types_;
 };
+
+void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
+    const int axis = unit_axis(o.group);
+    if (axis < 0) return;
+    const auto add = [&](UnitComm& u, double share) {
+        (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
+            o.call_s * share * o.calls;
+    };
+    if (o.unit == Unit::embedding) add(work.embedding, 1);
+    if (o.unit == Unit::head) add(work.head, 1);
+    shared.each(o, [&](int t, const Shared& s) {
+        add(work.layer[static_cast<std::size_t>(t)].comm, s.exposed_share());
+    });
+}
 
 double pass(const PassTime& t, bool forward) {
     return forward ? t.forward : t.input_grad + t.weight_grad;
@@ -107,31 +145,23 @@ double pass(const PassTime& t, bool forward) {
 void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
     const Overlap& flags = plan.training.overlap;
     const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
-    const LayerTimes& t = work.times;
-    const auto take = [&](Shared& s, bool allowed, double room, std::string_view behind) {
-        if (!allowed || s.need <= 0) return 0.0;
-        s.hidden = std::min(s.need, std::max(room, 0.0));
-        s.behind = behind;
-        return s.hidden;
-    };
-    const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-    const double core =
-        take(shared.of(GroupKind::cp, Unit::every_layer, forward),
-             flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention), "attention core");
-    const std::string_view beside = "the products beside it";
-    const double block = core
-                         + take(shared.of(GroupKind::tp, Unit::every_layer, forward), flags.tp,
-                                room(t.attention_block) - core, beside);
-    const double dense =
-        block
-        + take(shared.of(GroupKind::tp, Unit::dense_layer, forward), flags.tp, room(t.dense_mlp), beside);
-    double moe =
-        block + take(shared.of(GroupKind::tp, Unit::moe_layer, forward), flags.tp, room(t.moe_mlp), beside);
-    moe += take(shared.of(GroupKind::ep, Unit::moe_layer, forward),
-                flags.ep || traits_of(plan.layout.schedule).overlaps_pairs, room(t.moe) - moe,
-                "another micro-batch's compute");
-    (forward ? work.dense_busy.forward : work.dense_busy.input_grad) = dense;
-    (forward ? work.moe_busy.forward : work.moe_busy.input_grad) = moe;
+    for (int k = 0; k < shared.types(); ++k) {
+        const LayerTime& t = work.times.of(k);
+        const auto take = [&](Cover cover, bool allowed, double room) {
+            Shared& s = shared.of(k, cover, forward);
+            if (!allowed || s.need <= 0) return 0.0;
+            s.hidden = std::min(s.need, std::max(room, 0.0));
+            return s.hidden;
+        };
+        const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
+        double busy = take(Cover::core, flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention));
+        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy);
+        busy += take(Cover::mlp, flags.tp, room(t.mlp));
+        busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
+                     room(t.all) - busy);
+        PassTime& own = work.layer[static_cast<std::size_t>(k)].busy;
+        (forward ? own.forward : own.input_grad) = busy;
+    }
 }
 
 void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
@@ -139,14 +169,16 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
-        shared.of(o).need += o.call_s * o.calls;
+        shared.each(o, [&](int, Shared& s) { s.need += o.call_s * o.calls; });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
-        o.hidden_behind = shared.of(o).behind;
-        if (unit_axis(o.group) >= 0) add_exposed(work, o, o.call_s * shared.of(o).exposed_share());
+        bool hidden = false;
+        shared.each(o, [&](int, const Shared& s) { hidden = hidden || s.hidden > 0; });
+        o.hidden_behind = hidden ? words_of(cover_of(o)) : std::string_view{};
+        add_exposed(work, o, shared);
     }
 }
 
@@ -176,17 +208,16 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& sh
     if (device != comm.busiest_device) count_calls(plan, device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
-        o.exposed_s = o.time_s * shared.of(o).exposed_share();
+        o.exposed_s = o.time_s * shared.exposed_share(o, comm.busiest.types);
     }
 }
 
 void find_recompute(const Plan& plan, StepWork& work) {
-    work.dense_recompute = work.moe_recompute = {};
-    if (plan.training.recompute == Recompute::full) {
-        work.dense_recompute.input_grad = work.times.dense.forward;
-        work.moe_recompute.input_grad = work.times.moe.forward;
-    } else if (plan.training.recompute == Recompute::selective) {
-        work.dense_recompute.input_grad = work.moe_recompute.input_grad = work.times.attention.forward;
+    for (int k = 0; k < work.times.types; ++k) {
+        const LayerTime& t = work.times.of(k);
+        double& again = work.layer[static_cast<std::size_t>(k)].recompute.input_grad;
+        if (plan.training.recompute == Recompute::full) again = t.all.forward;
+        if (plan.training.recompute == Recompute::selective) again = t.attention.forward;
     }
 }
 
@@ -195,15 +226,16 @@ void find_recompute(const Plan& plan, StepWork& work) {
 void wait_for_host(const Plan& plan, StepWork& work) {
     const double launch = plan.cluster.gpu.efficiency.launch_s;
     const double repeats = plan.training.recompute == Recompute::full ? 1 : 0;
-    const auto wait = [&](PassTime& t, const PassTime& repeated, const UnitComm& comm, double launches) {
-        const double forward = t.forward + comm.sum(Phase::forward);
+    for (int k = 0; k < work.times.types; ++k) {
+        LayerTime& time = work.times.layer[static_cast<std::size_t>(k)];
+        const LayerWork& own = work.of(k);
+        PassTime& t = time.all;
+        const double forward = t.forward + own.comm.sum(Phase::forward);
         const double backward =
-            t.input_grad + t.weight_grad + repeated.input_grad + comm.sum(Phase::backward);
-        t.forward += std::max(launches * launch - forward, 0.0);
-        t.input_grad += std::max((kBackwardLaunches + repeats) * launches * launch - backward, 0.0);
-    };
-    wait(work.times.dense, work.dense_recompute, work.dense, work.times.dense_launches);
-    wait(work.times.moe, work.moe_recompute, work.moe, work.times.moe_launches);
+            t.input_grad + t.weight_grad + own.recompute.input_grad + own.comm.sum(Phase::backward);
+        t.forward += std::max(time.launches * launch - forward, 0.0);
+        t.input_grad += std::max((kBackwardLaunches + repeats) * time.launches * launch - backward, 0.0);
+    }
 }
 
 // Everything of one micro-batch on a chunk, by part.
@@ -216,13 +248,15 @@ struct ChunkWork {
 
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
-    c.compute = w.times.dense * k.dense;
-    c.compute += w.times.moe * k.moe;
-    c.busy = w.dense_busy * k.dense;
-    c.busy += w.moe_busy * k.moe;
-    c.recompute = w.dense_recompute.input_grad * k.dense + w.moe_recompute.input_grad * k.moe;
-    c.comm.add(w.dense, k.dense);
-    c.comm.add(w.moe, k.moe);
+    for (int t = 0; t < w.times.types; ++t) {
+        const double n = k.types[static_cast<std::size_t>(t)];
+        if (n <= 0) continue;
+        const LayerWork& own = w.of(t);
+        c.compute += w.times.of(t).all * n;
+        c.busy += own.busy * n;
+        c.recompute += own.recompute.input_grad * n;
+        c.comm.add(own.comm, n);
+    }
     if (k.first) {
         c.compute += w.times.embedding;
         c.comm.add(w.embedding, 1);
@@ -243,7 +277,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     work = {};
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
-    SharedTable shared;
+    SharedTable shared(work.times.types);
     time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);
     wait_for_host(plan, work);
@@ -295,14 +329,14 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
     return p;
 }
 
-struct LayerWork {
+struct DeviceWork {
     double compute = 0, recompute = 0;
     [[nodiscard]] double all() const { return compute + recompute; }
 };
 
 // What a device computes on average, all micro-batches.
-LayerWork mean_work(const Plan& plan, const StepWork& work, const Stages& stages, double runs) {
-    LayerWork sum, chunk;
+DeviceWork mean_work(const Plan& plan, const StepWork& work, const Stages& stages, double runs) {
+    DeviceWork sum, chunk;
     for (std::size_t i = 0; i < stages.chunk.size(); ++i) {
         if (i == 0 || !(stages.chunk[i] == stages.chunk[i - 1])) {
             const ChunkWork w = work_of(plan, work, stages.chunk[i]);
@@ -362,10 +396,7 @@ void rate(const Plan& plan, const Mesh& mesh, Step& s) {
                             : t.recompute == Recompute::selective ? f.attention
                                                                   : 0;
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
-    // Of the attention's FLOPs a causal mask leaves those of the keys that a query meets.
-    const double context = static_cast<double>(t.sequence_length);
-    const double causal_share = keys_met(plan.model, context, true) / keys_met(plan.model, context, false);
-    const double ideal_flops = 3 * (f.layers - f.attention * (1 - causal_share) + f.head) * batch / gpus;
+    const double ideal_flops = 3 * (f.layers - f.masked + f.head) * batch / gpus;
     s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
     const double peak = find_rates(plan).peak;
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
@@ -383,8 +414,8 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
-    const LayerWork longest{parts.work.compute.total(), parts.work.recompute};
-    const LayerWork mean = mean_work(plan, work, comm.stages, runs_of(shape.schedule, work.microbatches));
+    const DeviceWork longest{parts.work.compute.total(), parts.work.recompute};
+    const DeviceWork mean = mean_work(plan, work, comm.stages, runs_of(shape.schedule, work.microbatches));
     // Where the longest stage is so by its communication, it may compute less than the mean.
     const bool uneven = longest.all() > mean.all() * (1 + 1e-9);
     s.compute_s = uneven ? mean.compute : longest.compute;

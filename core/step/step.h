@@ -47,14 +47,22 @@ struct UnitComm {
     bool operator==(const UnitComm&) const = default;
 };
 
+// One layer of a type, one micro-batch.
+struct LayerWork {
+    UnitComm comm;
+    PassTime recompute;  // what recomputation adds to the input gradient
+    PassTime busy;       // of the compute: what already hides a transfer (backward whole)
+    bool operator==(const LayerWork&) const = default;
+};
+
 // What a step is made of before a schedule orders it. Units as in comm.h.
 struct StepWork {
     LayerTimes times;
-    PassTime dense_recompute, moe_recompute;  // what recomputation adds to a layer's input gradient
-    UnitComm dense, moe, embedding, head;
-    PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
-    double send_s = 0;              // one message to a neighbouring stage
-    double microbatches = 0;        // per step and replica
+    std::array<LayerWork, kMostLayerTypes> layer;  // by type (layer_types.h)
+    UnitComm embedding, head;
+    double send_s = 0;        // one message to a neighbouring stage
+    double microbatches = 0;  // per step and replica
+    [[nodiscard]] const LayerWork& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
     bool operator==(const StepWork&) const = default;
 };
 

@@ -27,16 +27,16 @@ void collect_calls(const Evaluation& e, GroupKind group, AxisCaption& out) {
     const auto in_layer = [&](const Operation& o) { return o.group == group && of_layer(o); };
     const auto& all = e.comm.operations;
     const bool layers = std::any_of(all.begin(), all.end(), in_layer);
-    double every = 0, dense = 0, moe = 0;
+    LayerCalls calls;
     for (const Operation& o : all) {
         if (o.group != group || (layers && !of_layer(o))) continue;
         if (std::find(out.collectives.begin(), out.collectives.end(), o.collective) == out.collectives.end())
             out.collectives.push_back(o.collective);
         if (o.unit == Unit::boundary) out.calls_per_boundary = 2;  // of two stages each has one of them
-        (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
+        calls.add(o);
         if (!o.on_other_stage) out.calls_per_step += o.count_per_step;
     }
-    if (layers) out.calls_per_layer = every + std::max(dense, moe);
+    if (layers) out.calls_per_layer = calls.most();
 }
 
 std::int64_t position_in_group(const GroupFactors& f, std::int64_t rank) {

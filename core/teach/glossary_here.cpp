@@ -182,7 +182,11 @@ constexpr std::array kRows{
         }},
     Row{"straggler", straggler},
     Row{"parameters", [](const Here& h) { return sentence(h.e.parameters.total, " here"); }},
-    Row{"active-parameters", [](const Here& h) { return sentence(h.e.parameters.active, " here"); }},
+    Row{"active-parameters",
+        [](const Here& h) {
+            return sentence(h.e.parameters.active, " here, ", h.e.parameters.active_without_embedding,
+                            " without the embedding's table");
+        }},
     Row{"gradients", [](const Here& h) { return of_fullest(h, &StageMemory::gradients); }},
     Row{"optimizer-state", [](const Here& h) { return of_fullest(h, &StageMemory::optimizer); }},
     Row{"activations", [](const Here& h) { return of_fullest(h, &StageMemory::activations); }},

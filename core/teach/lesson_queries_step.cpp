@@ -129,18 +129,18 @@ std::string operations_of(const QueryInput& in) {
     return text.empty() ? sentence(name_of(in.arg.group), " says nothing of its own") : text;
 }
 Answer calls_per_layer(const QueryInput& in) {
-    double every = 0, dense = 0, moe = 0;
+    LayerCalls calls;
     std::string what;
     for (const Operation& o : in.e.comm.operations) {
         if (o.group != in.arg.group || o.scope != Scope::layer || o.unit == Unit::boundary
             || o.unit == Unit::step)
             continue;
-        (o.unit == Unit::dense_layer ? dense : o.unit == Unit::moe_layer ? moe : every) += o.calls;
+        calls.add(o);
         what += sentence(what.empty() ? "" : "; ", whole_text(o.calls), " ", words_of(o.collective), " ",
                          name_of(o.phase), " (", o.what, ")");
     }
     if (what.empty()) return none(sentence(name_of(in.arg.group), " says nothing in a layer"));
-    return measure(every + std::max(dense, moe), "", what);
+    return measure(calls.most(), "", what);
 }
 Answer calls_per_step(const QueryInput& in) {
     return measure(traffic(in).count, "", operations_of(in));

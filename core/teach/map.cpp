@@ -45,7 +45,8 @@ bool belongs(const Operation& o, MapRowId id, MapStyle style) {
 }
 
 void add_traffic(const Builder& b, MapRow& row) {
-    double every = 0, dense = 0, moe = 0, sharded = 0;
+    LayerCalls calls;
+    double sharded = 0;
     std::array<double, 5> bytes{};  // by Collective
     for (const Operation& o : b.e.comm.operations) {
         if (o.on_other_stage || !belongs(o, row.id, b.style)) continue;
@@ -58,9 +59,7 @@ void add_traffic(const Builder& b, MapRow& row) {
         row.tier = std::max(row.tier, o.tier);
         row.sent_by_tier[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))] +=
             o.sent_bytes_per_rank;
-        if (o.unit == Unit::every_layer) every += o.calls;
-        if (o.unit == Unit::dense_layer) dense += o.calls;
-        if (o.unit == Unit::moe_layer) moe += o.calls;
+        calls.add(o);
         if (o.unit == Unit::step && o.scope == Scope::layer && o.group != GroupKind::edp) sharded += 1;
     }
     for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -68,7 +67,7 @@ void add_traffic(const Builder& b, MapRow& row) {
     std::stable_sort(row.collectives.begin(), row.collectives.end(), [&](Collective x, Collective y) {
         return bytes[static_cast<std::size_t>(x)] > bytes[static_cast<std::size_t>(y)];
     });
-    row.calls_per_layer = sharded > 0 ? sharded : every + std::max(dense, moe);
+    row.calls_per_layer = sharded > 0 ? sharded : calls.most();
     if (row.id == MapRowId::pp && b.e.step) row.bubble_s = b.e.step->bubble_s;
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("DeepSeek's node limit, balancing bias, dense layers and MTP layer are
     CHECK_FALSE(is_moe_layer(every_other, 3));
 }
 
-TEST_CASE("Qwen's sparse step and dense-only layers are read, and refused where they cannot be described") {
+TEST_CASE("Qwen's sparse step and dense-only layers are read, by a pattern where no number says them") {
     json c = mixtral();
     c["model_type"] = "qwen3_moe";
     c["num_experts"] = 8;
@@ -146,8 +146,13 @@ TEST_CASE("Qwen's sparse step and dense-only layers are read, and refused where 
     CHECK(moe_layers(m) == 14);
     CHECK_FALSE(is_moe_layer(m, 3));
     CHECK(is_moe_layer(m, 5));
+    CHECK(m.pattern.empty());
     c["mlp_only_layers"] = {5};
-    CHECK(names(refusal(c), "/mlp_only_layers"));
+    const Model among = model_from_hf(c, "x");
+    CHECK(moe_layers(among) == 15);
+    CHECK_FALSE(is_moe_layer(among, 5));
+    CHECK(is_moe_layer(among, 3));
+    CHECK_FALSE(among.pattern.empty());
     c["mlp_only_layers"] = {99};
     CHECK(names(refusal(c), "/mlp_only_layers"));
 }
@@ -168,9 +173,9 @@ TEST_CASE("a multimodal Gemma 3 is read by its text part, with the class's defau
 }
 
 TEST_CASE("an unknown model type is named together with the fields there are") {
-    const std::string text = refusal({{"model_type", "mamba2"}, {"state_size", 128}, {"d_model", 1}});
+    const std::string text = refusal({{"model_type", "hyena"}, {"state_size", 128}, {"d_model", 1}});
     CHECK(names(text, "/model_type"));
-    CHECK(names(text, "mamba2"));
+    CHECK(names(text, "hyena"));
     CHECK(names(text, "state_size"));
     CHECK(names(text, "deepseek_v3"));
     CHECK(names(refusal(json::object()), "/model_type"));

@@ -58,7 +58,26 @@ class RandomPlans {
         if (pick({0, 0, 1})) {
             m.attention = AttentionKind::mla;
             m.mla = Mla{pick({0, 16}), 8, 6, 2, 8};
+            if (pick({0, 1})) m.mla->index_heads = 2, m.mla->index_head_dim = 4, m.mla->index_top_k = 8;
         }
+        m.mtp_dense = m.moe && pick({0, 1});
+        if (m.vocab == 240) m.vocab_multiple = pick({0, 16});
+        if (pick({0, 0, 1})) make_pattern(m);
+    }
+    // Layers of every kind, cut at the end of the model.
+    void make_pattern(Model& m) {
+        m.linear =
+            Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
+        m.mamba = Mamba{pick({1, 2}), 64, 8, 8, 8, 4, 16, true, false, true};
+        const LayerFfn ffn = m.moe ? LayerFfn::moe : LayerFfn::dense;
+        m.pattern = {
+            {MixerKind::linear, ffn, 2}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
+        LayerRun window{MixerKind::window, LayerFfn::dense, 2};
+        window.head_dim = 16, window.window = 128, window.ffn_width = 96,
+        window.keys_as_values = pick({0, 1});
+        window.mamba_beside = pick({0, 1});
+        m.pattern.push_back(window);
+        m.pattern.push_back({MixerKind::none, ffn, 1});
     }
     void make_pipeline(Plan& p) {
         Layout& l = p.layout;
@@ -80,16 +99,14 @@ struct Held {
 // How often a stage has the tensors of a place.
 double times_on(const Model& m, const StageMemory& s, const Placement& x) {
     const auto mtp = static_cast<double>(s.mtp_layers), all = static_cast<double>(s.layers) + mtp;
-    const double moe = static_cast<double>(s.moe_layers) + (m.moe ? mtp : 0);
-    switch (x.place) {
-    case Place::every_layer: return all;
-    case Place::dense_layer: return all - moe;
-    case Place::moe_layer: return moe;
-    case Place::mtp: return mtp;
-    case Place::embedding:
-    case Place::head: return 1;
+    if (x.place == Place::mtp) return mtp;
+    if (x.place == Place::embedding || x.place == Place::head) return 1;
+    if (!m.pattern.empty()) {  // of the prediction layers one type's
+        const LayerTypes types = layer_types(m);
+        return sum_of(s.types, x.types) + (pentamesh::has(x.types, types.mtp) ? mtp : 0);
     }
-    return 0;
+    const double moe = static_cast<double>(s.moe_layers) + (m.moe && !m.mtp_dense ? mtp : 0);
+    return x.place == Place::every_layer ? all : x.place == Place::moe_layer ? moe : all - moe;
 }
 
 // What the fullest rank of a stage holds of the model before ZeRO, by the index ranges of its tensors.

@@ -48,7 +48,7 @@ TEST_CASE("the wait for the longest stage is named: it grows with that stage alo
     // Four layers more on one of four stages: the three others wait for them, three quarters on average.
     Plan p = pipeline({8, 12, 8, 8});
     const Evaluation e = evaluate(p);
-    const double layer = e.work.times.dense.total() * e.work.microbatches;
+    const double layer = e.work.times.of(0).all.total() * e.work.microbatches;
     CHECK(two - one == doctest::Approx(3 * layer));
 }
 

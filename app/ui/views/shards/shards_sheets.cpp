@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostPieces = 256;
 
 bool of_attention(const Placement& p) {
-    return p.kind == TensorKind::attention
+    return p.kind == TensorKind::attention || p.kind == TensorKind::mixer
            || (p.kind == TensorKind::norm && p.name.find("mlp") == std::string_view::npos);
 }
 

@@ -1,0 +1,424 @@
+// Families with experts and attention in every layer.
+#include "core/io/hf_families.h"
+
+#include <array>
+
+namespace pentamesh::hf {
+namespace {
+
+void windows_by_words(const Fields& f, Model& m, std::int64_t every) {
+    Layers layers = plain_layers(m);
+    if (!read_layer_types(f, layers) && every > 0 && m.sliding_window > 0) slide_all_but(layers, every);
+    set_layers(f, m, layers);
+}
+
+Model mixtral(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    return m;
+}
+
+Model phimoe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.norm = NormKind::layernorm;
+    m.attention_bias = f.flag("attention_bias", false);
+    m.head_bias = f.flag("lm_head_bias", false);
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    return m;
+}
+
+Model qwen2_moe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.qkv_bias = f.flag("qkv_bias", true);
+    if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    share_experts(*m.moe, 1, f.need("shared_expert_intermediate_size"));
+    m.moe->shared_expert_gate = true;
+    qwen_sparse_layers(f, m);
+    return m;
+}
+
+Model qwen3_moe(const Fields& f) {
+    // Without head_dim transformers takes hidden / heads here, unlike in Qwen 3's dense models.
+    Model m = gated_decoder(f);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.qk_norm = QkNorm::head;
+    if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    qwen_sparse_layers(f, m);
+    return m;
+}
+
+Model olmoe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.qk_norm = QkNorm::full;
+    m.sliding_window = 0;
+    m.moe = experts(f, "num_experts", "intermediate_size");
+    return m;
+}
+
+Model gpt_oss(const Fields& f) {
+    Model m = gated_decoder(f, {.head_dim = 64});
+    m.attention_bias = f.flag("attention_bias", true);
+    m.attention_sinks = m.mlp_bias = true;
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    m.moe->router_bias = true;
+    m.sliding_window = f.or_else("sliding_window", 128);
+    windows_by_words(f, m, 2);
+    return m;
+}
+
+// DeepSeek V2 and V3 and what follows their config: `bias` is V3's balancing bias of the router.
+Model deepseek(const Fields& f, bool bias) {
+    Model m;
+    m.layers = f.need("num_hidden_layers", Fields::kMostLayers);
+    m.hidden = f.need("hidden_size");
+    m.heads = m.kv_heads = f.need("num_attention_heads");
+    m.ffn = f.need("intermediate_size");
+    m.vocab = f.need("vocab_size");
+    m.ffn_kind = gated(f, "hidden_act", "silu");
+    m.tied_embeddings = f.flag("tie_word_embeddings", false);
+    m.attention_bias = f.flag("attention_bias", false);
+    latent_attention(f, m);
+    if (f.find("n_routed_experts") || f.find("num_experts_per_tok") || f.find("moe_intermediate_size")) {
+        m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
+        share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+        deepseek_sparse_layers(f, m);
+        m.moe->router_bias = bias;
+        limit_groups(f, *m.moe);
+    }
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    return m;
+}
+Model deepseek_v2(const Fields& f) {
+    return deepseek(f, f.text("topk_method", "greedy") == "noaux_tc");
+}
+Model deepseek_v3(const Fields& f) {
+    return deepseek(f, true);
+}
+
+// GLM-4.7-Flash and GLM-5 list dense and sparse layers by words in newer files.
+Model glm_latent(const Fields& f) {
+    Model m = deepseek(f, true);
+    const auto words = per_layer(f, "mlp_layer_types", m.layers);
+    if (words.empty() || !m.moe) return m;
+    Layers layers = plain_layers(m);
+    set_ffn(layers, [&](std::int64_t i) { return words[static_cast<std::size_t>(i)] == "sparse"; });
+    set_layers(f, m, layers);
+    return m;
+}
+
+// DeepSeek's routing on grouped attention: experts of one width, some for all tokens, first layers dense.
+void deepseek_experts(const Fields& f, Model& m) {
+    m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
+    m.moe->router_bias = true;
+    share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    deepseek_sparse_layers(f, m);
+    limit_groups(f, *m.moe);
+}
+
+// GLM-4.5 and later: biases of queries, keys and values alone.
+Model glm4_moe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.qkv_bias = f.flag("attention_bias", false);
+    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
+    m.sliding_window = 0;
+    deepseek_experts(f, m);
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    return m;
+}
+
+Model dots1(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.qk_norm = QkNorm::head;
+    deepseek_experts(f, m);
+    Layers layers = plain_layers(m);
+    if (!read_layer_types(f, layers)) m.sliding_window = 0;
+    set_layers(f, m, layers);
+    return m;
+}
+
+// Its expert bias is in the checkpoint unless the file says otherwise; the prediction layers are dense.
+Model ernie4_5_moe(const Fields& f) {
+    Model m = gated_decoder(f, {.tied = true});
+    m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
+    m.sliding_window = 0;
+    const nlohmann::json* count = f.find("moe_num_experts");
+    if (count && count->is_array())
+        f.fail("moe_num_experts",
+               "lists " + shown_json(*count) + ": experts for each kind of input cannot be stated by a plan");
+    const bool same_width = f.or_else("moe_intermediate_size", 0, 0) == 0;
+    m.moe = experts(f, f.find("moe_num_experts") ? "moe_num_experts" : "num_experts",
+                    same_width ? "intermediate_size" : "moe_intermediate_size",
+                    f.find("moe_k") ? "moe_k" : "num_experts_per_tok");
+    share_experts(*m.moe, f.or_else("moe_num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    m.moe->router_bias = f.flag("moe_use_aux_free", true);
+    const std::int64_t step = f.or_else("moe_layer_interval", 1, 1, Fields::kMostLayers);
+    const std::int64_t first = f.or_else("moe_layer_start_index", 1, 0);
+    std::int64_t last = f.or_else("moe_layer_end_index", m.layers - 1, -1);
+    if (last < 0) last = m.layers - 1;
+    if (step == 1 && last >= m.layers - 1) {
+        dense_before(f, "moe_layer_start_index", m, 1);
+    } else {
+        Layers layers = plain_layers(m);
+        set_ffn(layers, [&](std::int64_t i) { return (i + 1) % step == 0 && i >= first && i <= last; });
+        set_layers(f, m, layers);
+    }
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_dense = m.mtp_layers > 0;
+    return m;
+}
+
+// Hunyuan-Large and A13B: lists give each layer its experts; with cross-layer attention every second layer
+// uses the keys and values of the one before (Brandon et al. 2024).
+Model hunyuan_moe(const Fields& f) {
+    Model m = gated_decoder(f);
+    if (!f.find("head_dim")) m.head_dim = f.or_else("attention_head_dim", m.head_dim);
+    m.attention_bias = f.flag("attention_bias", false);
+    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
+    m.sliding_window = 0;
+    if (same_in_all(f, "num_experts", 1) > 1) {
+        m.moe = experts(f, "num_experts",
+                        f.find("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
+                        f.find("moe_topk") ? "moe_topk" : "num_experts_per_tok");
+        const bool shares = f.flag("use_mixed_mlp_moe", f.find("num_shared_expert") != nullptr);
+        if (shares) share_experts(*m.moe, same_in_all(f, "num_shared_expert", 1, 0), m.ffn);
+        dense_before(f, "moe_layer_num_skipped", m, 0);
+    }
+    if (!f.flag("use_cla", false)) return m;
+    const std::int64_t every = f.or_else("cla_share_factor", 2, 1, Fields::kMostLayers);
+    Layers layers = plain_layers(m);
+    for (std::size_t i = 0; i < layers.size(); ++i)
+        layers[i].shares_kv = static_cast<std::int64_t>(i) % every != 0;
+    set_layers(f, m, layers);
+    return m;
+}
+
+// What Ling 1 and Ling 2 share: one switch for the biases of queries, keys and values, one for all others.
+void ling_experts(const Fields& f, Model& m) {
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    const std::int64_t width = f.or_else("moe_shared_expert_intermediate_size", m.moe->expert_ffn);
+    if (f.flag("moe_router_enable_shared_expert", true))
+        share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), width);
+    m.moe->router_bias = f.flag("moe_router_enable_expert_bias", false);
+    dense_before(f, "first_k_dense_replace", m, 0);
+    limit_groups(f, *m.moe);
+}
+
+Model bailing_moe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
+    m.qkv_bias = f.flag("use_qkv_bias", false) && !m.attention_bias;
+    if (f.flag("use_bias", false) && !f.flag("use_qkv_bias", false))
+        f.fail("use_bias", "true without use_qkv_bias cannot be stated");
+    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
+    m.sliding_window = 0;
+    ling_experts(f, m);
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    return m;
+}
+
+// Norms of queries and keys over all heads; its prediction modules are in no checkpoint.
+Model minimax_m2(const Fields& f) {
+    Model m = gated_decoder(f);
+    if (f.flag("use_qk_norm", true)) {
+        const std::string type = f.text("qk_norm_type", "per_layer");
+        m.qk_norm = type == "per_layer" ? QkNorm::full : QkNorm::head;
+    }
+    m.sliding_window = 0;
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    m.moe->router_bias = f.flag("use_routing_bias", true);
+    m.ffn = 0;
+    return m;
+}
+
+// Llama 4: every third of four layers meets chunks of attention_chunk_size keys; its norms of queries and
+// keys have no weights.
+Model llama4(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.ffn = f.need("intermediate_size_mlp");
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    share_experts(*m.moe, 1, m.moe->expert_ffn);
+    m.sliding_window = f.or_else("attention_chunk_size", 8192);
+    Layers layers = plain_layers(m);
+    const std::int64_t step = f.or_else("interleave_moe_layer_step", 1, 1, Fields::kMostLayers);
+    if (const nlohmann::json* listed = f.find("moe_layers"); listed && listed->is_array())
+        set_ffn(layers, [&](std::int64_t i) {
+            return std::find(listed->begin(), listed->end(), nlohmann::json(i)) != listed->end();
+        });
+    else
+        set_ffn(layers, [&](std::int64_t i) { return (i + 1) % step == 0; });
+    if (!read_layer_types(f, layers)) {
+        const auto rotary = per_layer(f, "no_rope_layers", m.layers);
+        if (rotary.empty())
+            slide_all_but(layers, f.or_else("no_rope_layer_interval", 4, 1, Fields::kMostLayers));
+        for (std::size_t i = 0; i < rotary.size(); ++i)
+            layers[i].kind = rotary[i] == 0 ? MixerKind::full : MixerKind::window;
+    }
+    set_layers(f, m, layers);
+    return m;
+}
+
+Model granitemoe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.sliding_window = 0;
+    m.moe = experts(f, "num_local_experts", "intermediate_size");
+    share_experts(*m.moe, 1, f.or_else("shared_intermediate_size", 0, 0));
+    return m;
+}
+
+// LG AI Research 2026 (K-EXAONE).
+Model exaone_moe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.qk_norm = QkNorm::head;
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    m.moe->router_bias = true;
+    share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    limit_groups(f, *m.moe);
+    const auto sparse = per_layer(f, "is_moe_layer", m.layers);
+    if (sparse.empty()) dense_before(f, "first_k_dense_replace", m, 0);
+    Layers layers = plain_layers(m);
+    if (!sparse.empty())
+        set_ffn(layers, [&](std::int64_t i) {
+            const nlohmann::json& v = sparse[static_cast<std::size_t>(i)];
+            return v == true || v == 1;
+        });
+    if (!read_layer_types(f, layers)) m.sliding_window = 0;
+    set_layers(f, m, layers);
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    return m;
+}
+
+// Arcee AI 2025 (Trinity): a gate on attention's output, four norms a layer.
+Model afmoe(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.qk_norm = QkNorm::head;
+    m.attention_gate = AttentionGate::full;
+    m.post_norms = true;
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    m.moe->router_bias = true;
+    share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    dense_before(f, "num_dense_layers", m, 0);
+    limit_groups(f, *m.moe);
+    windows_by_words(f, m, f.or_else("global_attn_every_n_layers", 4, 1, Fields::kMostLayers));
+    return m;
+}
+
+// Xiaomi 2025 (MiMo-V2-Flash): windows with heads of their own and sinks, values narrower than keys.
+Model mimo_v2(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.value_head_dim = f.or_else("v_head_dim", 0);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
+    m.moe->router_bias = true;
+    share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    limit_groups(f, *m.moe);
+    m.sliding_window = f.or_else("sliding_window_size", f.or_else("sliding_window", 128));
+    const std::int64_t value = f.or_else("swa_v_head_dim", m.value_head_dim);
+    if (value != m.value_head_dim)
+        f.fail("swa_v_head_dim", "differs from v_head_dim: a plan cannot state that");
+    const auto windows = per_layer(f, "hybrid_layer_pattern", m.layers),
+               sparse = per_layer(f, "moe_layer_freq", m.layers);
+    Layers layers = plain_layers(m);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        LayerRun& l = layers[i];
+        if (!sparse.empty()) l.ffn = sparse[i] == 1 ? LayerFfn::moe : LayerFfn::dense;
+        const bool window = !windows.empty() && windows[i] == 1;
+        l.kind = window ? MixerKind::window : MixerKind::full;
+        l.sinks = f.flag(window ? "add_swa_attention_sink_bias" : "add_full_attention_sink_bias", window);
+        if (!window) continue;
+        const auto own = [](std::int64_t n, std::int64_t models) { return n == models ? 0 : n; };
+        l.heads = own(f.or_else("swa_num_attention_heads", m.heads), m.heads);
+        l.kv_heads = own(f.or_else("swa_num_key_value_heads", m.kv_heads), m.kv_heads);
+        l.head_dim = own(f.or_else("swa_head_dim", m.head_dim), m.head_dim);
+    }
+    set_layers(f, m, layers);
+    return m;
+}
+
+// StepFun 2026 (Step 3.5 Flash): windows with heads of their own, a gate for each head.
+Model step3p5(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.kv_heads = f.or_else("num_attention_groups", m.kv_heads);
+    m.qk_norm = QkNorm::head;
+    if (f.flag("use_head_wise_attn_gate", true)) m.attention_gate = AttentionGate::head;
+    m.sliding_window = f.or_else("sliding_window", 512);
+    m.moe = experts(f, "moe_num_experts", "moe_intermediate_size", "moe_top_k");
+    m.moe->router_bias = true;
+    share_experts(*m.moe, 1, f.need("share_expert_dim"));
+    Layers layers = plain_layers(m);
+    if (!read_layer_types(f, layers))
+        for (std::size_t i = 0; i < layers.size(); ++i)
+            layers[i].kind = i % 2 == 0 ? MixerKind::window : MixerKind::full;
+    const std::string listed = "," + f.text("moe_layers_enum", "") + ",";
+    set_ffn(layers, [&](std::int64_t i) {
+        return listed == ",," ? i > 0 : listed.find("," + std::to_string(i) + ",") != std::string::npos;
+    });
+    const nlohmann::json* other = f.find("attention_other_setting");
+    if (other && other->is_object()) {
+        const Fields own(*other, f.path(), f.prefix() + "/attention_other_setting");
+        const std::int64_t heads = own.or_else("num_attention_heads", m.heads),
+                           groups = own.or_else("num_attention_groups", m.kv_heads);
+        for (LayerRun& l : layers) {
+            if (l.kind != MixerKind::window) continue;
+            l.heads = heads == m.heads ? 0 : heads;
+            l.kv_heads = groups == m.kv_heads ? 0 : groups;
+        }
+    }
+    set_layers(f, m, layers);
+    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_dense = m.mtp_layers > 0;
+    return m;
+}
+
+// JetBrains 2026 (Mellum 2): Qwen 3's layers with windows in some.
+Model mellum(const Fields& f) {
+    Model m = gated_decoder(f);
+    m.qk_norm = QkNorm::head;
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    windows_by_words(f, m, 0);
+    return m;
+}
+
+constexpr std::array<Family, 30> kMoeFamilies{{{"afmoe", afmoe},
+                                               {"bailing_moe", bailing_moe},
+                                               {"bailing_moe_v2", bailing_moe},
+                                               {"deepseek_v2", deepseek_v2},
+                                               {"deepseek_v3", deepseek_v3},
+                                               {"deepseek_v32", deepseek_v3},
+                                               {"dots1", dots1},
+                                               {"ernie4_5_moe", ernie4_5_moe},
+                                               {"exaone_moe", exaone_moe},
+                                               {"glm4_moe", glm4_moe},
+                                               {"glm4_moe_lite", glm_latent},
+                                               {"glm4v_moe_text", glm4_moe},
+                                               {"glm_moe_dsa", glm_latent},
+                                               {"gpt_oss", gpt_oss},
+                                               {"granitemoe", granitemoe},
+                                               {"granitemoeshared", granitemoe},
+                                               {"hunyuan", hunyuan_moe},
+                                               {"hunyuan_v1_moe", hunyuan_moe},
+                                               {"kimi_k2", deepseek_v3},
+                                               {"llama4_text", llama4},
+                                               {"mellum", mellum},
+                                               {"mimo_v2_flash", mimo_v2},
+                                               {"minimax_m2", minimax_m2},
+                                               {"mixtral", mixtral},
+                                               {"olmoe", olmoe},
+                                               {"phimoe", phimoe},
+                                               {"qwen2_moe", qwen2_moe},
+                                               {"qwen3_moe", qwen3_moe},
+                                               {"solar_open", glm4_moe},
+                                               {"step3p5", step3p5}}};
+
+}  // namespace
+
+std::span<const Family> moe_families() {
+    return kMoeFamilies;
+}
+
+}  // namespace pentamesh::hf

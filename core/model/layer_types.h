@@ -1,0 +1,78 @@
+// Which kinds of layers has a model, and which layer is of which kind? One answer for models whose layers are
+// alike and for those with a pattern.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace pentamesh {
+
+inline constexpr int kMostLayerTypes = 24;
+using LayerMask = std::uint32_t;  // bit t: of type t
+using LayerCounts = std::array<std::uint32_t, kMostLayerTypes>;
+
+// One kind of layer with every size of its own filled in.
+struct LayerType {
+    MixerKind mixer = MixerKind::full;
+    LayerFfn ffn = LayerFfn::dense;
+    std::int64_t heads = 0, kv_heads = 0, head_dim = 0, value_head_dim = 0;
+    std::int64_t ffn_width = 0;  // of the dense MLP, alone or beside experts; 0: it has none
+    std::int64_t window = 0;     // 0: all keys
+    bool keys_as_values = false, shares_kv = false, sinks = false, mamba_beside = false;
+    bool operator==(const LayerType&) const = default;
+
+    [[nodiscard]] bool attends() const { return mixer == MixerKind::full || mixer == MixerKind::window; }
+    [[nodiscard]] bool has_mamba() const { return mixer == MixerKind::mamba || mamba_beside; }
+    [[nodiscard]] bool is_moe() const { return ffn == LayerFfn::moe; }
+};
+
+// Without a pattern type 0 is the layer with a dense MLP and type 1, where there are experts, the MoE layer.
+struct LayerTypes {
+    std::array<LayerType, kMostLayerTypes> type;
+    int size = 0;
+    // Whose tensors a multi-token-prediction layer has: attention over all keys where any layer has that, and
+    // experts where the model has any and `mtp_dense` does not say otherwise.
+    int mtp = 0;
+    bool complete = true;  // false: a pattern of more kinds than can be held; those beyond are left out
+
+    [[nodiscard]] const LayerType& operator[](int t) const { return type[static_cast<std::size_t>(t)]; }
+    [[nodiscard]] LayerMask all() const { return (LayerMask{1} << size) - 1; }
+    // The types that `wanted` is true of.
+    template <typename F>
+    [[nodiscard]] LayerMask where(F&& wanted) const {
+        LayerMask mask = 0;
+        for (int t = 0; t < size; ++t)
+            if (wanted((*this)[t])) mask |= LayerMask{1} << t;
+        return mask;
+    }
+    [[nodiscard]] LayerMask moe() const {
+        return where([](const LayerType& t) { return t.is_moe(); });
+    }
+};
+[[nodiscard]] LayerTypes layer_types(const Model& model);
+
+[[nodiscard]] constexpr bool has(LayerMask mask, int type) {
+    return ((mask >> type) & 1U) != 0;
+}
+
+// How many of layers begin .. end - 1 are of each type.
+[[nodiscard]] LayerCounts count_layers(const Model& model, const LayerTypes& types, std::int64_t begin,
+                                       std::int64_t end);
+// The type of one layer, 0 beyond the model's.
+[[nodiscard]] int type_of_layer(const Model& model, const LayerTypes& types, std::int64_t layer);
+
+// "window attention and MoE"
+[[nodiscard]] std::string words_of(const LayerType& type);
+
+// Layers of a mask.
+[[nodiscard]] inline double sum_of(const LayerCounts& counts, LayerMask mask) {
+    double n = 0;
+    for (int t = 0; t < kMostLayerTypes; ++t)
+        if (has(mask, t)) n += counts[static_cast<std::size_t>(t)];
+    return n;
+}
+
+}  // namespace pentamesh
