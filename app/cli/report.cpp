@@ -2,6 +2,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
+#include "core/plan/title.h"
 
 namespace pentamesh::cli {
 namespace {

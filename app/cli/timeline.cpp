@@ -8,6 +8,7 @@
 #include "core/mesh/places.h"
 #include "core/pipeline/stage_names.h"
 #include "core/pipeline/trace.h"
+#include "core/plan/title.h"
 #include "core/step/bubble.h"
 
 #include <array>
