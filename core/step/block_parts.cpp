@@ -3,13 +3,6 @@
 namespace pentamesh {
 namespace {
 
-void add(UnitComm& to, const UnitComm& from, double times) {
-    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
-        to.forward[i] += from.forward[i] * times;
-        to.backward[i] += from.backward[i] * times;
-    }
-}
-
 bool inside_blocks(GroupKind k) {
     return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
            || k == GroupKind::pp;
@@ -23,10 +16,10 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
     out.assign(stages.chunk.size(), {});
     for (std::size_t i = 0; i < out.size(); ++i) {
         const ChunkLayers& k = stages.chunk[i];
-        add(out[i].comm, work.dense, k.dense);
-        add(out[i].comm, work.moe, k.moe);
-        if (k.first) add(out[i].comm, work.embedding, 1);
-        if (k.last) add(out[i].comm, work.head, 1);
+        out[i].comm.add(work.dense, k.dense);
+        out[i].comm.add(work.moe, k.moe);
+        if (k.first) out[i].comm.add(work.embedding, 1);
+        if (k.last) out[i].comm.add(work.head, 1);
         out[i].recompute = work.dense_recompute.input_grad * k.dense + work.moe_recompute.input_grad * k.moe;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
