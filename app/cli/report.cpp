@@ -31,6 +31,8 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["comm"] = json_of_comm(plan, e);
     out["timeline"] = json_of_timeline(e.timeline, false);
     out["step"] = json_of_step(e);
+    if (!e.valid)
+        for (const char* part : {"groups", "memory", "comm", "timeline"}) void_figures(out[part]);
     return out;
 }
 

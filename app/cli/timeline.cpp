@@ -145,13 +145,14 @@ int timeline(const Context& context, const TimelineOptions& options) {
     if (e.timeline.empty() && e.valid)
         throw Error(ErrorKind::invalid, "", "/training/global_batch",
                     "the schedule has too many operations to list");
-    if (!options.trace.empty()) {
+    if (!options.trace.empty() && e.valid) {
         write_file(options.trace, trace_of(plan, e, costs));
     } else if (options.csv) {
         print(csv_of(e.timeline));
     } else if (context.json) {
         Json out = json_of_timeline(e.timeline, true);
         if (!e.timeline.empty()) out["bubble"] = json_of_bubble(bubble_of(e));
+        if (!e.valid) void_figures(out);
         add_validity(out, e);
         print(pretty(out));
     } else {

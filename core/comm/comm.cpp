@@ -307,6 +307,7 @@ class Rows {
         if (plan_.layout.zero == 0) {
             reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
             reduce_all(GroupKind::edp, experts, "experts' gradients");
+            two_copies(dense + experts);
             return;
         }
         const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
@@ -318,6 +319,19 @@ class Rows {
         shard_over(GroupKind::edp, shards, experts, kExperts);
         replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
                   "experts' gradients of the shard, across replicas");
+        two_copies(dense / static_cast<double>(n) + experts / static_cast<double>(shards));
+    }
+
+    // Of DualPipe's two copies of a stage, on devices d and p - 1 - d, each runs half of the micro-batches:
+    // their gradients are summed (deepseek-ai/DualPipe, issue 22). Each keeps half of the optimizer state,
+    // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
+    void two_copies(double numbers) {
+        if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || v_.pp <= 1) return;
+        using enum Collective;
+        put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, "gradients of a stage's two copies",
+            numbers * bytes_of(plan_.training.gradients), 1);
+        put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather,
+            "updated parameters of a stage's two copies", numbers * bytes_of(plan_.training.parameters), 1);
     }
 
     void reduce_all(GroupKind group, double numbers, std::string_view what) {

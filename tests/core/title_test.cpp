@@ -1,20 +1,16 @@
 // A title never stands over a plan that is another than it says.
-#include "core/io/presets.h"
+#include "shipped.h"
+
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
 #include "core/plan/title.h"
 
 #include <doctest/doctest.h>
-#include <filesystem>
 
 using namespace pentamesh;
+using namespace pentamesh::test;
 
 namespace {
-
-const Presets& presets() {
-    static const Presets all(std::filesystem::path(SOURCE_DIR) / "presets");
-    return all;
-}
 
 std::string name_after(const Plan& before, Plan after) {
     return with_true_title(before, std::move(after)).name;

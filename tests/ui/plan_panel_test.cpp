@@ -246,7 +246,7 @@ TEST_CASE("a number that was typed counts when the field is left, by a click or 
     type("layout.tp", "7000000");
     d.click_at(nowhere.center());
     CHECK(d.plan().layout.tp == 4);
-    CHECK(says(d, "7000000"));
+    CHECK(window_says(d, "7000000"));
     type("layout.tp", "2");
     REQUIRE(d.click("layout.pp"));  // another number is typed at once
     CHECK(d.plan().layout.tp == 2);
@@ -265,7 +265,7 @@ TEST_CASE("a number that was typed in a popover counts when the popover is left;
     CHECK(d.plan().training.sequence_length == 16384);
     leave_with("-1");
     CHECK(d.plan().training.sequence_length == 16384);
-    CHECK(says(d, "\"-1\""));
+    CHECK(window_says(d, "\"-1\""));
 }
 
 TEST_CASE("a command that is given while a number is typed takes that number first") {
@@ -308,5 +308,5 @@ TEST_CASE("the spread of GPUs' step times is typed, within the field's range") {
     CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
     type_into(d, "step.sigma", "edit.step.sigma", "-3 %");
     CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
-    CHECK(says(d, "-3 %"));
+    CHECK(window_says(d, "-3 %"));
 }
