@@ -250,6 +250,10 @@ TEST_CASE("a number that was typed counts when the field is left, by a click or 
     type("layout.tp", "2");
     REQUIRE(d.click("layout.pp"));  // another number is typed at once
     CHECK(d.plan().layout.tp == 2);
+    d.press({Key::a, true});
+    d.type("2");
+    d.press({Key::enter});
+    CHECK(d.plan().layout.pp == 2);
 }
 
 TEST_CASE("a number that was typed in a popover counts when the popover is left; a wrong one is said") {

@@ -236,7 +236,7 @@ std::string Shell::close_words() const {
     std::string others;
     for (const UnsavedPlan& p : document_.unsaved()) {
         if (p.plan.get() == &document_.plan()) continue;
-        others += (others.empty() ? "" : ", ") + title_of(*p.plan);
+        others += (others.empty() ? "" : "; ") + title_of(*p.plan);
     }
     if (!others.empty())
         words += (words.empty() ? "" : " ")

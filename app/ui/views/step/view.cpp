@@ -397,7 +397,10 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
     // Runs and stragglers set figures of the plan beside others: a plan with errors has none.
-    if (!valid && part < StepViewState::kConstants) return edit;
+    if (!valid && part < StepViewState::kConstants) {
+        c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
+        return edit;
+    }
     switch (part) {
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
