@@ -427,31 +427,3 @@ TEST_CASE("what a failure left open in the toolkit is ended: layers, parts and c
             ui.canvas().push_clip({0, 0, 10, 10});  // the end of the frame ends this one
         });
 }
-
-TEST_CASE("a plan that was changed on the command line opens as an edit: unsaved, and undo takes it back") {
-    Driver d("mesh-8");
-    const fs::path file = fs::temp_directory_path() / "pentamesh-set-test.plan.json";
-    d.shell.opened_from(file);
-    const Plan before = d.plan();
-    Plan set = before;
-    set.training.global_batch *= 2;
-    d.shell.edit_plan(set, "--set");
-    CHECK(d.plan() == set);
-    CHECK(d.shell.document().modified());
-    CHECK(d.shell.document().path() == file);
-    CHECK_FALSE(d.shell.may_close());
-    d.settle();
-    REQUIRE(d.click("dialog.cancel"));
-    d.press(kUndo);
-    CHECK(d.plan() == before);
-    CHECK_FALSE(d.shell.document().modified());
-}
-
-TEST_CASE("a plan that only --set made readable belongs to its file and is not saved there") {
-    Driver d("mesh-8");
-    const fs::path file = fs::temp_directory_path() / "pentamesh-set-test.plan.json";
-    d.shell.opened_from(file, false);
-    CHECK(d.shell.document().modified());
-    CHECK(d.shell.document().path() == file);
-    CHECK_FALSE(d.shell.document().can_undo());
-}
