@@ -51,6 +51,7 @@ int groups(const Context& context, const GroupsOptions& options) {
     const std::vector<GroupKind> kinds = asked_for(options, e);
     if (context.json) {
         Json out = json_of_groups(plan, e, kinds, !options.summary);
+        if (!e.valid) void_figures(out);
         add_validity(out, e);
         print(pretty(out));
     } else {

@@ -175,6 +175,13 @@ Json json_of_parameters(const std::string& name, const ParameterCounts& counts) 
             {"mtp", counts.mtp},       {"by_kind", std::move(by_kind)}};
 }
 
+void void_figures(Json& out) {
+    for (auto& [key, value] : out.items()) {
+        if (value.is_number() || value.is_boolean()) value = nullptr;
+        if (value.is_object()) void_figures(value);
+    }
+}
+
 void add_validity(Json& out, const Evaluation& e) {
     out["valid"] = e.valid;
     out["problems"] = json_of_problems(e.problems);

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/io/plan_json.h"
+#include "core/plan/title.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -43,11 +44,16 @@ std::filesystem::path file_of(const Context& context, const PlanArgument& argume
     return argument.name;
 }
 
-Plan load_plan(const Context& context, const PlanArgument& argument) {
+namespace {
+
+struct PlanText {
+    std::string text, name;  // and what it is called in errors
+};
+PlanText text_of(const Context& context, const PlanArgument& argument) {
     const Presets& presets = context.presets;
     if (presets.has(PresetKind::plan, argument.name)) {
         const std::string file = (presets.root() / "plans" / (argument.name + ".plan.json")).string();
-        return parse_plan(read_file(file), file, presets, argument.sets);
+        return {read_file(file), file};
     }
     std::error_code ignored;
     if (!looks_like_file(argument.name) && argument.name != "-"
@@ -58,8 +64,26 @@ Plan load_plan(const Context& context, const PlanArgument& argument) {
                     "there is no such file, and no such plan preset; the closest preset is \""
                         + std::string(nearest(argument.name, ids)) + "\"");
     }
-    const std::string text = ui::plan_text_inside(read_input(argument.name), argument.name);
-    return parse_plan(text, argument.name, presets, argument.sets);
+    return {ui::plan_text_inside(read_input(argument.name), argument.name), argument.name};
+}
+
+}  // namespace
+
+LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument) {
+    const PlanText in = text_of(context, argument);
+    LoadedPlan loaded{parse_plan(in.text, in.name, context.presets, argument.sets), std::nullopt};
+    if (argument.sets.empty()) return loaded;
+    try {
+        loaded.before = parse_plan(in.text, in.name, context.presets);
+    } catch (const Error&) {  // --set mends what is wrong with it: there is no plan to go back to
+        return loaded;
+    }
+    loaded.plan = with_true_title(*loaded.before, std::move(loaded.plan));
+    return loaded;
+}
+
+Plan load_plan(const Context& context, const PlanArgument& argument) {
+    return load_plan_and_sets(context, argument).plan;
 }
 
 int status_of(const Evaluation& evaluation) {

@@ -5,6 +5,7 @@
 #include "core/evaluate.h"
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ void add_json_flag(CLI::App& app, Context& context);
 // The text of a file, or of standard input for "-".
 [[nodiscard]] std::string read_input(const std::string& name);
 [[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
+struct LoadedPlan {
+    Plan plan;                   // with --set
+    std::optional<Plan> before;  // without; nullopt: nothing is set, or --set mends what could not be read
+};
+[[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
 // The file that the argument names; empty for a preset or standard input.
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
 

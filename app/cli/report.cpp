@@ -2,6 +2,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
+#include "core/plan/title.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -30,6 +31,8 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["comm"] = json_of_comm(plan, e);
     out["timeline"] = json_of_timeline(e.timeline, false);
     out["step"] = json_of_step(e);
+    if (!e.valid)
+        for (const char* part : {"groups", "memory", "comm", "timeline"}) void_figures(out[part]);
     return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <iostream>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
@@ -69,7 +70,10 @@ int open_window(Context& context, const PlanArgument& argument) {
         if (kind == ui::IncomingKind::model || kind == ui::IncomingKind::lesson) {
             args.opened = file;
         } else {
-            args.plan = load_plan(context, argument);
+            LoadedPlan loaded = load_plan_and_sets(context, argument);
+            args.saved = argument.sets.empty() || loaded.before.has_value();
+            if (loaded.before) args.edited = std::exchange(loaded.plan, std::move(*loaded.before));
+            args.plan = std::move(loaded.plan);
             if (kind == ui::IncomingKind::plan) args.plan_file = file;  // a picture is not written over
         }
     } else if (!argument.sets.empty()) {

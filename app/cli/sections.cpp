@@ -28,10 +28,6 @@ bool say_void(const Evaluation& e, Section& s) {
 
 }  // namespace
 
-std::string title_of(const Plan& plan) {
-    return plan.name.empty() ? plan.model.name : plan.name;
-}
-
 std::string summary_line(const Plan& plan, const Evaluation& e) {
     const Gpu& gpu = plan.cluster.gpu;
     return sentence(plan.model.name, " on ", plan.cluster.gpus, " × ", gpu.name.empty() ? gpu.id : gpu.name,

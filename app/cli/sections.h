@@ -19,7 +19,5 @@ namespace pentamesh::cli {
 [[nodiscard]] Section step_section(const Evaluation& e);
 // One line that says what was asked: model, GPUs, layout, batch.
 [[nodiscard]] std::string summary_line(const Plan& plan, const Evaluation& e);
-// The plan's name, or its model's where it has none.
-[[nodiscard]] std::string title_of(const Plan& plan);
 
 }  // namespace pentamesh::cli

@@ -20,6 +20,7 @@ void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section
             const Evaluation e = assess(plan);
             if (context.json) {
                 Json out = json_of(plan, e);
+                if (!e.valid) void_figures(out);
                 add_validity(out, e);
                 print(pretty(out));
             } else {

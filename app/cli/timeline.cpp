@@ -8,6 +8,7 @@
 #include "core/mesh/places.h"
 #include "core/pipeline/stage_names.h"
 #include "core/pipeline/trace.h"
+#include "core/plan/title.h"
 #include "core/step/bubble.h"
 
 #include <array>
@@ -144,13 +145,14 @@ int timeline(const Context& context, const TimelineOptions& options) {
     if (e.timeline.empty() && e.valid)
         throw Error(ErrorKind::invalid, "", "/training/global_batch",
                     "the schedule has too many operations to list");
-    if (!options.trace.empty()) {
+    if (!options.trace.empty() && e.valid) {
         write_file(options.trace, trace_of(plan, e, costs));
     } else if (options.csv) {
         print(csv_of(e.timeline));
     } else if (context.json) {
         Json out = json_of_timeline(e.timeline, true);
         if (!e.timeline.empty()) out["bubble"] = json_of_bubble(bubble_of(e));
+        if (!e.valid) void_figures(out);
         add_validity(out, e);
         print(pretty(out));
     } else {

@@ -49,7 +49,8 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     };
 
     ui::Shell shell(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan), host);
-    if (!args.plan_file.empty()) shell.opened_from(args.plan_file);
+    if (!args.plan_file.empty() || !args.saved) shell.opened_from(args.plan_file, args.saved);
+    if (args.edited) shell.edit_plan(*args.edited, "--set");
     if (!args.opened.empty()) shell.open_file(args.opened);
     shell.offer_recovery();
 

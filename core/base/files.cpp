@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -29,11 +30,33 @@ std::string too_large() {
     return "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read";
 }
 
+constexpr std::string_view kHalfWritten = ".new-";  // and a number
+
 // A name beside `path` that nobody else is writing to.
 fs::path name_beside(const fs::path& path) {
     fs::path name = path;
-    name += ".new-" + std::to_string(std::random_device{}());
+    name += std::string(kHalfWritten) + std::to_string(std::random_device{}());
     return name;
+}
+
+// What a process that was killed while it wrote `path` left beside it. It is removed once nobody has it
+// locked and it is old enough that its writer has had the time to lock it.
+void remove_left_over(const fs::path& path) {
+    constexpr std::chrono::seconds kTimeToLock{1};
+    const std::string begin = path.filename().string() + std::string(kHalfWritten);
+    std::error_code error;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        if (name.size() == begin.size() || !name.starts_with(begin)
+            || name.find_first_not_of("0123456789", begin.size()) != std::string::npos)
+            continue;
+        std::error_code ignored;
+        if (!fs::is_regular_file(it->symlink_status(ignored))) continue;
+        if (fs::file_time_type::clock::now() - fs::last_write_time(it->path(), ignored) < kTimeToLock)
+            continue;
+        if (FileLock::take(it->path(), false)) fs::remove(it->path(), ignored);
+    }
 }
 
 // A pipe or a device: nothing can be put in its place.
@@ -93,17 +116,10 @@ void write_file(const fs::path& path, std::string_view text) {
         return;
     }
     if (fs::exists(status) && !may_write(target)) fail(path, "cannot be written: it is read-only");
-    const fs::path fresh = name_beside(target);
-    std::string reason = write_flushed(fresh, text, target);
-    if (reason.empty()) {
-        fs::rename(fresh, target, error);
-        if (error) reason = error.message();
-    }
-    if (!reason.empty()) {
-        fs::remove(fresh, error);
-        fail(path, "cannot be written: " + reason);
-    }
+    const std::string reason = write_and_rename(name_beside(target), text, target);
+    if (!reason.empty()) fail(path, "cannot be written: " + reason);
     flush_folder(target.parent_path());
+    remove_left_over(target);
 }
 
 }  // namespace pentamesh

@@ -69,8 +69,15 @@ std::optional<double> seconds_size(std::string_view unit) {
 }
 
 std::optional<double> count_size(std::string_view unit) {
-    static constexpr std::array<Prefix, 5> kUnits{
-        {{"K", 1024}, {"Ki", 1024}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}}};
+    static constexpr std::array<Prefix, 9> kUnits{{{"K", 1024},
+                                                   {"k", 1024},
+                                                   {"Ki", 1024},
+                                                   {"M", 1e6},
+                                                   {"m", 1e6},
+                                                   {"B", 1e9},
+                                                   {"b", 1e9},
+                                                   {"T", 1e12},
+                                                   {"t", 1e12}}};
     for (const Prefix& u : kUnits)
         if (unit == u.text) return u.size;
     return std::nullopt;

@@ -10,7 +10,7 @@
 namespace pentamesh {
 
 enum class Dimension : std::uint8_t {
-    count,        // "10 M"; "8K" is 8,192, as sequence lengths are written
+    count,        // "10 M"; "8K" and "8k" are 8,192, as sequence lengths are written
     bytes,        // "80 GiB", "80 GB"
     bytes_per_s,  // "50 GB/s"; "400 Gb/s" are bits
     seconds,      // "3.1 µs"

@@ -53,8 +53,8 @@ bool made_like(int file, const std::filesystem::path& like) {
 
 #if defined(_WIN32)
 
-std::string write_flushed(const std::filesystem::path& fresh, std::string_view text,
-                          const std::filesystem::path& /*like*/) {
+std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
+                             const std::filesystem::path& target) {
     const HANDLE file =
         CreateFileW(fresh.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
     if (file == INVALID_HANDLE_VALUE) return reason_of(static_cast<int>(GetLastError()));
@@ -63,7 +63,10 @@ std::string write_flushed(const std::filesystem::path& fresh, std::string_view t
                        && written == text.size() && FlushFileBuffers(file) != 0;
     const auto error = static_cast<int>(GetLastError());
     CloseHandle(file);
-    return whole ? std::string() : reason_of(error);
+    if (whole && MoveFileExW(fresh.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING) != 0) return {};
+    const int reason = whole ? static_cast<int>(GetLastError()) : error;
+    DeleteFileW(fresh.c_str());
+    return reason_of(reason);
 }
 
 bool may_write(const std::filesystem::path& file) {
@@ -90,13 +93,16 @@ FileLock::~FileLock() {
 
 #else
 
-std::string write_flushed(const std::filesystem::path& fresh, std::string_view text,
-                          const std::filesystem::path& like) {
+std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
+                             const std::filesystem::path& target) {
     const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return reason_of(errno);
-    const bool whole = write_all(file, text) && made_like(file, like) && ::fsync(file) == 0;
+    static_cast<void>(::flock(file, LOCK_EX | LOCK_NB));  // not every file system can
+    const bool whole = write_all(file, text) && made_like(file, target) && ::fsync(file) == 0
+                       && ::rename(fresh.c_str(), target.c_str()) == 0;
     const int error = errno;
-    if (::close(file) != 0 && whole) return reason_of(errno);
+    if (!whole) ::unlink(fresh.c_str());
+    ::close(file);  // after fsync it has nothing left to fail with
     return whole ? std::string() : reason_of(error);
 }
 

@@ -9,10 +9,12 @@
 
 namespace pentamesh {
 
-// Makes a new file, writes it and flushes it to the disk. `like`, where it is there, lends it its mode and,
-// if the system allows that, its owner. Returns the system's reason for a failure; "": written.
-[[nodiscard]] std::string write_flushed(const std::filesystem::path& fresh, std::string_view text,
-                                        const std::filesystem::path& like);
+// Makes the new file `fresh`, writes it, flushes it to the disk and gives it the name `target`. A file that
+// is there lends it its mode and, if the system allows that, its owner. Until then `fresh` is locked: who can
+// lock it knows that nobody is writing it. Returns the system's reason for a failure, after which `fresh` is
+// gone and `target` as it was; "": written.
+[[nodiscard]] std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
+                                           const std::filesystem::path& target);
 // Whether the user may change a file that is there; renaming over it would not ask.
 [[nodiscard]] bool may_write(const std::filesystem::path& file);
 // Makes the names in a folder as durable as the files. Not every file system can; it is no error.

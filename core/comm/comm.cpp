@@ -379,6 +379,7 @@ class Rows {
         if (plan_.layout.zero == 0) {
             reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
             reduce_all(GroupKind::edp, experts, "experts' gradients");
+            two_copies(dense + experts);
             return;
         }
         const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
@@ -390,6 +391,19 @@ class Rows {
         shard_over(GroupKind::edp, shards, experts, kExperts);
         replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
                   "experts' gradients of the shard, across replicas");
+        two_copies(dense / static_cast<double>(n) + experts / static_cast<double>(shards));
+    }
+
+    // Of DualPipe's two copies of a stage, on devices d and p - 1 - d, each runs half of the micro-batches:
+    // their gradients are summed (deepseek-ai/DualPipe, issue 22). Each keeps half of the optimizer state,
+    // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
+    void two_copies(double numbers) {
+        if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || v_.pp <= 1) return;
+        using enum Collective;
+        put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, "gradients of a stage's two copies",
+            numbers * bytes_of(plan_.training.gradients), 1);
+        put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather,
+            "updated parameters of a stage's two copies", numbers * bytes_of(plan_.training.parameters), 1);
     }
 
     void reduce_all(GroupKind group, double numbers, std::string_view what) {
@@ -445,29 +459,6 @@ class Rows {
 };
 
 }  // namespace
-
-std::string_view name_of(Collective c) {
-    constexpr std::array<std::string_view, 5> names{"all_reduce", "all_gather", "reduce_scatter",
-                                                    "all_to_all", "send_recv"};
-    return names[static_cast<std::size_t>(c)];
-}
-std::string_view words_of(Collective c) {
-    constexpr std::array<std::string_view, 5> words{"all-reduce", "all-gather", "reduce-scatter",
-                                                    "all-to-all", "send-recv"};
-    return words[static_cast<std::size_t>(c)];
-}
-std::string_view name_of(Scope s) {
-    constexpr std::array<std::string_view, 4> names{"layer", "embedding", "head", "step"};
-    return names[static_cast<std::size_t>(s)];
-}
-std::string_view name_of(Phase p) {
-    constexpr std::array<std::string_view, 3> names{"forward", "backward", "step"};
-    return names[static_cast<std::size_t>(p)];
-}
-
-std::string rows_device_text(const Comm& comm) {
-    return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";
-}
 
 double sent_bytes(Collective c, std::int64_t n, double buffer_bytes) {
     if (n <= 1) return 0;

@@ -2,6 +2,8 @@
 #include "core/memory/memory_costs.h"
 #include "core/plan/names.h"
 
+#include <utility>
+
 namespace pentamesh {
 namespace {
 
@@ -50,6 +52,9 @@ class Waterfall {
         case Axis::cp:
             if (goal_.cp == 1) return;
             degrees_.cp = goal_.cp;
+            // Gradients are summed over cp too: its second group, unless dp_shard has made that one.
+            if (!reduces_) ++degrees_.communicators;
+            reduces_ = true;
             now_.layout.cp_comm = plan_.layout.cp_comm;
             add(times + std::to_string(goal_.cp),
                 "cuts every activation along the sequence; weights are copied");
@@ -82,13 +87,13 @@ class Waterfall {
         degrees_.dense_shard = goal_.dense_shard;
         degrees_.expert_shard = goal_.expert_shard;
         now_.layout.zero = plan_.layout.zero;
+        const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
         const std::string n = std::to_string(std::max(goal_.dense_shard, goal_.expert_shard));
         const int zero = plan_.layout.zero;
         if (zero == 0)
-            add("dp_shard " + n, "copies everything: nothing is sharded at ZeRO stage 0",
-                goal_.dense_shard > 1);
+            add("dp_shard " + n, "copies everything: nothing is sharded at ZeRO stage 0", new_group);
         else
-            add("ZeRO-" + std::to_string(zero) + " over " + n, zero_reason(zero), goal_.dense_shard > 1);
+            add("ZeRO-" + std::to_string(zero) + " over " + n, zero_reason(zero), new_group);
     }
 
     void apply_schedule() {
@@ -123,6 +128,7 @@ class Waterfall {
     Plan now_;
     Degrees degrees_, goal_;
     const std::vector<double>& in_flight_;
+    bool reduces_ = false;  // there is a group over which gradients of dense parameters are summed
     Stages stages_;
     Memory memory_;
     std::vector<SavingStep> steps_;

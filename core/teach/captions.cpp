@@ -89,9 +89,9 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
         out.text += sentence(", ", whole_text(out.calls_per_layer), " per layer");
     else if (out.calls_per_boundary > 0)
         out.text += sentence(", ", out.calls_per_boundary, " per micro-batch over every stage boundary, ",
-                             whole_text(out.calls_per_step), " per step and GPU");
+                             whole_text(out.calls_per_step), " per step on ", rows_device_text(e.comm));
     else if (out.calls_per_step > 0)
-        out.text += sentence(", ", whole_text(out.calls_per_step), " per step");
+        out.text += sentence(", ", whole_text(out.calls_per_step), " per step on ", rows_device_text(e.comm));
     return out;
 }
 

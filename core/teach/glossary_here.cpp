@@ -3,6 +3,7 @@
 #include "core/memory/memory_parts.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/rules/first_error.h"
 #include "core/teach/captions.h"
 #include "core/teach/glossary.h"
 
@@ -308,6 +309,11 @@ std::optional<bool> used_in(std::string_view id, const Plan& plan, const Evaluat
 }
 
 std::string in_this_plan(std::string_view id, const Plan& plan, const Evaluation& evaluation) {
+    if (!evaluation.valid) {
+        const auto computed = computed_terms();
+        const bool known = std::find(computed.begin(), computed.end(), id) != computed.end();
+        return known ? "—: " + first_error(evaluation.problems) : "";
+    }
     for (const Row& r : kRows)
         if (r.id == id) return r.text({plan, evaluation});
     const std::optional<bool> used = used_in(id, plan, evaluation);

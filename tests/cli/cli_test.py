@@ -185,6 +185,30 @@ class Results(unittest.TestCase):
         groups = run_json("groups", "llama-3-70b-3d", "--set", "layout.tp=7", "--json")[1]
         self.assertEqual(groups["axes"], [])
 
+    def test_the_json_of_an_impossible_plan_has_null_where_a_figure_would_stand(self):
+        def numbers(value):
+            if isinstance(value, dict):
+                return [n for v in value.values() for n in numbers(v)]
+            if isinstance(value, list):
+                return [n for v in value for n in numbers(v)]
+            return [value] if isinstance(value, (int, float)) else []
+        for command in ("memory", "comm", "timeline", "groups"):
+            status, out = run_json(command, "llama-3-70b-3d", "--set", "layout.tp=7", "--json")[:2]
+            self.assertEqual(status, 1)
+            self.assertIs(out.pop("valid"), False)
+            self.assertIn("tp = 7", out.pop("problems")[0]["message"])
+            self.assertEqual(numbers(out), [], command)
+        report = run_json("report", "llama-3-70b-3d", "--set", "layout.tp=7", "--json")[1]
+        for part in ("memory", "comm", "timeline", "groups"):
+            self.assertEqual(numbers(report[part]), [], part)
+        self.assertIsNone(report["step"])
+
+    def test_a_title_that_set_makes_false_is_not_printed(self):
+        _, out, _ = run("report", "llama-3-70b-3d", "--set", "cluster.gpus=512")
+        self.assertTrue(out.startswith("Llama 3 70B, 512 H100, tp 8 pp 4\n"), out[:60])
+        _, out, _ = run("report", "llama-3-70b-3d", "--set", "training.global_batch=512")
+        self.assertTrue(out.startswith("Llama 3 70B, tp 8 × pp 4"), out[:60])
+
     def test_a_rank_is_in_the_groups_that_the_groups_command_lists(self):
         rank = run_json("rank", "deepseek-v3-2048", "77", "--json")[1]
         groups = {a["axis"]: a["ranks"] for a in run_json("groups", "deepseek-v3-2048", "--json")[1]["axes"]}

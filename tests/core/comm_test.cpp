@@ -258,9 +258,41 @@ TEST_CASE("a stage's layers call as often and its neighbours send as much under 
         REQUIRE(e.step);
         // 8 micro-batches through 8 of 32 layers, be it as one copy or as two halves.
         CHECK(e.comm.operations.front().count_per_step == doctest::Approx(8 * 8));
-        const auto pp = static_cast<std::size_t>(GroupKind::pp);
-        CHECK(e.comm.by_axis[pp].sent_bytes_per_rank
-              == doctest::Approx(plain.comm.by_axis[pp].sent_bytes_per_rank));
+        const auto between_stages = [](const Comm& comm) {
+            double bytes = 0;
+            for (const Operation& o : comm.operations)
+                if (o.unit == Unit::boundary) bytes += o.sent_bytes_per_rank;
+            return bytes;
+        };
+        CHECK(between_stages(e.comm) == doctest::Approx(between_stages(plain.comm)));
+    }
+}
+
+// A stage lies on two devices, each of which runs half of the micro-batches: what both sum is what a device
+// holds of both its stages, cut over data parallelism before; n = 2, so half of each buffer leaves a rank.
+TEST_CASE("DualPipe's two copies of a stage sum their gradients and hand each other what they updated") {
+    for (const int zero : {0, 1, 3}) {
+        CAPTURE(zero);
+        Plan p = small_plan(64);
+        p.layout.tp = 8, p.layout.pp = 4, p.layout.dp_shard = 2, p.layout.sequence_parallel = true;
+        p.layout.zero = zero;
+        p.layout.schedule = Schedule::dualpipe;
+        p.training.global_batch = 16;
+        const Evaluation e = evaluate(p);
+        REQUIRE(e.valid);
+        double gradients = 0, parameters = 0;
+        for (const Operation& o : e.comm.operations) {
+            if (o.group != GroupKind::pp || o.unit != Unit::step || o.group_size != 2) continue;
+            if (o.collective == Collective::reduce_scatter) gradients += o.sent_bytes_per_rank;
+            if (o.collective == Collective::all_gather) parameters += o.sent_bytes_per_rank;
+        }
+        const double held = e.comm.reduced.dense.all() / (zero == 0 ? 1 : 2);
+        CHECK(gradients == doctest::Approx(held * bytes_of(p.training.gradients) / 2));
+        CHECK(parameters == doctest::Approx(held * bytes_of(p.training.parameters) / 2));
+        p.layout.schedule = Schedule::one_f_one_b;
+        for (const Operation& o : evaluate(p).comm.operations)
+            CHECK_FALSE((o.group == GroupKind::pp && o.unit == Unit::step
+                         && o.collective == Collective::reduce_scatter));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/system_files.h"
 #include "tests/folder.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -94,6 +95,50 @@ TEST_CASE("a read-only file is not replaced, though its folder would allow it") 
           })
           == 0);
     CHECK(read_file(folder.path / "a.plan.json") == "old");
+}
+
+TEST_CASE("what a killed writer left beside a file goes with the next save, what is being written stays") {
+    const Folder folder;
+    const fs::path file = folder.path / "a.plan.json";
+    const auto put = [&](const std::string& name, int seconds_ago) {
+        write_file(folder.path / name, "half");
+        const auto now = fs::file_time_type::clock::now();
+        fs::last_write_time(folder.path / name, now - std::chrono::seconds(seconds_ago));
+    };
+    put("a.plan.json.new-17", 60);
+    put("a.plan.json.new-18", 60);
+    put("a.plan.json.new-19", 0);
+    put("a.plan.json.new-mine", 60);
+    put("b.plan.json.new-17", 60);
+    const auto held = FileLock::take(folder.path / "a.plan.json.new-18", false);
+    REQUIRE(held);
+    write_file(file, "new");
+    CHECK(read_file(file) == "new");
+    CHECK_FALSE(fs::exists(folder.path / "a.plan.json.new-17"));
+    for (const char* stays :
+         {"a.plan.json.new-18", "a.plan.json.new-19", "a.plan.json.new-mine", "b.plan.json.new-17"})
+        CHECK(fs::exists(folder.path / stays));
+}
+
+TEST_CASE("a writer holds its new file locked until it has the file's name") {
+    const Folder folder;
+    const fs::path file = folder.path / "a.plan.json";
+    const pid_t child = fork();
+    if (child == 0) {
+        while (true) write_file(file, std::string(4'000'000, 'x'));
+    }
+    int seen = 0, taken = 0;
+    for (int i = 0; i < 20000 && seen < 20; ++i)
+        for (const auto& e : fs::directory_iterator(folder.path)) {
+            std::error_code gone;
+            if (e.path() == file || fs::file_size(e.path(), gone) == 0 || gone) continue;
+            ++seen;
+            if (FileLock::take(e.path(), false)) ++taken;
+        }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    CHECK(seen > 0);
+    CHECK(taken == 0);
 }
 
 TEST_CASE("a folder that went away is named, and no folder is made in its place") {

@@ -102,6 +102,29 @@ TEST_CASE("sixteen bytes a parameter, eighteen with gradients of four") {
     CHECK(in_this_plan("bytes-per-parameter", p, evaluate(p)).starts_with("2 + 4 + 4 + 8 = 18"));
 }
 
+TEST_CASE("parameters of four bytes are their own master copy, on the card as in memory") {
+    Plan p = preset("single-gpu");
+    p.training.parameters = p.training.gradients = Dtype::fp32;
+    const Evaluation e = evaluate(p);
+    CHECK(in_this_plan("bytes-per-parameter", p, e).starts_with("4 + 4 + 0 + 8 = 16"));
+    REQUIRE(e.memory.stage.size() == 1);
+    const StageMemory& m = e.memory.stage[0];
+    CHECK(m.parameters + m.gradients + m.optimizer
+          == doctest::Approx(16.0 * static_cast<double>(e.parameters.total)));
+}
+
+TEST_CASE("of an impossible plan the card has no figure, but the reason") {
+    Plan p = preset("llama-3-70b-3d");
+    p.layout.tp = 7;
+    const Evaluation e = evaluate(p);
+    REQUIRE_FALSE(e.valid);
+    for (const std::string_view term : computed_terms()) {
+        CAPTURE(term);
+        CHECK(in_this_plan(term, p, e).starts_with("—: tp = 7"));
+    }
+    CHECK(in_this_plan("phlogiston", p, e).empty());
+}
+
 TEST_CASE("names know whether the plan uses them, and those that a plan cannot tell say nothing") {
     const Plan p = preset("deepseek-v3-2048"), q = preset("hsdp-64");
     const Evaluation a = evaluate(p), b = evaluate(q);

@@ -72,9 +72,10 @@ TEST_CASE("counts take thousands in groups of three, K as in 8K and M") {
     CHECK(value("1 048 576", Dimension::count) == 1048576);
     CHECK(value("1_048_576", Dimension::count) == 1048576);
     CHECK(value("8K", Dimension::count) == 8192);
+    CHECK(value("8k", Dimension::count) == 8192);
     CHECK(value("10 M", Dimension::count) == 10e6);
     CHECK(value("15 T", Dimension::count) == 15e12);
-    for (const char* bad : {"", "8k", "1,5", "12,34", "one", "8 GB", "8192 tokens", "0x10"})
+    for (const char* bad : {"", "1,5", "12,34", "one", "8 GB", "8192 tokens", "0x10"})
         check_refused(bad, Dimension::count);
 }
 

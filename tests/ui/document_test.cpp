@@ -178,8 +178,9 @@ TEST_CASE("after a config.json title, notes and model's name are the new model's
     d.clipboard = hf_config();
     d.press({.key = Key::v, .ctrl = true});
     CHECK(d.plan().name.find("405B") == std::string::npos);
-    CHECK(d.plan().name == d.plan().model.name);
-    CHECK(d.plan().name != "the clipboard");
+    CHECK(d.plan().name.empty());
+    CHECK(d.plan().model.name != "the clipboard");
+    CHECK(d.shell.title().find(d.plan().model.name) != std::string::npos);
     CHECK(d.plan().notes.empty());
     CHECK(d.plan().cluster.gpus == 16384);
     d.press(kUndo);

@@ -225,3 +225,92 @@ TEST_CASE("a bandwidth takes the unit shown; bits are bits; what is refused is s
     CHECK(bandwidth() == 400e9);
     CHECK(window_says(d, "1 MB/s"));
 }
+
+TEST_CASE("a number that was typed counts when the field is left, by a click or by Tab; Escape drops it") {
+    Driver d("llama-3-70b-3d", {1600, 1300});
+    const auto type = [&](std::string_view name, std::string_view text) {
+        REQUIRE(d.click(name));
+        d.press({Key::a, true});
+        d.type(text);
+    };
+    const Rect nowhere = *d.shell.ui_state().rect_of("view.mesh");
+    type("plan.gpus", "512");
+    d.click_at(nowhere.center());
+    CHECK(d.plan().cluster.gpus == 512);
+    type("layout.tp", "4");
+    d.press({Key::tab});
+    CHECK(d.plan().layout.tp == 4);
+    type("layout.tp", "2");
+    d.press({Key::escape});
+    CHECK(d.plan().layout.tp == 4);
+    type("layout.tp", "7000000");
+    d.click_at(nowhere.center());
+    CHECK(d.plan().layout.tp == 4);
+    CHECK(window_says(d, "7000000"));
+    type("layout.tp", "2");
+    REQUIRE(d.click("layout.pp"));  // another number is typed at once
+    CHECK(d.plan().layout.tp == 2);
+    d.press({Key::a, true});
+    d.type("2");
+    d.press({Key::enter});
+    CHECK(d.plan().layout.pp == 2);
+}
+
+TEST_CASE("a number that was typed in a popover counts when the popover is left; a wrong one is said") {
+    Driver d("llama-3-70b-3d", {1600, 1300});
+    const auto leave_with = [&](std::string_view text) {
+        REQUIRE(d.click("mod.batch"));
+        REQUIRE(d.click("batch.sequence"));
+        d.press({Key::a, true});
+        d.type(text);
+        d.click_at({800, 60});
+    };
+    leave_with("16k");
+    CHECK(d.plan().training.sequence_length == 16384);
+    leave_with("-1");
+    CHECK(d.plan().training.sequence_length == 16384);
+    CHECK(window_says(d, "\"-1\""));
+}
+
+TEST_CASE("a command that is given while a number is typed takes that number first") {
+    Driver d("llama-3-70b-3d", {1600, 1300});
+    const Plan before = d.plan();
+    REQUIRE(d.click("plan.gpus"));
+    d.press({Key::a, true});
+    d.type("512");
+    d.press({.key = Key::n, .ctrl = true});
+    CHECK(d.plan() == d.presets.plan("single-gpu"));
+    d.press({Key::escape});
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().cluster.gpus == 512);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == before);
+}
+
+TEST_CASE("a value whose field is opened and left as it was is no edit, though what it shows is rounded") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("step.part_below", 2));
+    const Plan before = d.plan();
+    for (const char* id : {"constants.efficiency.gemm", "constants.tier.1.bytes_per_s"}) {
+        REQUIRE(d.click(id));
+        d.press({Key::enter});
+        REQUIRE(d.click(id));
+        d.click_at({800, 20});
+    }
+    CHECK(d.plan() == before);
+    CHECK_FALSE(d.shell.document().can_undo());
+}
+
+TEST_CASE("the spread of GPUs' step times is typed, within the field's range") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("step.part_below", 1));
+    type_into(d, "step.sigma", "edit.step.sigma", "2.5");
+    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.025));
+    type_into(d, "step.sigma", "edit.step.sigma", "4 %");
+    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
+    type_into(d, "step.sigma", "edit.step.sigma", "-3 %");
+    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
+    CHECK(window_says(d, "-3 %"));
+}

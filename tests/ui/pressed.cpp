@@ -24,16 +24,14 @@ Registry& registry() {
 struct Excused {
     std::string_view name, why;
 };
-constexpr std::array<Excused, 10> kExcused{{
+constexpr std::array<Excused, 8> kExcused{{
     {"Step", "a row of the step's data is read"},
     {"comm.ring", "explains the ring on hover"},
     {"constants.name", "explains the constant on hover"},
     {"constants.source", "shows the source on hover"},
     {"step.run", "a published run is read"},
     {"step.runs", "takes the wheel"},
-    {"step.sigma", "is stepped by its ends"},
     {"tensors.table", "a tensor is read"},
-    {"view.Memory", "is alone in its place"},
     {"view.fullscreen", "is the platform's"},
 }};
 

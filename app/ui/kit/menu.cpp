@@ -84,6 +84,7 @@ struct Menu {
             if (!item.detail.empty()) w = std::max(w, c.text_width(item.detail, ui.small()) + 48);
         }
         for (const std::size_t i : shown) h += row_height(items[i]) + gap_before(items[i]);
+        if (shown.empty()) h += kRow;  // says so
         w = std::min(w, screen.x - 16);
         h = std::clamp(h, 60.0f, screen.y - 24);
         return {std::clamp(anchor.x, std::min(8.0f, screen.x), std::max(8.0f, screen.x - 8 - w)),

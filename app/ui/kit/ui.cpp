@@ -128,8 +128,9 @@ void Ui::focus_ring(Rect r, float radius) {
     if (state_.focus_visible) canvas_.frame(r.inset(-2), theme_.link, 2, radius + 2);
 }
 
-void Ui::tooltip(std::string text) {
+void Ui::tooltip(std::string text, Rect clear) {
     tooltip_ = std::move(text);
+    tooltip_clear_ = clear;
 }
 
 void Ui::label(Rect r, std::string_view text, const TextStyle& style, Align align) {
@@ -162,6 +163,10 @@ void Ui::draw_tooltip() {
     Rect box{frame_.mouse.x + 14, frame_.mouse.y + 18, w + 24, h};
     if (box.right() > frame_.size.x - 8) box.x = std::max(8.0f, frame_.mouse.x - box.w - 8);
     if (box.bottom() > frame_.size.y - 8) box.y = std::max(8.0f, frame_.mouse.y - box.h - 8);
+    if (tooltip_clear_.h > 0 && tooltip_clear_.bottom() + 4 + box.h <= frame_.size.y)
+        box.y = tooltip_clear_.bottom() + 4;
+    else if (tooltip_clear_.h > 0 && tooltip_clear_.y - 4 - box.h >= 0)
+        box.y = tooltip_clear_.y - 4 - box.h;
     front.rect(box, theme_.raised, kRadius);
     front.frame(box, theme_.hairline, 1, kRadius);
     Rect text = box.inset(12, 8);

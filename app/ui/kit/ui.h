@@ -154,7 +154,8 @@ class Ui {
     [[nodiscard]] float take_wheel(Rect r);
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
-    void tooltip(std::string text);
+    // It covers nothing of `clear`, where the window has room beside that.
+    void tooltip(std::string text, Rect clear = {});
     // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
     void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 
@@ -177,6 +178,10 @@ class Ui {
     // One line of text; returns true when Enter was pressed. `focus_now` gives it the keyboard.
     bool text_field(std::string_view name, Rect r, std::string& text, std::string_view hint,
                     bool focus_now = false, bool* changed = nullptr);
+    // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
+    // does not. `fresh`: it is drawn for the first time.
+    enum class Typing : std::uint8_t { goes_on, taken, dropped };
+    Typing typed_value(std::string_view name, Rect r, std::string& text, bool fresh);
     bool link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index = 0,
               float size = 12);
     void swatch(Vec2 at, Color color, float size = 10);
@@ -253,6 +258,7 @@ class Ui {
     int layer_ = 0;
     Id hovered_now_ = 0;
     std::string tooltip_;
+    Rect tooltip_clear_;
     UiState::Part* part_ = nullptr;     // that is being drawn
     std::size_t part_areas_ = 0;        // where its areas begin
     Mark part_begun_;                   // clips inside it

@@ -180,4 +180,11 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     return result.entered;
 }
 
+Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
+    const bool entered = text_field(name, r, text, "", fresh);
+    if (entered) return Typing::taken;
+    if (pressed({Key::escape})) return Typing::dropped;
+    return !fresh && state_.edit != id(name) ? Typing::taken : Typing::goes_on;
+}
+
 }  // namespace pentamesh::ui

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -66,12 +67,14 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
         return std::nullopt;
     }
     if (state.editing == c.id) {
-        const bool fresh = state.edit_fresh;
-        state.edit_fresh = false;
-        const bool entered = ui.text_field("edit." + name, box, state.edit_text, "", fresh);
-        const bool left = !fresh && ui.state().edit == 0 && !entered;
-        if (entered || left || pressed({Key::escape})) state.editing.clear();
-        return entered ? typed_value(scene, c, state) : std::nullopt;
+        const bool fresh = std::exchange(state.edit_fresh, false);
+        const Ui::Typing typing = ui.typed_value("edit." + name, box, state.edit_text, fresh);
+        if (typing == Ui::Typing::goes_on) return std::nullopt;
+        state.editing.clear();
+        // The text that was there is rounded: it is no other value.
+        if (typing == Ui::Typing::dropped || state.edit_text == constant_text(c.unit, c.value))
+            return std::nullopt;
+        return typed_value(scene, c, state);
     }
     const Ui::Step step =
         ui.stepper(name, box, constant_text(c.unit, c.value), c.value > c.least, c.value < c.most, true);

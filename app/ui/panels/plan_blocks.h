@@ -13,8 +13,8 @@ using MaybeEdit = std::optional<PlanEdit>;
 // The factor in force, 1 where the layout leaves none.
 [[nodiscard]] std::int64_t shown_factor(const Plan& plan, Axis axis);
 
-// A text field in place of the value of the plan's number `pointer`. Returns the number once Enter was
-// pressed; one out of its range, or none, is refused (field_message).
+// A text field in place of the value of the plan's number `pointer`. Returns the number once the
+// field is left; one out of its range, or none, is refused (field_message).
 [[nodiscard]] std::optional<std::int64_t> typed_number(Ui& ui, std::string_view key, std::string_view pointer,
                                                        Rect box, PlanPanelState& state);
 void start_editing(PlanPanelState& state, std::string_view key, std::int64_t value);

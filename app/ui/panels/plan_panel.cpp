@@ -10,6 +10,7 @@
 #include "core/plan/ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -38,12 +39,11 @@ std::int64_t shown_factor(const Plan& plan, Axis axis) {
 
 std::optional<std::int64_t> typed_number(Ui& ui, std::string_view key, std::string_view pointer, Rect box,
                                          PlanPanelState& state) {
-    const bool fresh = state.edit_fresh;
-    state.edit_fresh = false;
-    const bool entered = ui.text_field("edit." + std::string(key), box, state.edit_text, "", fresh);
-    const bool left = !fresh && ui.state().edit == 0 && !entered;
-    if (entered || left || pressed({Key::escape})) state.editing.clear();
-    if (!entered) return std::nullopt;
+    const bool fresh = std::exchange(state.edit_fresh, false);
+    const Ui::Typing typing = ui.typed_value("edit." + std::string(key), box, state.edit_text, fresh);
+    if (typing == Ui::Typing::goes_on) return std::nullopt;
+    state.editing.clear();
+    if (typing == Ui::Typing::dropped || state.edit_text == state.edit_before) return std::nullopt;
     const std::optional<FieldRange> range = range_of(pointer);
     const Quantity typed = parse_quantity(state.edit_text, Dimension::count);
     if (typed.value && range && range->allows(*typed.value)) return static_cast<std::int64_t>(*typed.value);
@@ -56,7 +56,7 @@ std::optional<std::int64_t> typed_number(Ui& ui, std::string_view key, std::stri
 
 void start_editing(PlanPanelState& state, std::string_view key, std::int64_t value) {
     state.editing = key;
-    state.edit_text = std::to_string(value);
+    state.edit_text = state.edit_before = std::to_string(value);
     state.edit_fresh = true;
     state.refused.clear();
 }

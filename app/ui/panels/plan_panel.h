@@ -21,8 +21,8 @@ struct PlanPanelState {
     std::string menu;
     Rect menu_anchor;
     MenuState menu_state;
-    std::string editing;  // the number that is being typed: "tp", "gpus" ...; empty: none
-    std::string edit_text;
+    std::string editing;                 // the number that is being typed: "tp", "gpus" ...; empty: none
+    std::string edit_text, edit_before;  // as it is, as it was
     bool edit_fresh = false;
     std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none

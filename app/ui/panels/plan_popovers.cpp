@@ -83,6 +83,8 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
             edit = PlanEdit{with_number(scene.plan, r.pointer, *n),
                             std::string(r.label) + " " + thousands(*n), ""};
     ui.canvas().paragraph(room, text, ui.small(), 18);
+    if (!open && !state.refused.empty())
+        scene.next_hover.message = state.refusal;  // there is no field to say it at
     if (edit || !open) state.refused.clear();
     if (!open) state.menu.clear(), state.editing.clear();
     return edit;

@@ -14,7 +14,8 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kButton = 104, kButtonGap = 8;
-constexpr float kLeftRow = 36;
+constexpr Vec2 kPad{24, 20};
+constexpr float kHead = 28, kField = 30, kAboveButtons = 14, kButtonHeight = 30, kLeftRow = 36;
 constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
 
 bool asks_for_file(DialogKind kind) {
@@ -56,10 +57,11 @@ std::string age_text(std::filesystem::file_time_type time) {
     return minutes < 2880 ? said(minutes / 60, "hour") : said(minutes / 1440, "day");
 }
 
-float height_of(DialogKind kind, std::size_t left) {
-    if (kind == DialogKind::about) return 190;
-    if (kind != DialogKind::recover) return 158;
-    return 128 + kLeftRow * static_cast<float>(std::min(left, kMostLeft) + (left > kMostLeft ? 1 : 0));
+// Of what stands between a dialog's words and its buttons.
+float body_height(DialogKind kind, std::size_t left) {
+    if (asks_for_file(kind)) return kField;
+    if (kind != DialogKind::recover) return 0;
+    return kLeftRow * static_cast<float>(std::min(left, kMostLeft) + (left > kMostLeft ? 1 : 0));
 }
 
 // Buttons of a dialog's last row, from the right.
@@ -91,18 +93,26 @@ void Shell::close_dialog() {
 
 void Shell::draw_dialog(Ui& ui) {
     const Vec2 size = ui.frame().size;
-    const float w = std::min(480.0f, size.x - 32);
-    const float error_h =
-        dialog_.error.empty() ? 0 : ui.canvas().paragraph_height(w - 48, dialog_.error, ui.small(), 18) + 6;
+    const float wide = dialog_.kind == DialogKind::recover ? 680.0f : 480.0f;  // plans' names beside buttons
+    const float w = std::min(wide, size.x - 32);
+    const auto height = [&](std::string_view text, const TextStyle& style, float line) {
+        return text.empty() ? 0 : ui.canvas().paragraph_height(w - 2 * kPad.x, text, style, line) + 6;
+    };
     const std::string_view words = dialog_.kind == DialogKind::close ? dialog_.text : words_of(dialog_.kind);
-    const float h = std::min(height_of(dialog_.kind, left_names_.size()) + error_h, size.y - 32);
+    const float needed = 2 * kPad.y + kHead + height(words, ui.style(13, Tone::secondary), 20)
+                         + body_height(dialog_.kind, left_names_.size())
+                         + height(dialog_.error, ui.small(), 18) + kAboveButtons + kButtonHeight;
+    const float h = std::min(needed, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
     const auto layer = ui.open_layer("dialog", box, true);
-    Rect room = box.inset(24, 20);
-    Rect buttons = room.cut_bottom(30);
-    ui.canvas().text_in(room.cut_top(20), head_of(dialog_.kind), {Face::semibold, 14, ui.theme().text, 0});
+    Rect room = box.inset(kPad.x, kPad.y);
+    Rect buttons = room.cut_bottom(kButtonHeight);
+    room.cut_bottom(kAboveButtons);
+    ui.canvas().text_in(room.cut_top(kHead - 8), head_of(dialog_.kind),
+                        {Face::semibold, 14, ui.theme().text, 0});
     room.cut_top(8);
-    if (!words.empty()) room.cut_top(ui.canvas().paragraph(room, words, ui.style(13, Tone::secondary), 20));
+    if (!words.empty())
+        room.cut_top(ui.canvas().paragraph(room, words, ui.style(13, Tone::secondary), 20) + 6);
     bool close = !layer.stays();
     if (asks_for_file(dialog_.kind)) close = draw_file_dialog(ui, room, buttons) || close;
     if (dialog_.kind == DialogKind::recover) close = draw_recovery_dialog(ui, room, buttons) || close;
@@ -123,7 +133,7 @@ bool Shell::draw_close_dialog(Ui& ui, Rect buttons) {
 // The path of a file, and below it what was wrong with the last one. True: the dialog is done.
 bool Shell::draw_file_dialog(Ui& ui, Rect room, Rect buttons) {
     const bool entered =
-        ui.text_field("dialog.path", room.cut_top(30), dialog_.text, "path of a file", dialog_.fresh);
+        ui.text_field("dialog.path", room.cut_top(kField), dialog_.text, "path of a file", dialog_.fresh);
     dialog_.fresh = false;
     draw_error(ui, room, dialog_.error);
     const bool go =

@@ -7,6 +7,8 @@
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
+#include "core/plan/changes.h"
+#include "core/plan/title.h"
 #include "render/page.h"
 #include "render/png.h"
 
@@ -83,13 +85,7 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
 }
 
 Plan with_model_of(const Plan& plan, const Model& model) {
-    Plan p = plan;
-    p.model = model;
-    p.model_source = {};
-    p.layout.stage_layers.clear();
-    p.name = model.name;
-    p.notes.clear();
-    return p;
+    return with_true_title(plan, with_model(plan, model, ""));
 }
 
 }  // namespace pentamesh::ui

@@ -28,7 +28,7 @@ struct Incoming {
 // or page has none.
 [[nodiscard]] std::string plan_text_inside(const std::string& text, const std::string& name);
 
-// `plan` with another model. Title and notes described the old one: the title is the new model's.
+// `plan` with another model. Title and notes described the old one: they go.
 [[nodiscard]] Plan with_model_of(const Plan& plan, const Model& model);
 
 }  // namespace pentamesh::ui

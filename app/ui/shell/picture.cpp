@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/explain/plan_line.h"
 #include "core/io/plan_json.h"
+#include "core/plan/title.h"
 #include "render/page.h"
 #include "render/png.h"
 
@@ -68,8 +69,7 @@ void draw_sheet(Ui& ui, PictureSheet& sheet, std::optional<ViewId> view) {
     c.rect({0, 0, size.x, size.y}, ui.theme().window);
     Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
     const Plan& p = sheet.scene.plan;
-    c.text_in(room.cut_top(24), p.name.empty() ? p.model.name : p.name,
-              {Face::semibold, 16, ui.theme().text, 0});
+    c.text_in(room.cut_top(24), title_of(p), {Face::semibold, 16, ui.theme().text, 0});
     const std::string line = assumptions_line(p, sheet.scene.evaluation);
     room.cut_top(c.paragraph(room, line, ui.small(), 18) + 8);
     const Rect status = room.cut_bottom(24);
@@ -175,10 +175,8 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     for (int i = 0; i < 2; ++i)
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
-    if (!vector)
-        return encode_png(surface.read(), {{"Title", plan.name.empty() ? plan.model.name : plan.name},
-                                           {"pentamesh.plan", text}});
-    Page page(ending == "svg" ? PageFormat::svg : PageFormat::pdf, request.size, fonts, plan.name, text);
+    if (!vector) return encode_png(surface.read(), {{"Title", title_of(plan)}, {"pentamesh.plan", text}});
+    Page page(ending == "svg" ? PageFormat::svg : PageFormat::pdf, request.size, fonts, title_of(plan), text);
     surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
     return page.finish();
 }

@@ -5,6 +5,7 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/plan/title.h"
 
 #include <algorithm>
 #include <exception>
@@ -55,6 +56,7 @@ void Shell::evaluate_now() {
 
 void Shell::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
+    edit->plan = with_true_title(document_.plan(), std::move(edit->plan));
     document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     dirty_ = true;
 }
@@ -65,8 +67,7 @@ void Shell::say(std::string text) {
 }
 
 std::string Shell::title() const {
-    const std::string name = document_.plan().name.empty() ? "unnamed plan" : document_.plan().name;
-    return name + (document_.modified() ? " *" : "") + " – Pentamesh";
+    return title_of(document_.plan()) + (document_.modified() ? " *" : "") + " – Pentamesh";
 }
 
 double Shell::idle_s() const {
@@ -267,7 +268,18 @@ void Shell::later(std::string what, std::function<void()> run) {
     dirty_ = true;
 }
 
+// A number that is being typed when a command is given is taken first: the field is left, and the next frame
+// makes an edit of it.
+bool Shell::leave_typed_number() {
+    const bool typing = !panel_.editing.empty() || views_.step.typing();
+    if (!typing || state_.edit == 0) return false;
+    leave_text_field();
+    dirty_ = true;
+    return true;
+}
+
 void Shell::run_queue() {
+    if (queue_.empty() || leave_typed_number()) return;
     for (const Queued& q : std::exchange(queue_, {})) {
         guarded(q.what, q.run);
         dirty_ = true;

@@ -65,8 +65,10 @@ class Shell {
     // it. The plan that was open comes back with undo.
     void open_file(const std::filesystem::path& path);
     void open_text(const std::string& text, const std::string& origin);
-    void open_plan(Plan plan);                            // a preset's
-    void opened_from(const std::filesystem::path& path);  // the plan given at the start is this file's
+    void open_plan(Plan plan);  // a preset's
+    // The plan given at the start is this file's; `saved` false: but not as it stands there.
+    void opened_from(const std::filesystem::path& path, bool saved = true);
+    void edit_plan(Plan plan, std::string what);  // a step of undo, as an edit made by hand
     // A picture could not be written: the dialog is shown again with the reason.
     void picture_failed(const std::filesystem::path& path, std::string reason);
     // Runs a command once the frame that is being drawn is done.
@@ -183,6 +185,7 @@ class Shell {
     void apply(std::optional<PlanEdit> edit);
     void later(std::string what, std::function<void()> run);
     void run_queue();
+    bool leave_typed_number();
     // Runs `act`; what it throws is said, with `what` was being done. False: it threw.
     bool guarded(std::string_view what, const std::function<void()>& act);
     // The same while a frame is drawn; the reason stands in `room`, and what was begun in `ui` is ended.

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "core/plan/title.h"
 
 #include <string>
 #include <utility>
@@ -22,15 +23,13 @@ fs::path absolute_of(const fs::path& path) {
 }
 
 std::string name_of(const Document& d) {
-    const Plan& p = d.plan();
-    if (!p.name.empty()) return p.name;
-    return d.path().empty() ? p.model.name : d.path().filename().string();
+    return d.plan().name.empty() && !d.path().empty() ? d.path().filename().string() : title_of(d.plan());
 }
 
 // "Two nodes of four" as a file is called: two-nodes-of-four. Letters beyond ASCII stay.
 std::string file_name_of(const Plan& plan) {
     std::string name;
-    for (const char c : plan.name.empty() ? plan.model.name : plan.name) {
+    for (const char c : title_of(plan)) {
         const bool capital = c >= 'A' && c <= 'Z';
         const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_'
                            || static_cast<unsigned char>(c) >= 0x80;
@@ -63,13 +62,21 @@ void Shell::replace_plan(OpenedPlan opened, const std::string& named) {
 }
 
 void Shell::open_plan(Plan plan) {
-    const std::string name = plan.name.empty() ? plan.model.name : plan.name;
+    const std::string name = title_of(plan);
     replace_plan({std::move(plan)}, name);
 }
 
-void Shell::opened_from(const fs::path& path) {
-    document_.belongs_to(absolute_of(path));
-    add_recent(settings_, path);
+void Shell::opened_from(const fs::path& path, bool saved) {
+    const fs::path file = path.empty() ? path : absolute_of(path);
+    if (saved)
+        document_.belongs_to(file);
+    else
+        document_.replace_unmodified({document_.plan(), file, false});
+    if (!path.empty()) add_recent(settings_, path);
+}
+
+void Shell::edit_plan(Plan plan, std::string what) {
+    apply(PlanEdit{std::move(plan), std::move(what), ""});
 }
 
 // `path` is where it was read from; empty: from no file.
@@ -189,7 +196,7 @@ void Shell::look_for_left_plans() {
         std::string name = left.file.filename().string();
         try {
             const Plan plan = parse_plan(read_file(left.file), left.file.string(), presets_);
-            name = plan.name.empty() ? plan.model.name : plan.name;
+            name = title_of(plan);
         } catch (const Error&) {
             name += " (cannot be read)";  // why is said when it is opened
         }
@@ -229,7 +236,7 @@ std::string Shell::close_words() const {
     std::string others;
     for (const UnsavedPlan& p : document_.unsaved()) {
         if (p.plan.get() == &document_.plan()) continue;
-        others += (others.empty() ? "" : ", ") + (p.plan->name.empty() ? p.plan->model.name : p.plan->name);
+        others += (others.empty() ? "" : "; ") + title_of(*p.plan);
     }
     if (!others.empty())
         words += (words.empty() ? "" : " ")

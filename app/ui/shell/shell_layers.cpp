@@ -1,6 +1,7 @@
 // What lies over the panels: the bar's menus, the command palette, the sheet of keys, the line that passes
 // by.
 #include "app/ui/shell/shell.h"
+#include "core/plan/title.h"
 
 #include <algorithm>
 #include <array>
@@ -94,8 +95,7 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
         if (hit.clicked) palette_ = true, palette_state_ = {};
     }
     // The plan's name in the middle of the window, where it has room.
-    const Plan& p = document_.plan();
-    std::string plan_name = p.name.empty() ? p.model.name : p.name;
+    std::string plan_name = title_of(document_.plan());
     if (document_.modified()) plan_name += " *";
     const TextStyle strong = ui.title();
     const float w = std::min(c.text_width(plan_name, strong), row.w - 24);

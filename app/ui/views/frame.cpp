@@ -51,7 +51,7 @@ namespace {
 void draw_void(Ui& ui, Rect room, const Scene& scene) {
     Canvas& c = ui.canvas();
     const std::string why = "No figures: " + first_error(scene.evaluation.problems);
-    const float w = std::min(room.w, 560.0f);
+    const float w = std::min(room.w, 640.0f);
     const float h = c.paragraph_height(w, why, ui.style(13), 20);
     Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - (h + 24) / 2), w, h + 24};
     c.push_clip(room);

@@ -122,8 +122,12 @@ MeshCaption mesh_caption(const Scene& scene) {
     if (colon == std::string::npos) return {c.text, ""};
     MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
     const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.group)];
-    if (t.sent_bytes_per_rank > 0)
-        out.plain += ", " + traffic_text(t.sent_bytes_per_rank) + " sent per GPU and step";
+    if (t.sent_bytes_per_rank <= 0) return out;
+    const Comm& comm = scene.evaluation.comm;
+    out.plain +=
+        ", " + traffic_text(t.sent_bytes_per_rank)
+        + (comm.stages.devices > 1 ? " a step per GPU of stage " + std::to_string(comm.busiest_device)
+                                   : std::string(" sent per GPU and step"));
     return out;
 }
 

@@ -8,11 +8,13 @@
 #include "core/base/number.h"
 #include "core/base/quantity.h"
 #include "core/plan/names.h"
+#include "core/plan/ranges.h"
 #include "core/rules/first_error.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -80,7 +82,8 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
                   time_text(s.time_s) + "  " + percent(s.time_s / step.time_s), ui.small(), Align::right);
         if (hit.hovered)
             ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + percent(s.time_s / step.time_s)
-                       + " of the step; click to explain");
+                           + " of the step; click to explain",
+                       {room.x, room.y, room.w, row_h * static_cast<float>(slices.size() + 1)});
         if (hit.clicked) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(s.part);
@@ -255,6 +258,33 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
 
 // ---- stragglers ---------------------------------------------------------------------------------------
 
+// The spread, stepped by whole per cents or typed, within the field's range.
+std::optional<double> spread_box(Ui& ui, Rect box, double cv, StepViewState& state) {
+    const FieldRange range = range_of("/training/straggler_cv").value_or(FieldRange{0, 1});
+    if (!state.typing_sigma) {
+        const Ui::Step step =
+            ui.stepper("step.sigma", box, percent(cv), cv > range.least, cv < range.most, true);
+        if (step.edit_requested) {
+            state.typing_sigma = state.sigma_fresh = true;
+            state.sigma_text = percent(cv);
+        }
+        if (step.edit_requested || step.by != 0) state.sigma_refusal.clear();
+        if (step.by == 0) return std::nullopt;
+        return std::clamp(std::round(cv * 100 + step.by) / 100, range.least, range.most);
+    }
+    const bool fresh = std::exchange(state.sigma_fresh, false);
+    const Ui::Typing typing = ui.typed_value("edit.step.sigma", box, state.sigma_text, fresh);
+    if (typing == Ui::Typing::goes_on) return std::nullopt;
+    state.typing_sigma = false;
+    if (typing == Ui::Typing::dropped || state.sigma_text == percent(cv)) return std::nullopt;
+    const Quantity typed = parse_quantity(state.sigma_text, Dimension::share, "%");
+    if (typed.value && range.allows(*typed.value)) return typed.value;
+    state.sigma_refusal = typed.value ? "\"" + state.sigma_text + "\" is refused: it must be from "
+                                            + percent(range.least) + " to " + percent(range.most) + "."
+                                      : typed.refusal + ".";
+    return std::nullopt;
+}
+
 std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
@@ -271,12 +301,15 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
         return r;
     };
     Rect spread = row("σ of a GPU's step time");
-    const Ui::Step by =
-        ui.stepper("step.sigma", spread.cut_left(110).inset(0, 1), percent(cv), cv > 0, cv < 1, true);
-    if (by.by != 0) {
+    if (const auto sigma = spread_box(ui, spread.cut_left(110).inset(0, 1), cv, state)) {
         Plan p = scene.plan;
-        p.training.straggler_cv = std::clamp(std::round(cv * 100 + by.by) / 100, 0.0, 1.0);
+        p.training.straggler_cv = *sigma;
         edit = PlanEdit{p, "straggler σ " + percent(p.training.straggler_cv), ""};
+    }
+    if (!state.sigma_refusal.empty()) {
+        TextStyle bad = ui.small();
+        bad.color = ui.theme().bad;
+        left.cut_top(c.paragraph(left, state.sigma_refusal, bad, 16) + 4);
     }
     const double exact = expected_maximum(n), bound = expected_maximum_bound(n);
     const TextStyle strong = ui.style(13, Tone::text, Face::semibold);
@@ -362,7 +395,10 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
     // Runs and stragglers set figures of the plan beside others: a plan with errors has none.
-    if (!valid && part < StepViewState::kConstants) return edit;
+    if (!valid && part < StepViewState::kConstants) {
+        c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
+        return edit;
+    }
     switch (part) {
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;

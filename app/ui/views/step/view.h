@@ -20,6 +20,9 @@ struct StepViewState {
     double budget_tokens = 15e12;
     TableState runs_table;
     ConstantsState constants;
+    bool typing_sigma = false, sigma_fresh = false;
+    std::string sigma_text, sigma_refusal;  // of the spread of step times
+    [[nodiscard]] bool typing() const { return typing_sigma || !constants.editing.empty(); }
     // What is made from the evaluation and kept while it stands.
     std::uint64_t near_of = 0;
     bool loaded = false;

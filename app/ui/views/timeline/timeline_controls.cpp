@@ -287,8 +287,8 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
         if (shown.step_before_s > 0) {
             line.put("· step", plain);
             line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
-            line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s) + "), bubble "
-                         + percent(shown.bubble.fraction),
+            line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
+                         + "), bubble on the average stage " + percent(shown.bubble.fraction),
                      plain);
         }
     } else if (shape.devices == 1) {
@@ -298,7 +298,8 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     } else {
         line.put("bubble", plain);
         line.put(percent(shown.bubble.fraction), ui.title());
-        std::string more = "of the pipeline's " + time_text(shown.bubble.makespan + shown.bubble.work) + " · "
+        std::string more = "on the average stage, of the pipeline's "
+                           + time_text(shown.bubble.makespan + shown.bubble.work) + " · "
                            + form_text(shown.bubble) + " · " + plural(shape.devices, "stage", "stages") + ", "
                            + plural(shape.microbatches, "micro-batch", "micro-batches");
         if (chunks_of(shape) > 1) more += ", " + std::to_string(chunks_of(shape)) + " chunks";

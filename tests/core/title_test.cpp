@@ -1,0 +1,89 @@
+// A title never stands over a plan that is another than it says.
+#include "shipped.h"
+
+#include "core/plan/changes.h"
+#include "core/plan/factors.h"
+#include "core/plan/title.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::test;
+
+namespace {
+
+std::string name_after(const Plan& before, Plan after) {
+    return with_true_title(before, std::move(after)).name;
+}
+
+}  // namespace
+
+TEST_CASE("a plan without a title of its own is called by its model, its GPUs and its factors") {
+    Plan p = presets().plan("llama-3-70b-3d");
+    p.name.clear();
+    CHECK(title_of(p) == p.model.name + ", 256 H100, tp 8 pp 4");
+    p = with_cluster(with_gpus(p, 16384), presets().cluster("h200-sxm-ib"), "h200-sxm-ib");
+    CHECK(title_of(p) == p.model.name + ", 16,384 H200, tp 8 pp 4");
+    p.name = "Ours";
+    CHECK(title_of(p) == "Ours");
+}
+
+TEST_CASE("every GPU that ships has a short name") {
+    for (const Presets::Entry& e : presets().list(PresetKind::cluster)) {
+        CAPTURE(e.id);
+        const std::string name = short_name(presets().cluster(e.id).gpu);
+        CHECK(name.find(' ') == std::string::npos);
+        CHECK(name.size() >= 4);
+        CHECK(name.size() <= 6);
+    }
+}
+
+TEST_CASE("another model is another job: title and notes go; the same one again leaves them") {
+    for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
+        CAPTURE(e.id);
+        const Plan p = presets().plan(e.id);
+        CHECK(with_true_title(p, p) == p);
+        const char* other = p.model_source.preset == "llama-3-8b" ? "gpt-22b" : "llama-3-8b";
+        const Plan changed = with_true_title(p, with_model(p, presets().model(other), other));
+        CHECK(changed.name.empty());
+        CHECK(changed.notes.empty());
+    }
+}
+
+TEST_CASE("a title that names what was changed goes, one that does not stays") {
+    const Plan llama = presets().plan("llama-3-70b-3d");  // "Llama 3 70B, tp 8 x pp 4 x dp 8 on 256 H100"
+    CHECK(name_after(llama, with_gpus(llama, 512)).empty());
+    CHECK(name_after(llama, with_factor(llama, Axis::tp, 4, true)).empty());
+    CHECK(name_after(llama, with_factor(llama, Axis::pp, 8, true)).empty());
+    CHECK(name_after(llama, with_cluster(llama, presets().cluster("h200-sxm-ib"), "h200-sxm-ib")).empty());
+    Plan more = llama;
+    more.training.global_batch *= 2;
+    CHECK(name_after(llama, more) == llama.name);
+
+    const Plan nodes = presets().plan("mesh-8");  // "Two nodes of four"
+    CHECK(name_after(nodes, with_gpus(nodes, 16)).empty());
+    CHECK(name_after(nodes, with_factor(nodes, Axis::tp, 4, true)) == nodes.name);
+
+    const Plan context = presets().plan("llama-3.1-405b-8k");  // "..., 8K context"
+    Plan longer = context;
+    longer.training.sequence_length *= 2;
+    CHECK(name_after(context, longer).empty());
+
+    Plan own = llama;
+    own.name = "The run of spring";
+    own.notes = "Ask before you change it.";
+    const Plan larger = with_true_title(own, with_gpus(own, 512));
+    CHECK(larger.name == own.name);
+    CHECK(larger.notes == own.notes);
+    Plan renamed = with_gpus(own, 512);
+    renamed.name = "512 H100";
+    CHECK(name_after(own, renamed) == "512 H100");
+}
+
+TEST_CASE("a constant of one's own leaves the title, for it is the same GPU") {
+    const Plan p = presets().plan("llama-3-70b-3d");
+    Plan slower = p;
+    slower.cluster.gpu.efficiency.gemm *= 0.9;
+    slower.cluster.tiers[1].bytes_per_s *= 0.5;
+    CHECK(name_after(p, slower) == p.name);
+}
