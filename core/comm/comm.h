@@ -48,6 +48,7 @@ struct Operation {
     Unit unit = Unit::every_layer;
     double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
     double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
+    bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
     double call_s = 0;      // time_s / count_per_step
     bool on_other_stage =
         false;                // of the first or last stage, where the busiest device is another: in no sum
@@ -77,7 +78,7 @@ struct Comm {
     HeldNumbers held;
     // Numbers whose gradients are reduced: of the device that holds most of them, dense and experts apart.
     StageNumbers reduced;
-    bool copied_embedding = false;  // the last stage holds the word embedding once more
+    int embedding_copies = 0;  // devices that hold the word embedding once more
     void clear();
     bool operator==(const Comm&) const = default;
 };

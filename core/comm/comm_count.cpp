@@ -14,6 +14,7 @@ ChunkLayers layers_of(const Stages& stages, int device) {
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         sum.dense += k.dense, sum.moe += k.moe;
+        sum.dense_again += k.dense_again, sum.moe_again += k.moe_again;
         sum.first |= k.first, sum.last |= k.last;
     }
     return sum;
@@ -51,12 +52,12 @@ void find_busiest(const Plan& plan, Comm& out) {
                  moe = every + h.at(Place::moe_layer).all() + routed;
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
-        if (repeats_previous(out.stages, d)) continue;
         const StageContents contents = contents_of(m, out.stages, d);
+        out.embedding_copies += copies_embedding(m, contents) ? 1 : 0;
+        if (repeats_previous(out.stages, d)) continue;
         const StageNumbers held = numbers_of(m, h, contents);
         if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
-        out.copied_embedding |= copies_embedding(m, contents);
         const ChunkLayers sum = layers_of(out.stages, d);
         const double work = sum.dense * dense + sum.moe * moe;
         if (work <= most) continue;
@@ -69,9 +70,14 @@ void find_busiest(const Plan& plan, Comm& out) {
 void count_row(const Comm& comm, double runs, Operation& o) {
     const ChunkLayers& b = comm.busiest;
     switch (o.unit) {
-    case Unit::every_layer: o.count_per_step = o.calls * b.layers() * runs; break;
-    case Unit::dense_layer: o.count_per_step = o.calls * b.dense * runs; break;
-    case Unit::moe_layer: o.count_per_step = o.calls * b.moe * runs; break;
+    case Unit::every_layer:
+    case Unit::dense_layer:
+    case Unit::moe_layer: {
+        const double dense = o.recomputed ? b.dense_again : b.dense, moe = o.recomputed ? b.moe_again : b.moe;
+        const double layers = (o.unit != Unit::moe_layer ? dense : 0) + (o.unit != Unit::dense_layer ? moe : 0);
+        o.count_per_step = o.calls * layers * runs;
+        break;
+    }
     case Unit::embedding:
     case Unit::head: o.count_per_step = o.calls * runs; break;
     case Unit::boundary:
@@ -82,13 +88,21 @@ void count_row(const Comm& comm, double runs, Operation& o) {
 }
 
 double sync_points(const Plan& plan, const Comm& comm) {
-    const double moe = static_cast<double>(moe_layers(plan.model));
-    const double all = static_cast<double>(plan.model.layers);
+    const double all_moe = static_cast<double>(moe_layers(plan.model));
+    const double all_dense = static_cast<double>(plan.model.layers) - all_moe;
+    ChunkLayers sum;
+    for (const ChunkLayers& k : comm.stages.chunk) {
+        sum.dense += k.dense, sum.moe += k.moe;
+        sum.dense_again += k.dense_again, sum.moe_again += k.moe_again;
+    }
+    const auto share = [](double again, double of) { return of > 0 ? again / of : 0; };
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
-        if (o.unit == Unit::every_layer) points += o.calls * all;
-        if (o.unit == Unit::dense_layer) points += o.calls * (all - moe);
+        const double dense = all_dense * (o.recomputed ? share(sum.dense_again, sum.dense) : 1);
+        const double moe = all_moe * (o.recomputed ? share(sum.moe_again, sum.moe) : 1);
+        if (o.unit == Unit::every_layer) points += o.calls * (dense + moe);
+        if (o.unit == Unit::dense_layer) points += o.calls * dense;
         if (o.unit == Unit::moe_layer) points += o.calls * moe;
     }
     return points;

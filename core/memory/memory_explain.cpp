@@ -78,8 +78,18 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
         e.formula += sentence(more ? " + " : "", symbols);
         e.substituted += sentence(more ? " + " : "", n, " · ", memory_text(bytes));
     };
-    layers("layers · A", dense, c.dense.kept);
-    layers("MoE layers · A_moe", s.moe_layers, c.moe.kept);
+    const bool some = plan.training.recompute.some_layers();
+    const auto kind = [&](const char* symbols, std::int64_t n, std::int64_t again, const LayerSums& sums) {
+        layers(symbols, n - again, sums.all);
+        layers(some ? "recomputed layers · A_again" : symbols, again, sums.kept);
+    };
+    kind("layers · A", dense, s.dense_again, c.dense);
+    kind("MoE layers · A_moe", s.moe_layers, s.moe_again, c.moe);
+    if (s.skipped > 0) {
+        e.formula += " − inputs not kept";
+        e.substituted +=
+            sentence(" − ", s.skipped, " · ", memory_text(std::max(c.dense.input, c.moe.input)));
+    }
     e.formula += ")";
     e.substituted += ")";
     if (c.shards.copies > 1) {
@@ -90,14 +100,18 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
         e.formula += " + embedding";
         e.substituted += " + " + memory_text(c.embedding.kept * s.in_flight);
     }
-    if (s.head) {
-        e.formula += s.mtp_layers > 0 ? " + head and MTP layers" : " + head";
+    if (const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers); away > 0) {
+        e.formula += " less offloaded layers";
+        e.substituted += sentence(" · ", s.layers - away, " / ", s.layers);
+    }
+    if (s.head || s.mtp_layers > 0) {
+        e.formula += !s.head ? " + MTP layers" : s.mtp_layers > 0 ? " + head and MTP layers" : " + head";
         double layer_part = s.layer_activations;
         if (s.embedding) layer_part += whole(c.embedding.kept * s.in_flight);
         e.substituted += " + " + memory_text(s.activations - layer_part);
     }
     e.formula +=
-        sentence(", A: what one layer keeps of a micro-batch, recompute ", name_of(plan.training.recompute));
+        sentence(", A: what one layer keeps of a micro-batch, recompute ", words_of(plan.training.recompute));
     e.source = "Korthikanti et al. 2022, section 4, Table 2; in flight: the pipeline schedule";
     return e;
 }

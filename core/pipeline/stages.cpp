@@ -8,6 +8,19 @@
 namespace pentamesh {
 namespace {
 
+// Which of a chunk's layers begin .. end-1 run again in the backward pass.
+void find_again(const Plan& plan, std::int64_t begin, std::int64_t end, ChunkLayers& k) {
+    const RecomputeChoice& r = plan.training.recompute;
+    if (!r.any()) return;
+    const std::int64_t last = r.some_layers() ? std::min(saturating_sum(begin, r.layers), end) : end;
+    const std::int64_t moe =
+        plan.model.moe ? moe_layers_before(plan.model, last) - moe_layers_before(plan.model, begin) : 0;
+    k.moe_again = static_cast<double>(moe);
+    k.dense_again = static_cast<double>(last - begin - moe);
+    const std::int64_t again = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
+    k.skipped = static_cast<double>(again - (again / unit + (again % unit != 0 ? 1 : 0)));
+}
+
 std::int64_t chunk_count(const Layout& l) {
     const bool two_copies = traits_of(l.schedule).placement == StagePlacement::two_copies;
     const std::int64_t v = two_copies ? 1 : std::max<std::int64_t>(l.virtual_stages, 1);
@@ -69,6 +82,8 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     const std::int64_t* const first_layer = out.first_layer.data();
     ChunkLayers* k = out.chunk.data();
     const bool moe = m.moe.has_value();
+    const std::int64_t mtp_stage =
+        std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages - 1), 0, virtual_stages - 1);
     for (int d = 0; d < out.devices; ++d) {
         for (int c = 0; c < out.chunks; ++c, ++k) {
             const int stage = stage_of(shape, d, c);
@@ -78,7 +93,15 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
             k->dense = static_cast<double>(end - begin - experts);
             k->first = stage == 0;
             k->last = stage == virtual_stages - 1;
-            if (k->last) (moe ? k->moe : k->dense) += static_cast<double>(m.mtp_layers);
+            find_again(plan, begin, end, *k);
+            if (stage != mtp_stage) continue;
+            k->mtp = static_cast<double>(m.mtp_layers);
+            (moe ? k->moe : k->dense) += k->mtp;
+            // Prediction layers run again with the others, but where these are counted (Megatron-LM
+            // multi_token_prediction.py).
+            const RecomputeChoice& r = plan.training.recompute;
+            k->mtp_again = r.any() && !r.some_layers() ? k->mtp : 0;
+            (moe ? k->moe_again : k->dense_again) += k->mtp_again;
         }
     }
 }
@@ -93,7 +116,11 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
     StageContents s;
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
-        const std::int64_t mtp = k.last ? model.mtp_layers : 0;
+        const auto mtp = static_cast<std::int64_t>(k.mtp);
+        const auto mtp_again = static_cast<std::int64_t>(k.mtp_again);
+        s.dense_again += static_cast<std::int64_t>(k.dense_again) - (model.moe ? 0 : mtp_again);
+        s.moe_again += static_cast<std::int64_t>(k.moe_again) - (model.moe ? mtp_again : 0);
+        s.skipped += static_cast<std::int64_t>(k.skipped);
         s.layers += static_cast<std::int64_t>(k.layers()) - mtp;
         s.moe_layers += static_cast<std::int64_t>(k.moe) - (model.moe ? mtp : 0);
         s.mtp_layers += mtp;

@@ -12,10 +12,14 @@ namespace pentamesh {
 // Chunks along the depth of a model beyond these are no pipeline: such a plan is refused.
 inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 
-// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm, the
-// head and the multi-token-prediction layers behind the last.
+// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm and the
+// head behind the last, the multi-token-prediction layers there or in the chunk that the layout names.
 struct ChunkLayers {
     double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
+    double mtp = 0;             // how many of them are
+    // How many of all these run again in the backward (training.recompute), and of the prediction layers.
+    double dense_again = 0, moe_again = 0, mtp_again = 0;
+    double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
     bool operator==(const ChunkLayers&) const = default;
@@ -47,6 +51,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
     bool embedding = false, head = false;
+    std::int64_t dense_again = 0, moe_again = 0, skipped = 0;  // of `layers`, as in ChunkLayers
     bool operator==(const StageContents&) const = default;
 };
 [[nodiscard]] StageContents contents_of(const Model& model, const Stages& stages, int device);

@@ -27,6 +27,9 @@ EditValue value_of(const double* v) {
 EditValue value_of(const std::optional<std::int64_t>* v) {
     return v->value_or(0);
 }
+EditValue value_of(const RecomputeChoice* v) {
+    return std::string(name_of(v->kind));
+}
 EditValue value_of(const Read::Choice& v) {
     return std::string(v.names[*v.value]);
 }
@@ -49,10 +52,13 @@ bool same(const Read::Choice& a, const Read::Choice& b) {
     return *a.value == *b.value;
 }
 
-// What an edit cannot say: that a field is no longer stated, or a list of layers.
+// What an edit cannot say: that a field is no longer stated, a list of layers, or which modules.
 template <typename T>
 bool expressible(const T&) {
     return true;
+}
+bool expressible(const RecomputeChoice* v) {
+    return v->is_plain();
 }
 bool expressible(const std::optional<std::int64_t>* v) {
     return v->has_value();
@@ -84,6 +90,12 @@ bool set(std::optional<std::int64_t>* field, const EditValue& v) {
     const auto* n = std::get_if<std::int64_t>(&v);
     if (n) *field = *n;
     return n != nullptr;
+}
+bool set(RecomputeChoice* field, const EditValue& v) {
+    const auto* name = std::get_if<std::string>(&v);
+    const auto kind = name ? parse_name<Recompute>(*name) : std::nullopt;
+    if (kind) *field = *kind;
+    return kind.has_value();
 }
 bool set(const Written::Choice& field, const EditValue& v) {
     const auto* name = std::get_if<std::string>(&v);

@@ -25,9 +25,12 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
         const ChunkLayers& k = stages.chunk[i];
         add(out[i].comm, work.dense, k.dense);
         add(out[i].comm, work.moe, k.moe);
+        add(out[i].comm, work.dense_again, k.dense_again);
+        add(out[i].comm, work.moe_again, k.moe_again);
         if (k.first) add(out[i].comm, work.embedding, 1);
         if (k.last) add(out[i].comm, work.head, 1);
-        out[i].recompute = work.dense_recompute.input_grad * k.dense + work.moe_recompute.input_grad * k.moe;
+        out[i].recompute = work.dense_recompute.input_grad * k.dense_again
+                           + work.moe_recompute.input_grad * k.moe_again;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }

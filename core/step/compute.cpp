@@ -84,10 +84,37 @@ class Layer {
         t.embedding = embedding();
         t.head = head();
         t.mtp = linear({s_.tokens, 2 * s_.hidden, s_.hidden / s_.tp});
+        modules(t);
         return t;
     }
 
   private:
+    void modules(LayerTimes& t) const {
+        using enum RecomputeModule;
+        const bool latent = plan_.model.attention == AttentionKind::mla && plan_.model.mla;
+        const double norm = element_wise(s_.outer * s_.hidden * kNormBytes, 1).forward;
+        t.dense_module[core_attn] = t.attention.forward;
+        t.dense_module[layernorm] = latent ? norm : 0;
+        if (latent) t.dense_module[mla_up_proj] = up_projection(*plan_.model.mla).forward;
+        t.moe_module = t.dense_module;
+        t.dense_module[RecomputeModule::mlp] = t.dense_mlp.forward;
+        if (!plan_.model.moe) return;
+        const Moe& e = *plan_.model.moe;
+        t.moe_module[layernorm] += norm;
+        t.moe_module[RecomputeModule::moe] = t.moe_mlp.forward;
+        t.moe_module[moe_act] = activation(expert_copies(e), expert_width(e)).forward;
+        t.moe_module[shared_experts] = shared(e).forward;
+    }
+
+    // Queries, keys and values out of MLA's latents, and their rotation.
+    [[nodiscard]] PassTime up_projection(const Mla& a) const {
+        const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
+        PassTime t = linear({s_.tokens, q > 0 ? q : s_.hidden, s_.query});
+        t += linear({s_.tokens, kv, s_.heads * static_cast<double>(a.qk_nope_head_dim) + s_.value});
+        t += element_wise(s_.tokens * (s_.query + s_.key) * kNormBytes, kRope);
+        return t;
+    }
+
     // A linear layer: its input gradient is the same product transposed, its weight gradient adds into the
     // gradient buffer.
     [[nodiscard]] PassTime linear(const Product& p, double factor = 1) const {
@@ -185,8 +212,23 @@ class Layer {
         const double up = gated() ? 2 * width : width, each = tokens / groups;
         PassTime t = linear({each, s_.hidden, up, groups}, factor);
         t += linear({each, width, s_.hidden, groups}, factor);
-        t += element_wise(tokens * (up + width) * kTwo, 1);
+        t += activation(tokens, width);
         return t;
+    }
+    [[nodiscard]] PassTime activation(double tokens, double width) const {
+        const double up = gated() ? 2 * width : width;
+        return element_wise(tokens * (up + width) * kTwo, 1);
+    }
+    [[nodiscard]] double etp() const {
+        return static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
+    }
+    // Tokens that a rank's experts get, once for each expert.
+    [[nodiscard]] double expert_copies(const Moe& e) const {
+        return s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
+    }
+    [[nodiscard]] double expert_width(const Moe& e) const { return static_cast<double>(e.expert_ffn) / etp(); }
+    [[nodiscard]] PassTime shared(const Moe& e) const {
+        return mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
     }
 
     [[nodiscard]] double local_experts() const {
@@ -196,16 +238,15 @@ class Layer {
 
     // Router, the way of the tokens to their experts and back, grouped products, shared experts.
     [[nodiscard]] PassTime moe(const Moe& e) const {
-        const double etp = static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
         const double local = std::max(static_cast<double>(e.experts)
                                           / static_cast<double>(std::max<std::int64_t>(plan_.layout.ep, 1)),
                                       1.0);
-        const double copies = s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp;
+        const double copies = expert_copies(e);
         PassTime t = wide({s_.outer, s_.hidden, static_cast<double>(e.experts)});
-        t += element_wise(3 * copies / etp * s_.hidden * kNormBytes, kRouterKernels + kPermuteKernels);
-        t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped);
-        if (plan_.model.mlp_bias) t += unfused_bias(copies, static_cast<double>(e.expert_ffn) / etp);
-        t += mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
+        t += element_wise(3 * copies / etp() * s_.hidden * kNormBytes, kRouterKernels + kPermuteKernels);
+        t += mlp(copies, expert_width(e), local, r_.grouped);
+        if (plan_.model.mlp_bias) t += unfused_bias(copies, expert_width(e));
+        t += shared(e);
         return t;
     }
 

@@ -45,11 +45,15 @@ struct PassTime {
     return {p.forward * k, p.input_grad * k, p.weight_grad * k};
 }
 
+// Forward seconds of what recomputation may make again, in one layer.
+using ModuleTimes = EnumArray<RecomputeModule, double>;
+
 struct LayerTimes {
     PassTime dense, moe;                           // whole layers
     PassTime embedding, head, mtp;                 // head with the loss; mtp besides its layer and head
     PassTime attention;                            // of which the attention core
     PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
+    ModuleTimes dense_module{}, moe_module{};
     double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
     bool operator==(const LayerTimes&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
+#include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -49,9 +50,10 @@ double call_time(const Plan& plan, Routes& routes, const Operation& o) {
     const Route& whole = routes.of(o.group);
     const double n = static_cast<double>(o.group_size);
     if (n >= whole.degree || o.group == GroupKind::pp)
-        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share);
-    // A part of expert data parallelism: its shards lie inside, its replicas outside.
-    const bool replicas = o.collective == Collective::all_reduce;
+        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
+    // A part of expert data parallelism: its shards lie inside, its replicas outside. The same of the two
+    // halves of context parallelism: heads are exchanged inside, the ring closes outside.
+    const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
     const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
 }
@@ -63,10 +65,12 @@ void add_exposed(StepWork& work, const Operation& o, double per_call) {
         (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
             per_call * o.calls;
     };
+    UnitComm& dense = o.recomputed ? work.dense_again : work.dense;
+    UnitComm& moe = o.recomputed ? work.moe_again : work.moe;
     switch (o.unit) {
-    case Unit::every_layer: add(work.dense), add(work.moe); break;
-    case Unit::dense_layer: add(work.dense); break;
-    case Unit::moe_layer: add(work.moe); break;
+    case Unit::every_layer: add(dense), add(moe); break;
+    case Unit::dense_layer: add(dense); break;
+    case Unit::moe_layer: add(moe); break;
     case Unit::embedding: add(work.embedding); break;
     case Unit::head: add(work.head); break;
     default: break;
@@ -74,11 +78,15 @@ void add_exposed(StepWork& work, const Operation& o, double per_call) {
 }
 
 // The operations of one axis, unit and phase share what may cover them. Seconds per unit and micro-batch.
+// `need` counts what may hide; of context parallelism that is the ring alone.
 struct Shared {
     double need = 0, hidden = 0;
     std::string_view behind;
     [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };
+bool may_hide(const Operation& o) {
+    return o.group != GroupKind::cp || o.collective == Collective::send_recv;
+}
 
 constexpr std::size_t kUnits = 7;
 class SharedTable {
@@ -96,6 +104,10 @@ class SharedTable {
     std::array<Shared, UnitComm::kAxes * kUnits * 2> table_{};
     Shared rest_;
 };
+
+double exposed_share(SharedTable& shared, const Operation& o) {
+    return may_hide(o) ? shared.of(o).exposed_share() : 1;
+}
 
 double pass(const PassTime& t, bool forward) {
     return forward ? t.forward : t.input_grad + t.weight_grad;
@@ -117,7 +129,7 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
     const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
     const double core =
         take(shared.of(GroupKind::cp, Unit::every_layer, forward),
-             flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention), "attention core");
+             flags.cp, room(t.attention), "attention core");
     const std::string_view beside = "the products beside it";
     const double block = core
                          + take(shared.of(GroupKind::tp, Unit::every_layer, forward), flags.tp,
@@ -139,14 +151,14 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
-        shared.of(o).need += o.call_s * o.calls;
+        if (may_hide(o)) shared.of(o).need += o.call_s * o.calls;
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
-        o.hidden_behind = shared.of(o).behind;
-        if (unit_axis(o.group) >= 0) add_exposed(work, o, o.call_s * shared.of(o).exposed_share());
+        if (may_hide(o)) o.hidden_behind = shared.of(o).behind;
+        if (unit_axis(o.group) >= 0) add_exposed(work, o, o.call_s * exposed_share(shared, o));
     }
 }
 
@@ -176,34 +188,8 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& sh
     if (device != comm.busiest_device) count_calls(plan, device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
-        o.exposed_s = o.time_s * shared.of(o).exposed_share();
+        o.exposed_s = o.time_s * exposed_share(shared, o);
     }
-}
-
-void find_recompute(const Plan& plan, StepWork& work) {
-    work.dense_recompute = work.moe_recompute = {};
-    if (plan.training.recompute == Recompute::full) {
-        work.dense_recompute.input_grad = work.times.dense.forward;
-        work.moe_recompute.input_grad = work.times.moe.forward;
-    } else if (plan.training.recompute == Recompute::selective) {
-        work.dense_recompute.input_grad = work.moe_recompute.input_grad = work.times.attention.forward;
-    }
-}
-
-// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
-// missing counts as compute.
-void wait_for_host(const Plan& plan, StepWork& work) {
-    const double launch = plan.cluster.gpu.efficiency.launch_s;
-    const double repeats = plan.training.recompute == Recompute::full ? 1 : 0;
-    const auto wait = [&](PassTime& t, const PassTime& repeated, const UnitComm& comm, double launches) {
-        const double forward = t.forward + comm.sum(Phase::forward);
-        const double backward =
-            t.input_grad + t.weight_grad + repeated.input_grad + comm.sum(Phase::backward);
-        t.forward += std::max(launches * launch - forward, 0.0);
-        t.input_grad += std::max((kBackwardLaunches + repeats) * launches * launch - backward, 0.0);
-    };
-    wait(work.times.dense, work.dense_recompute, work.dense, work.times.dense_launches);
-    wait(work.times.moe, work.moe_recompute, work.moe, work.times.moe_launches);
 }
 
 // Everything of one micro-batch on a chunk, by part.
@@ -227,9 +213,12 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     c.compute += w.times.moe * k.moe;
     c.busy = w.dense_busy * k.dense;
     c.busy += w.moe_busy * k.moe;
-    c.recompute = w.dense_recompute.input_grad * k.dense + w.moe_recompute.input_grad * k.moe;
+    c.recompute =
+        w.dense_recompute.input_grad * k.dense_again + w.moe_recompute.input_grad * k.moe_again;
     add(c.comm, w.dense, k.dense);
     add(c.comm, w.moe, k.moe);
+    add(c.comm, w.dense_again, k.dense_again);
+    add(c.comm, w.moe_again, k.moe_again);
     if (k.first) {
         c.compute += w.times.embedding;
         add(c.comm, w.embedding, 1);
@@ -237,9 +226,9 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     if (k.last) {
         const double mtp = static_cast<double>(plan.model.mtp_layers);
         c.compute += w.times.head * (1 + mtp);
-        c.compute += w.times.mtp * mtp;
         add(c.comm, w.head, 1);
     }
+    c.compute += w.times.mtp * k.mtp;
     return c;
 }
 
@@ -361,13 +350,11 @@ double sum_of_parts(const Step& s) {
     return sum;
 }
 
-void rate(const Plan& plan, const Mesh& mesh, Step& s) {
+void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
     const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
-    const double repeated = t.recompute == Recompute::full        ? f.layers
-                            : t.recompute == Recompute::selective ? f.attention
-                                                                  : 0;
+    const double repeated = recomputed_flops(plan, stages, f);
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
     // Of the attention's FLOPs a causal mask leaves those of the keys that a query meets.
     const double context = static_cast<double>(t.sequence_length);
@@ -422,7 +409,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     }
     s.time_s = sum_of_parts(s);
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
-    rate(plan, mesh, s);
+    rate(plan, mesh, comm.stages, s);
     out = s;
     return true;
 }
