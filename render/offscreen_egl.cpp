@@ -24,7 +24,7 @@ namespace pentamesh {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_egl(const std::string& what) {
     throw Error(ErrorKind::io, "", "", "no picture can be drawn without a display: " + what);
 }
 
@@ -51,7 +51,8 @@ EGLDisplay egl_display() {
         if (display == EGL_NO_DISPLAY || eglInitialize(display, nullptr, nullptr) == EGL_FALSE) {
             display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
             if (display == EGL_NO_DISPLAY || eglInitialize(display, nullptr, nullptr) == EGL_FALSE)
-                fail("EGL has no display that works; install a driver (Debian: libegl1 and libgl1-mesa-dri)");
+                fail_egl(
+                    "EGL has no display that works; install a driver (Debian: libegl1 and libgl1-mesa-dri)");
         }
         return display;
     }();
@@ -63,7 +64,7 @@ struct EglContext {
     EGLContext context = EGL_NO_CONTEXT;
 
     EglContext() {
-        if (eglBindAPI(EGL_OPENGL_API) == EGL_FALSE) fail("this EGL has no desktop OpenGL");
+        if (eglBindAPI(EGL_OPENGL_API) == EGL_FALSE) fail_egl("this EGL has no desktop OpenGL");
         const std::array<EGLint, 5> wanted{EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0,
                                            EGL_NONE};
         EGLConfig config = nullptr;
@@ -77,7 +78,7 @@ struct EglContext {
                                             EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                             EGL_NONE};
         context = eglCreateContext(display, found > 0 ? config : nullptr, EGL_NO_CONTEXT, version.data());
-        if (context == EGL_NO_CONTEXT) fail("the driver has no OpenGL 3.3 core context");
+        if (context == EGL_NO_CONTEXT) fail_egl("the driver has no OpenGL 3.3 core context");
     }
     ~EglContext() { eglDestroyContext(display, context); }
     EglContext(const EglContext&) = delete;
@@ -85,14 +86,14 @@ struct EglContext {
     void release() const { eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
     void make_current() const {
         if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE)
-            fail("the driver refuses a context without a surface (EGL_KHR_surfaceless_context)");
+            fail_egl("the driver refuses a context without a surface (EGL_KHR_surfaceless_context)");
     }
 };
 
 #else
 
 struct EglContext {
-    EglContext() { fail("this build has no EGL; pictures need a Linux build with libegl-dev"); }
+    EglContext() { fail_egl("this build has no EGL; pictures need a Linux build with libegl-dev"); }
     void make_current() const {}
     void release() const {}
 };
@@ -138,7 +139,7 @@ struct Offscreen::Impl {
     explicit Impl(Vec2 s, float k, const FontFiles& fonts) : size(s), scale(k) {
         const Borrowed current(egl);
 #ifdef PENTAMESH_HAVE_EGL
-        if (gladLoadGL(eglGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
+        if (gladLoadGL(eglGetProcAddress) == 0) fail_egl("OpenGL's functions could not be loaded");
 #endif
         glGenFramebuffers(1, &framebuffer);
         glGenTextures(1, &color);
@@ -176,7 +177,7 @@ struct Offscreen::Impl {
         glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color, 0);
         if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-            fail("the framebuffer could not be made");
+            fail_egl("the framebuffer could not be made");
     }
 };
 

@@ -30,7 +30,7 @@ void keep_error(int, const char* text) {
     last_glfw_error() = text;
 }
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void fail_glfw(const std::string& what) {
     const std::string& reason = last_glfw_error();
     throw Error(ErrorKind::io, "", "",
                 "no window can be opened: " + what + (reason.empty() ? "" : " (" + reason + ")"));
@@ -40,7 +40,7 @@ struct Glfw {
     Glfw() {
         glfwSetErrorCallback(keep_error);
         if (glfwInit() == GLFW_FALSE)
-            fail("no display was found; set DISPLAY, or draw pictures with `pentamesh screenshot`");
+            fail_glfw("no display was found; set DISPLAY, or draw pictures with `pentamesh screenshot`");
     }
     ~Glfw() { glfwTerminate(); }
     Glfw(const Glfw&) = delete;
@@ -100,7 +100,7 @@ struct Window::Impl {
         size = fitted_to_screen(size);
         window = glfwCreateWindow(static_cast<int>(size.x), static_cast<int>(size.y), title.c_str(), nullptr,
                                   nullptr);
-        if (window == nullptr) fail("the driver has no OpenGL 3.3");
+        if (window == nullptr) fail_glfw("the driver has no OpenGL 3.3");
         glfwSetWindowUserPointer(window, this);
         glfwSetWindowSizeLimits(window, 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
         glfwSetDropCallback(window, [](GLFWwindow* w, int n, const char** paths) {
@@ -124,7 +124,7 @@ struct Window::Impl {
         glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { note_input(w); });
         glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { note_input(w); });
         glfwMakeContextCurrent(window);
-        if (gladLoadGL(glfwGetProcAddress) == 0) fail("OpenGL's functions could not be loaded");
+        if (gladLoadGL(glfwGetProcAddress) == 0) fail_glfw("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
         frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
         frame->keep_parts(true);

@@ -9,7 +9,7 @@
 namespace pentamesh::cli {
 namespace {
 
-struct Options {
+struct GroupsOptions {
     PlanArgument plan;
     std::vector<std::string> axes;
     bool summary = false;
@@ -28,7 +28,7 @@ GroupKind kind_named(const std::string& name) {
 }
 
 // Those asked for, in the order of the kinds; all that the plan has where none was asked for.
-std::vector<GroupKind> asked_for(const Options& options, const Evaluation& e) {
+std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation& e) {
     std::vector<GroupKind> there = kinds_of(e);
     if (options.axes.empty()) return there;
     std::vector<GroupKind> kinds;
@@ -43,7 +43,7 @@ std::vector<GroupKind> asked_for(const Options& options, const Evaluation& e) {
     return kinds;
 }
 
-int groups(const Context& context, const Options& options) {
+int groups(const Context& context, const GroupsOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan, {.timeline = false});
     const std::vector<GroupKind> kinds = asked_for(options, e);
@@ -63,7 +63,7 @@ int groups(const Context& context, const Options& options) {
 }  // namespace
 
 void add_groups(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<GroupsOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("--axis", options->axes, "these axes alone, as tp, dp_cp or edp")
         ->expected(1, kGroupKindCount)

@@ -11,7 +11,7 @@
 namespace pentamesh::cli {
 namespace {
 
-struct Options {
+struct LessonOptions {
     std::string file, output, plan = "llama-3.1-405b-16k";
     bool html = false, queries = false;
 };
@@ -38,7 +38,7 @@ std::filesystem::path find_lesson(const Context& context, const std::string& nam
                     + "\" (pentamesh lesson lists them)");
 }
 
-int lesson(const Context& context, const Options& options) {
+int lesson(const Context& context, const LessonOptions& options) {
     if (options.queries) {
         std::string text;
         for (const QueryHelp& q : lesson_queries())
@@ -67,7 +67,7 @@ int lesson(const Context& context, const Options& options) {
 }  // namespace
 
 void add_lesson(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<LessonOptions>();
     app.add_option("FILE", options->file, "a lesson's file, or the id of one that ships; none: lists them");
     app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
     app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");

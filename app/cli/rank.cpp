@@ -132,12 +132,12 @@ Section contents_section(const Plan& plan, const Evaluation& e, const RankConten
     return s;
 }
 
-struct Options {
+struct RankOptions {
     PlanArgument plan;
     std::int64_t rank = 0;
 };
 
-int show_rank(const Context& context, const Options& options) {
+int show_rank(const Context& context, const RankOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     const std::int64_t rank = options.rank;
@@ -172,7 +172,7 @@ int show_rank(const Context& context, const Options& options) {
 }  // namespace
 
 void add_rank(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RankOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("RANK", options->rank, "which GPU, from 0")->required();
     add_json_flag(app, context);

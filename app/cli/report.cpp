@@ -33,13 +33,13 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     return out;
 }
 
-struct Options {
+struct ReportOptions {
     PlanArgument plan;
     bool markdown = false, html = false;
     std::string file;
 };
 
-int report(const Context& context, const Options& options) {
+int report(const Context& context, const ReportOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     std::string text;
@@ -58,7 +58,7 @@ int report(const Context& context, const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReportOptions>();
     add_plan_argument(app, options->plan);
     auto* json = app.add_flag("--json", context.json, "write JSON");
     auto* markdown = app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json);

@@ -9,7 +9,7 @@
 namespace pentamesh::cli {
 namespace {
 
-struct Options {
+struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view = "dashboard", size = "1600x900", theme = "dark", axis = "tp";
     float scale = 1;
@@ -46,7 +46,7 @@ GroupKind parse_axis(const std::string& text) {
     refuse("--axis " + shown_text(text) + ": there is no such axis");
 }
 
-int screenshot(const Context& context, const Options& options) {
+int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
     request.view = options.view;
     request.size = parse_size(options.size);
@@ -65,7 +65,7 @@ int screenshot(const Context& context, const Options& options) {
 }  // namespace
 
 void add_screenshot(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ScreenshotOptions>();
     std::string views;
     for (const std::string_view v : ui::picture_views())
         views += (views.empty() ? "" : ", ") + std::string(v);

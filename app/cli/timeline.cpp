@@ -15,7 +15,7 @@
 namespace pentamesh::cli {
 namespace {
 
-struct Options {
+struct TimelineOptions {
     PlanArgument plan;
     std::string costs, trace;
     bool csv = false;
@@ -134,7 +134,7 @@ void add_bubble_lines(const Bubble& b, Section& s) {
     s.lines.push_back(std::move(form));
 }
 
-int timeline(const Context& context, const Options& options) {
+int timeline(const Context& context, const TimelineOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
@@ -165,7 +165,7 @@ int timeline(const Context& context, const Options& options) {
 }  // namespace
 
 void add_timeline(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TimelineOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("--costs", options->costs,
                    "costs of a whole stage instead of the model's: F=1,I=1,W=1,comm=0[,FB=3]");

@@ -1,5 +1,7 @@
 #include "core/base/number.h"
 
+#include "core/base/characters.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -54,10 +56,6 @@ std::optional<T> read(std::string_view number) {
     } else {
         return by_stream::parse(number);
     }
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 // Characters of the decimal number that `text` begins with; 0: none.

@@ -1,5 +1,6 @@
 #include "core/base/quantity.h"
 
+#include "core/base/characters.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 
@@ -9,16 +10,6 @@
 
 namespace pentamesh {
 namespace {
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-std::string_view trimmed(std::string_view s) {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-    while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-    return s;
-}
 
 // Takes the separators out of "1,048,576", "1 048 576" and "1_048_576". A separator that does not stand
 // before three digits stays, so that "1,5" is no number.

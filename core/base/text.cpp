@@ -9,8 +9,8 @@
 namespace pentamesh {
 namespace {
 
-constexpr std::array<std::string_view, 5> kDecimal{" B", " kB", " MB", " GB", " TB"};
-constexpr std::array<std::string_view, 5> kBinary{" B", " KiB", " MiB", " GiB", " TiB"};
+constexpr std::array<std::string_view, 5> kDecimalBytes{" B", " kB", " MB", " GB", " TB"};
+constexpr std::array<std::string_view, 5> kBinaryBytes{" B", " KiB", " MiB", " GiB", " TiB"};
 
 std::string scaled(double x, double step, const std::array<std::string_view, 5>& units, Zeros zeros) {
     std::size_t unit = 0;
@@ -58,10 +58,10 @@ std::string whole_text(double count) {
 }
 
 std::string bytes_text(double bytes, Zeros zeros) {
-    return scaled(bytes, 1000, kDecimal, zeros);
+    return scaled(bytes, 1000, kDecimalBytes, zeros);
 }
 std::string memory_text(double bytes, Zeros zeros) {
-    return scaled(bytes, 1024, kBinary, zeros);
+    return scaled(bytes, 1024, kBinaryBytes, zeros);
 }
 
 std::string time_text(double seconds, Zeros zeros) {

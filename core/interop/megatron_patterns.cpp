@@ -7,7 +7,7 @@ namespace pentamesh::interop {
 namespace {
 
 constexpr std::size_t kMostItems = std::size_t{1} << 16;
-constexpr int kMostLevels = 40;
+constexpr int kMostPatternLevels = 40;
 
 class ListExpression {
   public:
@@ -47,7 +47,7 @@ class ListExpression {
         return left;
     }
     List product(int level) {
-        if (level > kMostLevels) return std::nullopt;
+        if (level > kMostPatternLevels) return std::nullopt;
         List v;
         if (take('(')) {
             v = sum(level + 1);
@@ -89,7 +89,7 @@ std::string written_out(std::string_view text, int level) {
                 depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
                 ++end;
             }
-            if (depth > 0 || level > kMostLevels) return "";
+            if (depth > 0 || level > kMostPatternLevels) return "";
             unit = written_out(text.substr(i + 1, end - i - 2), level + 1);
             if (unit.empty()) return "";
             i = end - 1;

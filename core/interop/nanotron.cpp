@@ -6,7 +6,7 @@
 namespace pentamesh::interop {
 namespace {
 
-std::string dtype_name(std::string_view word) {
+std::string nanotron_dtype(std::string_view word) {
     return word == "float16" ? "fp16" : word == "float32" ? "fp32" : "bf16";
 }
 
@@ -95,7 +95,8 @@ void read_nanotron(Sheet& s, Draft& d) {
     const std::string attention = s.text("_attn_implementation", "/layout/cp_comm").value_or("");
     if (cp > 1) d.layout["cp_comm"] = attention.find("llama3") != std::string::npos ? "allgather" : "ring";
     nlohmann::json& t = d.training;
-    t["compute"] = t["parameters"] = dtype_name(s.text("dtype", "/training/compute").value_or("bfloat16"));
+    t["compute"] = t["parameters"] =
+        nanotron_dtype(s.text("dtype", "/training/compute").value_or("bfloat16"));
     t["gradients"] = s.flag("accumulate_grad_in_fp32", "/training/gradients").value_or(false)
                          ? "fp32"
                          : t["compute"].get<std::string>();
@@ -155,7 +156,8 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
         d.layout["stage_layers"] = out;
     }
     nlohmann::json& t = d.training;
-    t["compute"] = t["parameters"] = dtype_name(s.text("dtype", "/training/compute").value_or("bfloat16"));
+    t["compute"] = t["parameters"] =
+        nanotron_dtype(s.text("dtype", "/training/compute").value_or("bfloat16"));
     if (!s.flag("use_flash_attention", "/training/attention").value_or(true)) t["attention"] = "math";
     if (const auto n = s.integer("seq_length", "/training/sequence_length")) t["sequence_length"] = *n;
     const std::int64_t micro = s.integer("micro_batch_size", "/training/micro_batch").value_or(1);

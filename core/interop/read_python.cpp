@@ -8,7 +8,7 @@
 namespace pentamesh::interop {
 namespace {
 
-constexpr int kMostLevels = 60;
+constexpr int kMostPythonLevels = 60;
 
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -16,9 +16,9 @@ bool is_word(char c) {
 
 // Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`. Whatever it
 // does not understand it passes over: Python is not run.
-class Reader {
+class PythonReader {
   public:
-    Reader(std::string_view text, const std::string& path) : s_(text), path_(path) {}
+    PythonReader(std::string_view text, const std::string& path) : s_(text), path_(path) {}
 
     std::vector<Setting> all() {
         while (at_ < s_.size()) statement();
@@ -136,7 +136,7 @@ class Reader {
     // A value that ends at a comma, a closing bracket or the line's end. Calls give their keywords as
     // settings of their own, named CALL.keyword; the value of the name itself is then the call's name.
     void value(const std::string& name, int line, int level) {
-        if (level > kMostLevels)
+        if (level > kMostPythonLevels)
             throw Error(ErrorKind::invalid, path_, "",
                         "line " + std::to_string(line_) + ": values are nested too deep");
         blanks(level > 0);
@@ -234,7 +234,7 @@ class Reader {
 }  // namespace
 
 std::vector<Setting> read_python(std::string_view text, const std::string& path) {
-    return Reader(text, path).all();
+    return PythonReader(text, path).all();
 }
 
 }  // namespace pentamesh::interop

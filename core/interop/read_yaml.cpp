@@ -9,20 +9,20 @@
 namespace pentamesh::interop {
 namespace {
 
-constexpr int kMostLevels = 64;
+constexpr int kMostYamlLevels = 64;
 constexpr std::size_t kMostNodes = 200'000;
 
-class Reader {
+class YamlReader {
   public:
-    Reader(std::string_view text, const std::string& path, std::vector<std::string>* duplicates)
+    YamlReader(std::string_view text, const std::string& path, std::vector<std::string>* duplicates)
         : path_(path), duplicates_(duplicates) {
         yaml_parser_initialize(&parser_);
         yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                      text.size());
     }
-    ~Reader() { yaml_parser_delete(&parser_); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
+    ~YamlReader() { yaml_parser_delete(&parser_); }
+    YamlReader(const YamlReader&) = delete;
+    YamlReader& operator=(const YamlReader&) = delete;
 
     Node document() {
         Node root;
@@ -60,7 +60,7 @@ class Reader {
 
     Node value(const Event& e, int level) {
         const std::size_t line = e->start_mark.line + 1;
-        if (level > kMostLevels) fail(line, "values are nested more than 64 levels deep");
+        if (level > kMostYamlLevels) fail(line, "values are nested more than 64 levels deep");
         if (++nodes_ > kMostNodes) fail(line, "more than 200,000 values, aliases counted each time");
         Node n;
         n.line = static_cast<int>(line);
@@ -147,7 +147,7 @@ class Reader {
 }  // namespace
 
 Node read_yaml(std::string_view text, const std::string& path, std::vector<std::string>* duplicates) {
-    return Reader(text, path, duplicates).document();
+    return YamlReader(text, path, duplicates).document();
 }
 
 }  // namespace pentamesh::interop

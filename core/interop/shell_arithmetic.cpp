@@ -7,7 +7,7 @@
 namespace pentamesh::shell {
 namespace {
 
-constexpr int kMostLevels = 200;
+constexpr int kMostBrackets = 200;
 
 class Arithmetic {
   public:
@@ -89,7 +89,7 @@ class Arithmetic {
     }
 
     Number unary() {
-        if (++level_ > kMostLevels) {
+        if (++level_ > kMostBrackets) {
             at_ = s_.size();
             return std::nullopt;
         }

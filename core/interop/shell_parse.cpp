@@ -7,7 +7,7 @@
 namespace pentamesh::shell {
 namespace {
 
-constexpr int kMostLevels = 200;
+constexpr int kMostCommandLevels = 200;
 
 bool is_reserved(std::string_view word) {
     static constexpr std::array<std::string_view, 14> words{
@@ -31,7 +31,7 @@ class Parser {
     struct Level {
         Parser& p;
         explicit Level(Parser& parser) : p(parser) {
-            if (++p.level_ > kMostLevels) p.read_.fail("blocks are nested more than 200 levels deep");
+            if (++p.level_ > kMostCommandLevels) p.read_.fail("blocks are nested more than 200 levels deep");
         }
         ~Level() { --p.level_; }
         Level(const Level&) = delete;

@@ -1,5 +1,6 @@
 #include "core/interop/shell_words.h"
 
+#include "core/base/characters.h"
 #include "core/base/error.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace pentamesh::shell {
 namespace {
 
-constexpr int kMostLevels = 40;
+constexpr int kMostWordLevels = 40;
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -16,9 +17,6 @@ bool is_blank(char c) {
 bool ends_word(char c) {
     return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<'
            || c == '>';
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 }  // namespace
@@ -294,7 +292,7 @@ void WordReader::dollar(Word& w, bool quoted) {
 Word WordReader::operand(std::string_view text) const {
     WordReader inner(text, *path_, line_);
     inner.level_ = level_ + 1;
-    if (inner.level_ > kMostLevels) fail("values are nested more than 40 levels deep");
+    if (inner.level_ > kMostWordLevels) fail("values are nested more than 40 levels deep");
     return inner.double_quoted_all();
 }
 

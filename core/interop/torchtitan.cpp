@@ -37,9 +37,9 @@ constexpr std::string_view kParallelism[] = {"data_parallel_replicate_degree",
                                              "full_dtensor",
                                              "spmd_backend"};
 
-class Reader {
+class ClassReader {
   public:
-    Reader(Sheet& sheet, Draft& draft, const Presets& presets)
+    ClassReader(Sheet& sheet, Draft& draft, const Presets& presets)
         : s_(sheet), d_(draft), l_(draft.layout), presets_(presets) {}
 
     void read() {
@@ -288,7 +288,7 @@ class Reader {
 }  // namespace
 
 void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets) {
-    Reader(sheet, draft, presets).read();
+    ClassReader(sheet, draft, presets).read();
 }
 
 }  // namespace pentamesh::interop

@@ -3,13 +3,6 @@
 namespace pentamesh {
 namespace {
 
-void add(UnitComm& to, const UnitComm& from, double times) {
-    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
-        to.forward[i] += from.forward[i] * times;
-        to.backward[i] += from.backward[i] * times;
-    }
-}
-
 bool inside_blocks(GroupKind k) {
     return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
            || k == GroupKind::pp;
@@ -23,12 +16,12 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
     out.assign(stages.chunk.size(), {});
     for (std::size_t i = 0; i < out.size(); ++i) {
         const ChunkLayers& k = stages.chunk[i];
-        add(out[i].comm, work.dense, k.dense);
-        add(out[i].comm, work.moe, k.moe);
-        add(out[i].comm, work.dense_again, k.dense_again);
-        add(out[i].comm, work.moe_again, k.moe_again);
-        if (k.first) add(out[i].comm, work.embedding, 1);
-        if (k.last) add(out[i].comm, work.head, 1);
+        out[i].comm.add(work.dense, k.dense);
+        out[i].comm.add(work.moe, k.moe);
+        out[i].comm.add(work.dense_again, k.dense_again);
+        out[i].comm.add(work.moe_again, k.moe_again);
+        if (k.first) out[i].comm.add(work.embedding, 1);
+        if (k.last) out[i].comm.add(work.head, 1);
         out[i].recompute = work.dense_recompute.input_grad * k.dense_again
                            + work.moe_recompute.input_grad * k.moe_again;
         out[i].send_forward = k.last ? 0 : send;

@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-using Unit = Constant::Unit;
+using Measure = Constant::Unit;
 
 struct GpuConstant {
     std::string_view key, name, meaning;
@@ -32,36 +32,36 @@ constexpr std::array<GpuConstant, 14> kEfficiencyWords{{
 
 struct RateConstant {
     std::string_view id, name, meaning;
-    Unit unit;
+    Measure unit;
     double (*read)(const Gpu&);
     void (*write)(Gpu&, double);
     std::string_view pointer;
 };
 constexpr std::array<RateConstant, 4> kRates{{
-    {"flops.bf16", "16-bit peak", "Dense FLOP/s in bf16, without sparsity.", Unit::flops_per_s,
+    {"flops.bf16", "16-bit peak", "Dense FLOP/s in bf16, without sparsity.", Measure::flops_per_s,
      [](const Gpu& g) { return g.flops.bf16; }, [](Gpu& g, double x) { g.flops.bf16 = x; },
      "/gpu/flops/bf16"},
-    {"flops.fp8", "fp8 peak", "Dense FLOP/s in fp8, without sparsity.", Unit::flops_per_s,
+    {"flops.fp8", "fp8 peak", "Dense FLOP/s in fp8, without sparsity.", Measure::flops_per_s,
      [](const Gpu& g) { return g.flops.fp8; }, [](Gpu& g, double x) { g.flops.fp8 = x; }, "/gpu/flops/fp8"},
-    {"flops.fp4", "fp4 peak", "Dense FLOP/s in fp4, without sparsity.", Unit::flops_per_s,
+    {"flops.fp4", "fp4 peak", "Dense FLOP/s in fp4, without sparsity.", Measure::flops_per_s,
      [](const Gpu& g) { return g.flops.fp4; }, [](Gpu& g, double x) { g.flops.fp4 = x; }, "/gpu/flops/fp4"},
     {"hbm_bytes_per_s", "HBM bandwidth", "Bytes per second between a GPU and its own memory.",
-     Unit::bytes_per_s, [](const Gpu& g) { return g.hbm_bytes_per_s; },
+     Measure::bytes_per_s, [](const Gpu& g) { return g.hbm_bytes_per_s; },
      [](Gpu& g, double x) { g.hbm_bytes_per_s = x; }, "/gpu/hbm_bytes_per_s"},
 }};
 
 struct TierConstant {
     std::string_view key, name, meaning;
-    Unit unit;
+    Measure unit;
     double least, most;
 };
 constexpr std::array<TierConstant, 4> kTierWords{{
-    {"bytes_per_s", "bandwidth", "Of one GPU, in one direction.", Unit::bytes_per_s, 1e6, 1e15},
-    {"latency_s", "latency", "Of one step of a ring.", Unit::seconds, 0, 1},
+    {"bytes_per_s", "bandwidth", "Of one GPU, in one direction.", Measure::bytes_per_s, 1e6, 1e15},
+    {"latency_s", "latency", "Of one step of a ring.", Measure::seconds, 0, 1},
     {"oversubscription", "oversubscription", "What crosses this tier gets the bandwidth divided by this.",
-     Unit::ratio, 1, 1e4},
+     Measure::ratio, 1, 1e4},
     {"in_network_reduction", "in-network reduction",
-     "The switches add up on the way: an all-reduce sends each number once.", Unit::flag, 0, 1},
+     "The switches add up on the way: an all-reduce sends each number once.", Measure::flag, 0, 1},
 }};
 
 double read(const Tier& t, std::size_t field) {
@@ -154,8 +154,8 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
         const bool time = k.key.ends_with("_s");
         const double value = gpu.efficiency.*k.member;
         out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyWords[i].name),
-                       kEfficiencyWords[i].meaning, "efficiency", time ? Unit::seconds : Unit::share, value,
-                       shipped.gpu ? shipped.gpu->efficiency.*k.member : value, time ? 0 : 0.01,
+                       kEfficiencyWords[i].meaning, "efficiency", time ? Measure::seconds : Measure::share,
+                       value, shipped.gpu ? shipped.gpu->efficiency.*k.member : value, time ? 0 : 0.01,
                        time ? 3600.0 : 1.0, shipped.gpu_source});
     }
     for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)

@@ -200,13 +200,6 @@ struct ChunkWork {
     UnitComm comm;
 };
 
-void add(UnitComm& to, const UnitComm& from, double times) {
-    for (std::size_t i = 0; i < UnitComm::kAxes; ++i) {
-        to.forward[i] += from.forward[i] * times;
-        to.backward[i] += from.backward[i] * times;
-    }
-}
-
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
     c.compute = w.times.dense * k.dense;
@@ -215,18 +208,18 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     c.busy += w.moe_busy * k.moe;
     c.recompute =
         w.dense_recompute.input_grad * k.dense_again + w.moe_recompute.input_grad * k.moe_again;
-    add(c.comm, w.dense, k.dense);
-    add(c.comm, w.moe, k.moe);
-    add(c.comm, w.dense_again, k.dense_again);
-    add(c.comm, w.moe_again, k.moe_again);
+    c.comm.add(w.dense, k.dense);
+    c.comm.add(w.moe, k.moe);
+    c.comm.add(w.dense_again, k.dense_again);
+    c.comm.add(w.moe_again, k.moe_again);
     if (k.first) {
         c.compute += w.times.embedding;
-        add(c.comm, w.embedding, 1);
+        c.comm.add(w.embedding, 1);
     }
     if (k.last) {
         const double mtp = static_cast<double>(plan.model.mtp_layers);
         c.compute += w.times.head * (1 + mtp);
-        add(c.comm, w.head, 1);
+        c.comm.add(w.head, 1);
     }
     c.compute += w.times.mtp * k.mtp;
     return c;
@@ -285,7 +278,7 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
         p.work.compute += w.compute * runs;
         p.work.busy += w.busy * runs;
         p.work.recompute += w.recompute * runs;
-        add(p.work.comm, w.comm, runs);
+        p.work.comm.add(w.comm, runs);
         if (!plan.training.overlap.pp) p.sends += work.send_s * runs * ((k.last ? 0 : 1) + (k.first ? 0 : 1));
     }
     return p;

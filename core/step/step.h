@@ -38,6 +38,12 @@ struct UnitComm {
         for (const double t : phase == Phase::forward ? forward : backward) s += t;
         return s;
     }
+    void add(const UnitComm& from, double times) {
+        for (std::size_t i = 0; i < kAxes; ++i) {
+            forward[i] += from.forward[i] * times;
+            backward[i] += from.backward[i] * times;
+        }
+    }
     bool operator==(const UnitComm&) const = default;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Reader {
+struct GlossaryReader {
     const std::string& origin;
 
     [[noreturn]] void fail(const std::string& pointer, const std::string& what) const {
@@ -124,7 +124,7 @@ const GlossaryEntry* Glossary::find(std::string_view term) const {
 
 Glossary load_glossary(std::string_view text, const std::string& origin) {
     const json document = parse_json(text, origin);
-    const Reader reader{origin};
+    const GlossaryReader reader{origin};
     if (!document.is_object() || !document.contains("entries") || !document["entries"].is_array())
         reader.fail("", "a glossary is an object with a list of entries");
     Glossary out;

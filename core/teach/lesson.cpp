@@ -1,5 +1,6 @@
 #include "core/teach/lesson.h"
 
+#include "core/base/characters.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/mesh/mesh.h"
@@ -13,24 +14,17 @@ namespace {
 
 constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
 
-std::string_view trim(std::string_view s) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!s.empty() && blank(s.front())) s.remove_prefix(1);
-    while (!s.empty() && blank(s.back())) s.remove_suffix(1);
-    return s;
-}
-
 bool parse_integer(std::string_view text, std::int64_t& out) {
-    text = trim(text);
+    text = trimmed(text);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
 // "10 %" or "0.1" of the answer.
 bool parse_tolerance(std::string_view text, double& out) {
-    text = trim(text);
+    text = trimmed(text);
     const bool percent = !text.empty() && text.back() == '%';
-    if (percent) text = trim(text.substr(0, text.size() - 1));
+    if (percent) text = trimmed(text.substr(0, text.size() - 1));
     const std::optional<double> read = parse_double(text);
     if (!read) return false;
     out = percent ? *read / 100 : *read;
@@ -42,13 +36,13 @@ std::vector<std::string> split_list(std::string_view text) {
     std::string word;
     for (const char c : text) {
         if (c == ',') {
-            if (!trim(word).empty()) out.emplace_back(trim(word));
+            if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
             word.clear();
         } else {
             word += c;
         }
     }
-    if (!trim(word).empty()) out.emplace_back(trim(word));
+    if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
     return out;
 }
 
@@ -61,19 +55,20 @@ std::optional<KeyValue> key_value(std::string_view line) {
     if (colon == std::string_view::npos || colon == 0) return std::nullopt;
     for (const char c : line.substr(0, colon))
         if (!(c >= 'a' && c <= 'z')) return std::nullopt;
-    return KeyValue{line.substr(0, colon), trim(line.substr(colon + 1))};
+    return KeyValue{line.substr(0, colon), trimmed(line.substr(colon + 1))};
 }
 
-class Reader {
+class LessonReader {
   public:
-    Reader(std::string_view text, std::span<const std::string_view> views) : text_(text), views_(views) {}
+    LessonReader(std::string_view text, std::span<const std::string_view> views)
+        : text_(text), views_(views) {}
 
     ParsedLesson read() {
         if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
         read_front_matter();
         while (next_line()) {
             if (line_.starts_with("## "))
-                begin_step(trim(line_.substr(3)));
+                begin_step(trimmed(line_.substr(3)));
             else if (steps().empty())
                 before_first_step();
             else
@@ -114,14 +109,14 @@ class Reader {
 
     void read_front_matter() {
         const std::string_view rest = text_;
-        if (!next_line() || trim(line_) != "---") {
+        if (!next_line() || trimmed(line_) != "---") {
             error(1, "a lesson begins with a line \"---\", then \"title: ...\", \"minutes: ...\", \"---\"");
             text_ = rest;
             number_ = 0;
             return;
         }
-        while (next_line() && trim(line_) != "---") {
-            if (trim(line_).empty()) continue;
+        while (next_line() && trimmed(line_) != "---") {
+            if (trimmed(line_).empty()) continue;
             const auto kv = key_value(line_);
             std::int64_t minutes = 0;
             if (!kv)
@@ -142,7 +137,7 @@ class Reader {
     }
 
     void before_first_step() {
-        if (!trim(line_).empty())
+        if (!trimmed(line_).empty())
             error(number_, "text before the first step: begin one with a line \"## Title\"");
     }
 
@@ -175,7 +170,7 @@ class Reader {
 
     void step_line() {
         if (in_head_) {
-            if (trim(line_).empty()) {
+            if (trimmed(line_).empty()) {
                 in_head_ = false;
                 return;
             }
@@ -186,11 +181,11 @@ class Reader {
             in_head_ = false;
         }
         if (line_.starts_with("```")) {
-            block(trim(line_.substr(3)));
+            block(trimmed(line_.substr(3)));
             return;
         }
         LessonStep& s = steps().back();
-        if (s.words.empty() && trim(line_).empty()) return;
+        if (s.words.empty() && trimmed(line_).empty()) return;
         s.words += line_;
         s.words += '\n';
     }
@@ -240,12 +235,12 @@ class Reader {
     // "layout.tp = 4": blanks about the sign are the author's, not the field's.
     void set_line(std::string_view value, LessonScene& scene) {
         const std::size_t equals = value.find('=');
-        if (equals == std::string_view::npos || trim(value.substr(0, equals)).empty()) {
+        if (equals == std::string_view::npos || trimmed(value.substr(0, equals)).empty()) {
             error(number_, "set is POINTER = VALUE, such as layout.tp = 4");
             return;
         }
-        scene.sets.push_back(std::string(trim(value.substr(0, equals))) + "="
-                             + std::string(trim(value.substr(equals + 1))));
+        scene.sets.push_back(std::string(trimmed(value.substr(0, equals))) + "="
+                             + std::string(trimmed(value.substr(equals + 1))));
     }
 
     void check_axis(std::string_view name) {
@@ -283,13 +278,13 @@ class Reader {
 
     // A line that is no "key: value" goes on with the text before it.
     void ask_line(LessonQuestion& q, bool& any_kind, std::string*& last) {
-        if (trim(line_).empty()) return;
+        if (trimmed(line_).empty()) return;
         const auto kv = key_value(line_);
         if (!kv) {
             if (last == nullptr)
                 error(number_, "expected \"key: value\"");
             else
-                *last += " " + std::string(trim(line_));
+                *last += " " + std::string(trimmed(line_));
             return;
         }
         last = nullptr;
@@ -323,8 +318,8 @@ class Reader {
         } else if (kv->key == "option") {
             const std::size_t arrow = kv->value.find("=>");
             const bool plain = arrow == std::string_view::npos;
-            q.options.push_back({std::string(trim(kv->value.substr(0, arrow))),
-                                 std::string(plain ? kv->value : trim(kv->value.substr(arrow + 2)))});
+            q.options.push_back({std::string(trimmed(kv->value.substr(0, arrow))),
+                                 std::string(plain ? kv->value : trimmed(kv->value.substr(arrow + 2)))});
         } else {
             unknown("field of a question", kv->key,
                     {"choose", "number", "ranks", "tier", "prompt", "option", "tolerance", "why"});
@@ -355,7 +350,7 @@ class Reader {
 }  // namespace
 
 ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views) {
-    return Reader(text, views).read();
+    return LessonReader(text, views).read();
 }
 
 LessonPlan plan_of_step(const Lesson& lesson, std::size_t i) {
@@ -376,7 +371,7 @@ std::vector<Placeholder> placeholders(std::string_view text) {
     for (std::size_t at = text.find("{{"); at != std::string_view::npos;) {
         const std::size_t end = text.find("}}", at + 2);
         if (end == std::string_view::npos) break;
-        out.push_back({at, end + 2, std::string(trim(text.substr(at + 2, end - at - 2)))});
+        out.push_back({at, end + 2, std::string(trimmed(text.substr(at + 2, end - at - 2)))});
         at = text.find("{{", end + 2);
     }
     return out;

@@ -1,5 +1,6 @@
 #include "core/teach/lesson_answers.h"
 
+#include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
@@ -16,15 +17,9 @@
 namespace pentamesh {
 namespace {
 
-std::string_view trim(std::string_view s) {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-    while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-    return s;
-}
-
 std::vector<std::string_view> words_in(std::string_view text) {
     std::vector<std::string_view> out;
-    while (!(text = trim(text)).empty()) {
+    while (!(text = trimmed(text)).empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
         out.push_back(text.substr(0, end));
         text.remove_prefix(end);
@@ -99,7 +94,7 @@ struct Asked {
 };
 Asked split_query(std::string_view text) {
     Asked out;
-    out.query = trim(text);
+    out.query = trimmed(text);
     if (!out.query.starts_with("with ")) return out;
     const std::size_t colon = out.query.find(':');
     if (colon == std::string_view::npos) {
@@ -107,16 +102,16 @@ Asked split_query(std::string_view text) {
         return out;
     }
     std::string_view list = out.query.substr(5, colon - 5);
-    out.query = trim(out.query.substr(colon + 1));
+    out.query = trimmed(out.query.substr(colon + 1));
     while (!list.empty()) {
         const std::size_t comma = std::min(list.find(','), list.size());
-        const std::string_view one = trim(list.substr(0, comma));
+        const std::string_view one = trimmed(list.substr(0, comma));
         const std::size_t equals = one.find('=');
         if (equals == std::string_view::npos || equals == 0)
             out.wrong = "\"" + shown_text(one) + "\" is no POINTER=VALUE";
         else
-            out.sets.push_back(std::string(trim(one.substr(0, equals))) + "="
-                               + std::string(trim(one.substr(equals + 1))));
+            out.sets.push_back(std::string(trimmed(one.substr(0, equals))) + "="
+                               + std::string(trimmed(one.substr(equals + 1))));
         list.remove_prefix(std::min(comma + 1, list.size()));
     }
     return out;
@@ -124,8 +119,8 @@ Asked split_query(std::string_view text) {
 
 bool same_text(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    a = trim(a);
-    b = trim(b);
+    a = trimmed(a);
+    b = trimmed(b);
     return a.size() == b.size()
            && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
@@ -328,7 +323,7 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
 
 std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
     std::string clean;
-    for (const char c : trim(text))
+    for (const char c : trimmed(text))
         if (c != ',' && c != ' ' && c != '_') clean += c;
     const auto [value, length] = leading_number(clean);
     if (length == 0) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "core/plan/factors.h"
 #include "core/plan/field_list.h"
 #include "core/plan/ranges.h"
+#include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
 
@@ -18,10 +19,8 @@
 using namespace pentamesh;
 
 namespace {
-const Presets& presets() {
-    static const Presets kPresets(std::filesystem::path(SOURCE_DIR) / "presets");
-    return kPresets;
-}
+using test::presets;
+
 Plan read_back(const Plan& plan) {
     return parse_plan(write_plan(plan), "plan", presets());
 }

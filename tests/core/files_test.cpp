@@ -2,6 +2,7 @@
 // owner and the links to it.
 #include "core/base/files.h"
 #include "core/base/system_files.h"
+#include "tests/folder.h"
 
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -22,24 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "pentamesh-files-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::permissions(path, fs::perms::owner_all, ignored);
-        fs::remove_all(path, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    [[nodiscard]] std::ptrdiff_t entries() const {
-        return std::distance(fs::directory_iterator(path), fs::directory_iterator());
-    }
-};
+using test::Folder;
 
 std::string why_not(const std::function<void()>& act) {
     try {

@@ -4,6 +4,8 @@
 #include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "tests/core/shipped.h"
+#include "tests/folder.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -16,17 +18,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets all(std::string(SOURCE_DIR) + "/presets");
-    return all;
-}
+using test::presets;
 
-struct Refusal {
+struct HostileAnswer {
     std::string pointer, message, whole;
     ErrorKind kind = ErrorKind::usage;
 };
 template <typename F>
-Refusal refusal(F&& f) {
+HostileAnswer refusal(F&& f) {
     try {
         f();
     } catch (const Error& e) {
@@ -34,10 +33,10 @@ Refusal refusal(F&& f) {
     }
     return {"", "nothing was refused", "", ErrorKind::usage};
 }
-Refusal of_text(const std::string& text) {
+HostileAnswer of_text(const std::string& text) {
     return refusal([&] { (void)parse_plan(text, "p.json", presets()); });
 }
-Refusal of_set(const std::string& set) {
+HostileAnswer of_set(const std::string& set) {
     static const std::string plan =
         R"({"model": "llama-3-8b", "cluster": {"preset": "h100-sxm-ib", "gpus": 64}})";
     return refusal([&] { (void)parse_plan(plan, "p.json", presets(), {set}); });
@@ -62,22 +61,7 @@ std::string repeated(const std::string& part, std::size_t n) {
     return out;
 }
 
-struct Folder {
-    fs::path path =
-        fs::temp_directory_path() / ("pentamesh-hostile-" + std::to_string(std::random_device{}()));
-    Folder() { fs::create_directories(path); }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
-    [[nodiscard]] std::size_t entries() const {
-        return static_cast<std::size_t>(
-            std::distance(fs::directory_iterator(path), fs::directory_iterator()));
-    }
-};
+using test::Folder;
 
 }  // namespace
 
@@ -106,7 +90,7 @@ TEST_CASE("every message is valid UTF-8, whatever bytes were found") {
           std::string("{\"name\": \"\xed\xa0\x80\"}"), std::string("{\"name\": \"\xc0\xaf\"}"),
           std::string("{\"name\": \"\\ud800\"}"), std::string("{\"layout\": {\"\\u0000\\u202e\": 1}}"),
           std::string("{\"model\": \"\\u0000") + repeated("\xf0\x9f\x98\x80", 500) + "\"}"}) {
-        const Refusal r = of_text(text);
+        const HostileAnswer r = of_text(text);
         CAPTURE(r.message);
         CHECK(r.kind == ErrorKind::invalid);
         CHECK(is_utf8(r.whole));
@@ -118,7 +102,7 @@ TEST_CASE("numbers that no plan can mean are refused where they stand") {
     for (const char* value : {"NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0x10", "01", "1.", ".5",
                               "+1", "1e", "--1", "1_000"}) {
         CAPTURE(value);
-        const Refusal r = of_text(std::string(R"({"layout": {"tp": )") + value + "}}");
+        const HostileAnswer r = of_text(std::string(R"({"layout": {"tp": )") + value + "}}");
         CHECK(r.kind == ErrorKind::invalid);
         CHECK(r.pointer == "/layout/tp");
     }
@@ -127,7 +111,7 @@ TEST_CASE("numbers that no plan can mean are refused where they stand") {
                               "-0.0", "1e-320", "[1]", "{}", "true", "null", "\"8\""}) {
         CAPTURE(value);
         for (const char* field : {"tp", "pp", "dp_shard", "virtual_stages"}) {
-            const Refusal r = of_set(std::string("layout.") + field + "=" + value);
+            const HostileAnswer r = of_set(std::string("layout.") + field + "=" + value);
             CHECK(r.kind == ErrorKind::invalid);
             CHECK(r.pointer == std::string("/layout/") + field);
         }
@@ -141,7 +125,7 @@ TEST_CASE("a preset's id never reaches the file system") {
     for (const char* id : {"../models/llama-3-8b", "/etc/passwd", "..", ".", "", "llama-3-8b.json",
                            "llama-3-8b/", "llama-3-8b\\u0000", "LLAMA-3-8B"}) {
         CAPTURE(id);
-        const Refusal r = of_text(std::string(R"({"cluster": "h100-sxm-ib", "model": ")") + id + "\"}");
+        const HostileAnswer r = of_text(std::string(R"({"cluster": "h100-sxm-ib", "model": ")") + id + "\"}");
         CHECK(r.pointer == "/model");
         CHECK(has(r.message, "no such model preset"));
     }
@@ -166,7 +150,7 @@ TEST_CASE("a file of 1 GB is refused without being read") {
     const Folder folder;
     std::ofstream(folder.file("big.json")) << "{}";
     fs::resize_file(folder.file("big.json"), std::uintmax_t{1} << 30);  // takes no room on the disk
-    const Refusal r = refusal([&] { (void)read_file(folder.file("big.json")); });
+    const HostileAnswer r = refusal([&] { (void)read_file(folder.file("big.json")); });
     CHECK(r.kind == ErrorKind::io);
     CHECK(has(r.message, "64 MiB"));
 }
@@ -182,7 +166,7 @@ TEST_CASE("what cannot be read says why and is of kind io") {
     std::ofstream(folder.file("closed")) << "{}";
     fs::permissions(folder.file("closed"), fs::perms::none);
     if (!std::ifstream(folder.file("closed"))) {  // root reads all the same
-        const Refusal r = refusal([&] { (void)read_file(folder.file("closed")); });
+        const HostileAnswer r = refusal([&] { (void)read_file(folder.file("closed")); });
         CHECK(r.kind == ErrorKind::io);
         CHECK(has(r.message, "ermission"));
     }

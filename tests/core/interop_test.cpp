@@ -4,6 +4,7 @@
 #include "core/interop/import.h"
 #include "core/interop/megatron.h"
 #include "core/io/plan_json.h"
+#include "tests/core/shipped.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -16,10 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets all(std::filesystem::path(SOURCE_DIR) / "presets");
-    return all;
-}
+using test::presets;
 
 json golden() {
     std::ifstream in(std::string(GOLDEN_DIR) + "/interop.json");
@@ -81,7 +79,7 @@ bool says(const Import& made, const std::string& word) {
                        [&](const ImportProblem& p) { return p.message.find(word) != std::string::npos; });
 }
 
-Import read_text(const std::string& text, std::int64_t gpus = 0, const std::string& model = {}) {
+Import import_of(const std::string& text, std::int64_t gpus = 0, const std::string& model = {}) {
     ImportRequest r;
     r.text = text;
     r.path = "test";
@@ -166,7 +164,7 @@ TEST_CASE(
         " --num-layers 8 --hidden-size 1024 --num-attention-heads 8 --seq-length 2048 --micro-batch-size 1"
         " --max-position-embeddings 2048 --vocab-size 32000 --bf16\n";
     const Import made =
-        read_text("TP=$((8 / 4))\nX=(--sequence-parallel)\n"
+        import_of("TP=$((8 / 4))\nX=(--sequence-parallel)\n"
                   "if [ \"$TP\" -gt 1 ]; then X+=(--tensor-model-parallel-size $TP); fi\n"
                   "torchrun --nproc_per_node 8 --nnodes ${N:-2} pretrain_gpt.py \"${X[@]}\" --data-path $1"
                   + line);
@@ -175,7 +173,7 @@ TEST_CASE(
     CHECK(made.plan->layout.tp == 2);
     CHECK(made.plan->layout.sequence_parallel);
     const Import open =
-        read_text("torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size $(nproc)" + line);
+        import_of("torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size $(nproc)" + line);
     CHECK(open.failed());
     CHECK(says(open, "--tensor-model-parallel-size"));
     CHECK(says(open, "$(nproc)"));
@@ -200,7 +198,7 @@ TEST_CASE("a pipeline layout and a layer pattern are written out as Megatron doe
 }
 
 TEST_CASE("the block of arguments that Megatron prints into its log is read like its command line") {
-    const Import made = read_text("------------------------ arguments ------------------------\n"
+    const Import made = import_of("------------------------ arguments ------------------------\n"
                                   "  world_size ...................................... 32\n"
                                   "  tensor_model_parallel_size ...................... 4\n"
                                   "  pipeline_model_parallel_size .................... 2\n"

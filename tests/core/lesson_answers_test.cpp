@@ -3,6 +3,7 @@
 
 #include "core/teach/lesson_queries.h"
 #include "tests/core/plans.h"
+#include "tests/core/shipped.h"
 
 #include <cmath>
 #include <set>
@@ -11,10 +12,8 @@ using namespace pentamesh;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets p(std::filesystem::path(SOURCE_DIR) / "presets");
-    return p;
-}
+using test::presets;
+
 struct Open {
     Plan plan;
     Evaluation e;

@@ -6,7 +6,7 @@ using namespace pentamesh;
 using namespace pentamesh::test;
 
 TEST_CASE("every category explains itself with symbols, this plan's numbers and a source") {
-    for (Plan p : {plan_of(16, 1024, 8), moe_plan()})
+    for (Plan p : {plan_of_size(16, 1024, 8), moe_plan()})
         for (int zero = 0; zero < 4; ++zero) {
             p.layout.zero = zero;
             const Mesh mesh = build_mesh(p);
@@ -25,7 +25,7 @@ TEST_CASE("every category explains itself with symbols, this plan's numbers and 
 }
 
 TEST_CASE("an explanation of ZeRO-1 states bytes, numbers and shards") {
-    Plan p = plan_of(16, 1024, 8);
+    Plan p = plan_of_size(16, 1024, 8);
     p.layout.dp_shard = 8;
     p.layout.zero = 1;
     p.training.global_batch = 8;

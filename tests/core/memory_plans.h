@@ -32,7 +32,7 @@ inline Memory memory_of(const Plan& p) {
     return out;
 }
 
-inline Plan plan_of(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
+inline Plan plan_of_size(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
     Plan p;
     Model& m = p.model;
     m.layers = layers;
@@ -51,7 +51,7 @@ inline Plan plan_of(std::int64_t layers, std::int64_t hidden, std::int64_t heads
 }
 
 inline Plan moe_plan() {
-    Plan p = plan_of(12, 1024, 16);
+    Plan p = plan_of_size(12, 1024, 16);
     p.model.moe = Moe{16, 2, 512, 1, 768, 2, 1, true, false, 0};
     p.layout = Layout{};
     p.layout.tp = 2;

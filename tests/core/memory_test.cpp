@@ -31,7 +31,7 @@ double state_bytes(const StageMemory& s) {
 // The memory plans of Korthikanti et al. 2022.
 Plan korthikanti(const json& c) {
     const json &g = c["config"], &l = c["layout"];
-    Plan p = plan_of(g["layers"], g["hidden"], g["heads"]);
+    Plan p = plan_of_size(g["layers"], g["hidden"], g["heads"]);
     p.model.ffn_kind = FfnKind::gelu;
     p.model.vocab = 51200;
     p.model.tied_embeddings = p.model.attention_bias = p.model.mlp_bias = true;
@@ -62,7 +62,7 @@ TEST_CASE("weights and optimizer of the first stage are those of Megatron's esti
     for (const json& c : cases("megatron_weight_and_optimizer")) {
         const json &g = c["config"], &l = c["layout"];
         if (l["cp"] > 1 && l["zero"] > 0) continue;  // it divides by dp, its optimizer by dp * cp
-        Plan p = plan_of(g["layers"], g["hidden"], g["heads"]);
+        Plan p = plan_of_size(g["layers"], g["hidden"], g["heads"]);
         Model& m = p.model;
         m.kv_heads = g["kv_heads"];
         m.head_dim = g["head_dim"];
@@ -108,7 +108,7 @@ TEST_CASE("layer activations of the first stage grow by 1 + (p-1)/(pv) when inte
 TEST_CASE("model state shrinks with each ZeRO stage as the ZeRO paper says") {
     for (const json& c : cases("zero_paper"))
         for (int z = 0; z < 4; ++z) {
-            Plan p = plan_of(8, 4096, 32);
+            Plan p = plan_of_size(8, 4096, 32);
             p.layout.zero = z;
             (z > 0 ? p.layout.dp_shard : *p.layout.dp_replicate) = c["dp"];
             p.training.global_batch = c["dp"];
@@ -121,7 +121,7 @@ TEST_CASE("model state shrinks with each ZeRO stage as the ZeRO paper says") {
 
 TEST_CASE("layers lie as evenly as possible, the ends taking the fewer") {
     const auto chunks = [](std::int64_t layers, std::int64_t pp, std::int64_t v = 1) {
-        Plan p = plan_of(layers, 64, 1);
+        Plan p = plan_of_size(layers, 64, 1);
         p.layout.pp = pp;
         p.layout.virtual_stages = v;
         std::vector<std::int64_t> out;
@@ -148,7 +148,7 @@ TEST_CASE("layers lie as evenly as possible, the ends taking the fewer") {
             CHECK(*high - *low <= 1);
             CHECK(c.front() == *low);
         }
-    Plan p = plan_of(10, 64, 1);
+    Plan p = plan_of_size(10, 64, 1);
     p.layout.pp = 2;
     p.layout.stage_layers = {7, 3};
     Chunks out;
@@ -157,7 +157,7 @@ TEST_CASE("layers lie as evenly as possible, the ends taking the fewer") {
 }
 
 TEST_CASE("embedding and head lie on the devices of the first and last chunk") {
-    Plan p = plan_of(16, 1024, 8);
+    Plan p = plan_of_size(16, 1024, 8);
     p.layout.pp = 4;
     p.training.global_batch = 16;
     const auto ends = [&](Schedule s, std::int64_t v) {
@@ -176,7 +176,7 @@ TEST_CASE("embedding and head lie on the devices of the first and last chunk") {
 }
 
 TEST_CASE("a tied embedding is counted on both ends of the pipeline, once where both are one device") {
-    Plan p = plan_of(16, 1024, 8);
+    Plan p = plan_of_size(16, 1024, 8);
     p.model.tied_embeddings = true;
     const double whole_model = static_cast<double>(count_parameters(p.model).total);
     const double embedding = static_cast<double>(p.model.vocab * p.model.hidden);
@@ -195,7 +195,7 @@ TEST_CASE("a tied embedding is counted on both ends of the pipeline, once where 
 }
 
 TEST_CASE("DualPipe holds parameters and gradients twice, the optimizer once") {
-    Plan p = plan_of(16, 1024, 8);
+    Plan p = plan_of_size(16, 1024, 8);
     p.layout.pp = 4;
     p.training.global_batch = 16;
     const auto sums = [&] {
@@ -216,7 +216,7 @@ TEST_CASE("DualPipe holds parameters and gradients twice, the optimizer once") {
 }
 
 TEST_CASE("an MTP layer and its copy of the embedding lie with the last stage") {
-    Plan p = plan_of(16, 1024, 8);
+    Plan p = plan_of_size(16, 1024, 8);
     p.layout.pp = 4;
     p.training.global_batch = 16;
     const Memory without = memory_of(p);
@@ -230,7 +230,7 @@ TEST_CASE("an MTP layer and its copy of the embedding lie with the last stage") 
 }
 
 TEST_CASE("key and value heads fewer than tp are copied, the vocabulary is padded to the cut") {
-    Plan p = plan_of(1, 1024, 16);
+    Plan p = plan_of_size(1, 1024, 16);
     p.model.kv_heads = 2;
     p.model.vocab = 1001;
     p.layout.tp = 8;
@@ -277,7 +277,7 @@ TEST_CASE("the activations of a layer, tensor by tensor, add up to the stage's f
     for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full})
         for (const AttentionImpl a : {AttentionImpl::flash, AttentionImpl::math})
             for (const bool moe : {false, true}) {
-                Plan p = moe ? moe_plan() : plan_of(4, 1024, 8);
+                Plan p = moe ? moe_plan() : plan_of_size(4, 1024, 8);
                 p.training.recompute = r;
                 p.training.attention = a;
                 p.training.dropout = moe;
@@ -291,7 +291,7 @@ TEST_CASE("the activations of a layer, tensor by tensor, add up to the stage's f
 }
 
 TEST_CASE("context parallelism divides every activation, and Ulysses copies heads that are too few") {
-    Plan p = plan_of(4, 1024, 8);
+    Plan p = plan_of_size(4, 1024, 8);
     p.training.attention = AttentionImpl::math;
     const double whole_sequence = memory_of(p).stage[0].activations_per_layer;
     p.layout.cp = 4;
@@ -304,7 +304,7 @@ TEST_CASE("context parallelism divides every activation, and Ulysses copies head
 }
 
 TEST_CASE("optimizers keep the states that they are known for") {
-    Plan p = plan_of(4, 1024, 8);
+    Plan p = plan_of_size(4, 1024, 8);
     const double n = static_cast<double>(count_parameters(p.model).total);
     const auto bytes = [&](Optimizer o, Dtype state, MasterWeights master) {
         p.training.optimizer = o;
@@ -325,7 +325,7 @@ TEST_CASE("optimizers keep the states that they are known for") {
 }
 
 TEST_CASE("fp8 parameters store the large matrices alone in one byte") {
-    Plan p = plan_of(4, 1024, 8);
+    Plan p = plan_of_size(4, 1024, 8);
     const double n = static_cast<double>(count_parameters(p.model).total);
     const double ends = 2.0 * 128000 * 1024 + 9 * 1024;
     p.training.parameters = Dtype::fp8;
@@ -333,7 +333,7 @@ TEST_CASE("fp8 parameters store the large matrices alone in one byte") {
 }
 
 TEST_CASE("stages add up: categories to the total, the buffers' parts to the buffers, whole bytes") {
-    for (Plan p : {plan_of(16, 1024, 8), moe_plan()}) {
+    for (Plan p : {plan_of_size(16, 1024, 8), moe_plan()}) {
         p.layout.pp = 2;
         p.layout.zero = 3;
         p.layout.cp = 2;
@@ -366,7 +366,7 @@ TEST_CASE("stages add up: categories to the total, the buffers' parts to the buf
 }
 
 TEST_CASE("full recompute keeps layer inputs and holds one layer's activations while it runs again") {
-    Plan p = plan_of(8, 1024, 8);
+    Plan p = plan_of_size(8, 1024, 8);
     const Memory none = memory_of(p);
     p.training.recompute = Recompute::full;
     const Memory full = memory_of(p);
@@ -380,7 +380,7 @@ TEST_CASE("full recompute keeps layer inputs and holds one layer's activations w
 }
 
 TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no stages") {
-    Plan p = plan_of(8, 1024, 8);
+    Plan p = plan_of_size(8, 1024, 8);
     p.layout.pp = 4;
     Memory m;
     compute_memory(p, build_mesh(p), {1.0, 1.0}, m);

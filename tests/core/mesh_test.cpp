@@ -73,7 +73,7 @@ Plan golden_plan(const json& c) {
 }
 
 // A mesh with random small factors, most of them foldable for experts.
-Plan random_plan(std::mt19937& rng) {
+Plan random_mesh_plan(std::mt19937& rng) {
     const auto pick = [&](std::initializer_list<std::int64_t> from) {
         return from.begin()[rng() % from.size()];
     };
@@ -162,7 +162,7 @@ TEST_CASE("the digest used for golden data is SHA-256") {
 TEST_CASE("the groups of every kind partition the ranks, in canonical order") {
     std::mt19937 rng(1);
     for (int round = 0; round < 200; ++round) {
-        const Mesh mesh = build_mesh(random_plan(rng));
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
         for (int k = 0; k < kGroupKindCount; ++k) {
             const GroupKind kind = kind_at(k);
             if (is_expert(kind) && !mesh.has_experts) continue;
@@ -184,7 +184,7 @@ TEST_CASE("the groups of every kind partition the ranks, in canonical order") {
 TEST_CASE("closed forms for one rank agree with the enumerated groups") {
     std::mt19937 rng(2);
     for (int round = 0; round < 100; ++round) {
-        const Mesh mesh = build_mesh(random_plan(rng));
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
         for (int k = 0; k < kGroupKindCount; ++k) {
             const GroupKind kind = kind_at(k);
             if (is_expert(kind) && !mesh.has_experts) continue;
@@ -207,7 +207,7 @@ TEST_CASE("groups of two axes of one mesh meet in at most one rank") {
         {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp}};
     std::mt19937 rng(3);
     for (int round = 0; round < 100; ++round) {
-        const Mesh mesh = build_mesh(random_plan(rng));
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
         for (const auto& axes : meshes) {
             if (is_expert(axes[0]) && !mesh.has_experts) continue;
             for (const GroupKind a : axes) {
@@ -225,7 +225,7 @@ TEST_CASE("groups of two axes of one mesh meet in at most one rank") {
 TEST_CASE("coordinates and strides give the rank back") {
     std::mt19937 rng(4);
     for (int round = 0; round < 100; ++round) {
-        const Mesh mesh = build_mesh(random_plan(rng));
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
         for (std::int64_t r = 0; r < mesh.world; ++r) {
             std::int64_t dense = 0, expert = 0;
             const Coordinates d = dense_coordinates(mesh, r), e = expert_coordinates(mesh, r);
@@ -242,7 +242,7 @@ TEST_CASE("coordinates and strides give the rank back") {
 TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
     std::mt19937 rng(5);
     for (int round = 0; round < 3000; ++round) {
-        const Mesh mesh = build_mesh(random_plan(rng));
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
         std::vector<std::int64_t> domains;
         const int tiers = 2 + static_cast<int>(rng() % 3);
         for (int t = 0; t + 1 < tiers; ++t) domains.push_back(1 + static_cast<std::int64_t>(rng() % 40));

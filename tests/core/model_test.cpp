@@ -23,7 +23,7 @@ std::vector<json> golden_cases() {
     return load(std::string(GOLDEN_DIR) + "/params.json")["cases"].get<std::vector<json>>();
 }
 
-Model golden_model(const json& c) {
+Model model_of_case(const json& c) {
     if (c.contains("hf_config")) {
         const std::string path = std::string(GOLDEN_DIR) + "/" + c["hf_config"].get<std::string>();
         return model_from_hf(load(path), path);
@@ -51,7 +51,7 @@ TEST_CASE("parameter counts equal the released checkpoints to the unit") {
     int checked = 0;
     for (const json& c : golden_cases()) {
         CAPTURE(c["model"].get<std::string>());
-        const ParameterCounts n = count_parameters(golden_model(c));
+        const ParameterCounts n = count_parameters(model_of_case(c));
         if (c.contains("total_billions_rounded")) {
             CHECK(std::round(static_cast<double>(n.total) / 1e8) / 10
                   == c["total_billions_rounded"].get<double>());
@@ -95,7 +95,7 @@ TEST_CASE("the models that ship count as the golden data and as their released c
 
 TEST_CASE("the list of tensors adds up to the counts, each name once") {
     for (const json& c : golden_cases()) {
-        const Model m = golden_model(c);
+        const Model m = model_of_case(c);
         CAPTURE(c["model"].get<std::string>());
         const std::vector<Tensor> tensors = list_tensors(m);
         std::int64_t sum = 0;

@@ -1,6 +1,7 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -10,10 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets all(std::string(SOURCE_DIR) + "/presets");
-    return all;
-}
+using test::presets;
 
 Plan parse(const json& value, const std::vector<std::string>& sets = {}) {
     return parse_plan(value.dump(), "test.plan.json", presets(), sets);
@@ -42,7 +40,7 @@ std::string error_of(const std::string& text, const std::vector<std::string>& se
     return "";
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
@@ -81,7 +79,7 @@ TEST_CASE("dp in an order stands for both of its axes, in a list or in a text") 
           == std::array{Axis::pp, Axis::dp_replicate, Axis::dp_shard, Axis::ep, Axis::cp, Axis::tp});
     for (const char* bad :
          {"", "tp", "tp-tp-cp-ep-dp-pp", "tp-cp-ep-dp-pp-", "tp-cp-ep-dp-dp_shard-pp", "tp-cp-ep-xp-pp"})
-        CHECK(has(error_of(with("/layout/order", bad).dump()), "/layout/order"));
+        CHECK(holds(error_of(with("/layout/order", bad).dump()), "/layout/order"));
 }
 
 TEST_CASE("a cluster's preset is overridden field by field, its last tier always spans all GPUs") {
@@ -188,32 +186,32 @@ TEST_CASE("a field of the wrong kind or out of range is refused by its pointer")
     for (const Case& c : cases) {
         const std::string error = error_of(with(c.pointer, c.value).dump());
         CAPTURE(error);
-        CHECK(has(error, std::string("test.plan.json: ") + c.pointer));
-        CHECK(has(error, c.says));
+        CHECK(holds(error, std::string("test.plan.json: ") + c.pointer));
+        CHECK(holds(error, c.says));
     }
 }
 
 TEST_CASE("an unknown key is named with the closest known one") {
     const std::string error = error_of(with("/layout/tpp", 8).dump());
-    CHECK(has(error, "/layout/tpp: unknown key \"tpp\"; the closest known one is \"tp\""));
-    CHECK(has(error_of(with("/training/overlap", {{"ddp", true}}).dump()), "/training/overlap/ddp"));
-    CHECK(has(error_of(with("/trainings", json::object()).dump()), "\"training\""));
+    CHECK(holds(error, "/layout/tpp: unknown key \"tpp\"; the closest known one is \"tp\""));
+    CHECK(holds(error_of(with("/training/overlap", {{"ddp", true}}).dump()), "/training/overlap/ddp"));
+    CHECK(holds(error_of(with("/trainings", json::object()).dump()), "\"training\""));
 }
 
 TEST_CASE("a text that is no JSON object of ours is refused with the place where reading stopped") {
-    CHECK(has(error_of(""), "not JSON"));
-    CHECK(has(error_of("{\n  \"format\":"), "line 2"));
-    CHECK(has(error_of("[]"), "must be an object"));
-    CHECK(has(error_of("null"), "must be an object"));
-    CHECK(has(error_of("{\"layout\":{\"tp\":1e999}}"), "/layout/tp"));
-    CHECK(has(error_of("{\"layout\":{\"tp\":NaN}}"), "/layout/tp: not JSON"));
-    CHECK(has(error_of("{\"layout\":{\"tp\":1,\"tp\":2}}"), "/layout/tp: the key stands here twice"));
-    CHECK(has(error_of(small().dump() + "x"), "not JSON"));
-    CHECK(has(error_of("{\"name\":\"\xff\"}"), "/name: not JSON"));
-    CHECK(has(error_of("{\"stage_layers\":[[1],[2,x"), "/stage_layers/1/1"));
+    CHECK(holds(error_of(""), "not JSON"));
+    CHECK(holds(error_of("{\n  \"format\":"), "line 2"));
+    CHECK(holds(error_of("[]"), "must be an object"));
+    CHECK(holds(error_of("null"), "must be an object"));
+    CHECK(holds(error_of("{\"layout\":{\"tp\":1e999}}"), "/layout/tp"));
+    CHECK(holds(error_of("{\"layout\":{\"tp\":NaN}}"), "/layout/tp: not JSON"));
+    CHECK(holds(error_of("{\"layout\":{\"tp\":1,\"tp\":2}}"), "/layout/tp: the key stands here twice"));
+    CHECK(holds(error_of(small().dump() + "x"), "not JSON"));
+    CHECK(holds(error_of("{\"name\":\"\xff\"}"), "/name: not JSON"));
+    CHECK(holds(error_of("{\"stage_layers\":[[1],[2,x"), "/stage_layers/1/1"));
     std::string deep;
     for (int i = 0; i < 5000; ++i) deep += "{\"a\":";
-    CHECK(has(error_of(deep), "deeper than 64"));
+    CHECK(holds(error_of(deep), "deeper than 64"));
 }
 
 TEST_CASE("a set changes one field before the plan is read") {
@@ -230,10 +228,10 @@ TEST_CASE("a set changes one field before the plan is read") {
     CHECK(p.cluster.tiers[0].bytes_per_s == 1e11);
     CHECK(p.cluster.tiers[1].bytes_per_s == presets().cluster("h100-sxm-ib").tiers[1].bytes_per_s);
     check_round_trip(p);
-    CHECK(has(error_of(small().dump(), {"layout.tpp=4"}), "/layout/tpp"));
-    CHECK(has(error_of(small().dump(), {"layout.tp"}), "POINTER=VALUE"));
-    CHECK(has(error_of(small().dump(), {"layout.tp.x=4"}), "/layout/tp/x"));
-    CHECK(has(error_of(small().dump(), {"cluster.tiers.7.domain=4"}), "no element 7"));
+    CHECK(holds(error_of(small().dump(), {"layout.tpp=4"}), "/layout/tpp"));
+    CHECK(holds(error_of(small().dump(), {"layout.tp"}), "POINTER=VALUE"));
+    CHECK(holds(error_of(small().dump(), {"layout.tp.x=4"}), "/layout/tp/x"));
+    CHECK(holds(error_of(small().dump(), {"cluster.tiers.7.domain=4"}), "no element 7"));
 }
 
 TEST_CASE("edits of a fix are applied to the plan and held to the same rules") {

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "tests/core/shipped.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -18,10 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets all(std::string(SOURCE_DIR) + "/presets");
-    return all;
-}
+using test::presets;
 
 bool is_type(const json& v, const std::string& type) {
     if (type == "object") return v.is_object();
@@ -114,7 +112,7 @@ bool parses(const json& plan) {
     }
 }
 
-json with(const std::string& pointer, const json& value) {
+json plan_with(const std::string& pointer, const json& value) {
     json plan{{"format", "pentamesh.plan/1"},
               {"model", "llama-3-8b"},
               {"cluster", {{"preset", "h100-sxm-ib"}, {"gpus", 64}}},
@@ -144,19 +142,19 @@ TEST_CASE("schema and parser take the same forms of a plan") {
     const json gpu{{"hbm_bytes", 8e10}, {"hbm_bytes_per_s", 3e12}, {"flops", {{"bf16", 1e15}}}};
     const json tiers{{{"kind", "nvlink"}, {"bytes_per_s", 4e11}}};
     for (const json& plan :
-         {with("", {}), with("/layout/order", "tp-cp-ep-dp-pp"),
-          with("/layout/order", {"tp", "cp", "ep", "dp", "pp"}),
-          with("/layout", {{"dp_replicate", nullptr}, {"etp", nullptr}, {"microbatch_group", nullptr}}),
-          with("/layout/stage_layers", nullptr), with("/layout/stage_layers", {1, 2, 3}),
-          with("/model", {{"preset", "mixtral-8x7b"}, {"moe", {{"top_k", 1}}}}),
-          with("/model", {{"preset", "mixtral-8x7b"}, {"moe", nullptr}}),
-          with("/model", {{"layers", 4}, {"hidden", 64}, {"heads", 4}, {"ffn", 128}, {"vocab", 100}}),
-          with("/cluster/gpu", {{"preset", "h100-sxm"}, {"efficiency", {{"gemm", 0.5}}}}),
-          with("/cluster/gpu", gpu), with("/cluster/gpu", "b200"), with("/cluster/fast_domain", 72),
-          with("/cluster", "gb200-nvl72"),
-          with("/cluster", {{"gpus", 8}, {"gpu", "h100-sxm"}, {"tiers", tiers}}),
-          with("/cluster", {{"gpus", 8}, {"gpu", gpu}, {"tiers", tiers}}),
-          with("/model", json::parse(read_file(GOLDEN_DIR "/hf_configs/deepseek-v3.json")))}) {
+         {plan_with("", {}), plan_with("/layout/order", "tp-cp-ep-dp-pp"),
+          plan_with("/layout/order", {"tp", "cp", "ep", "dp", "pp"}),
+          plan_with("/layout", {{"dp_replicate", nullptr}, {"etp", nullptr}, {"microbatch_group", nullptr}}),
+          plan_with("/layout/stage_layers", nullptr), plan_with("/layout/stage_layers", {1, 2, 3}),
+          plan_with("/model", {{"preset", "mixtral-8x7b"}, {"moe", {{"top_k", 1}}}}),
+          plan_with("/model", {{"preset", "mixtral-8x7b"}, {"moe", nullptr}}),
+          plan_with("/model", {{"layers", 4}, {"hidden", 64}, {"heads", 4}, {"ffn", 128}, {"vocab", 100}}),
+          plan_with("/cluster/gpu", {{"preset", "h100-sxm"}, {"efficiency", {{"gemm", 0.5}}}}),
+          plan_with("/cluster/gpu", gpu), plan_with("/cluster/gpu", "b200"),
+          plan_with("/cluster/fast_domain", 72), plan_with("/cluster", "gb200-nvl72"),
+          plan_with("/cluster", {{"gpus", 8}, {"gpu", "h100-sxm"}, {"tiers", tiers}}),
+          plan_with("/cluster", {{"gpus", 8}, {"gpu", gpu}, {"tiers", tiers}}),
+          plan_with("/model", json::parse(read_file(GOLDEN_DIR "/hf_configs/deepseek-v3.json")))}) {
         CAPTURE(plan.dump());
         CHECK(accepts(schema(), plan));
         CHECK(parses(plan));
@@ -167,32 +165,32 @@ TEST_CASE("schema and parser refuse the same mistakes") {
     for (const json& plan : {json(nullptr),
                              json::array(),
                              json::object(),
-                             with("/format", "x"),
-                             with("/extra", 1),
-                             with("/name", 1),
-                             with("/layout/tp", 0),
-                             with("/layout/tp", 2.5),
-                             with("/layout/tp", "8"),
-                             with("/layout/tp", nullptr),
-                             with("/layout/tp", 1 << 21),
-                             with("/layout/tpp", 1),
-                             with("/layout/zero", 4),
-                             with("/layout", nullptr),
-                             with("/layout/schedule", "2f2b"),
-                             with("/layout/order", {"tp", "tp"}),
-                             with("/layout/order", "tp"),
-                             with("/layout/stage_layers", {1, -1}),
-                             with("/training", nullptr),
-                             with("/training/router_imbalance", 0.5),
-                             with("/training/overlap", {{"x", true}}),
-                             with("/training/straggler_cv", "0"),
-                             with("/cluster/gpus", 0),
-                             with("/cluster", {{"gpus", 8}}),
-                             with("/cluster/tiers", json::array()),
-                             with("/cluster/gpu", 5),
-                             with("/model", 5),
-                             with("/model", {{"layers", 4}}),
-                             with("/model", {{"preset", "mixtral-8x7b"}, {"moe", {{"top", 1}}}})}) {
+                             plan_with("/format", "x"),
+                             plan_with("/extra", 1),
+                             plan_with("/name", 1),
+                             plan_with("/layout/tp", 0),
+                             plan_with("/layout/tp", 2.5),
+                             plan_with("/layout/tp", "8"),
+                             plan_with("/layout/tp", nullptr),
+                             plan_with("/layout/tp", 1 << 21),
+                             plan_with("/layout/tpp", 1),
+                             plan_with("/layout/zero", 4),
+                             plan_with("/layout", nullptr),
+                             plan_with("/layout/schedule", "2f2b"),
+                             plan_with("/layout/order", {"tp", "tp"}),
+                             plan_with("/layout/order", "tp"),
+                             plan_with("/layout/stage_layers", {1, -1}),
+                             plan_with("/training", nullptr),
+                             plan_with("/training/router_imbalance", 0.5),
+                             plan_with("/training/overlap", {{"x", true}}),
+                             plan_with("/training/straggler_cv", "0"),
+                             plan_with("/cluster/gpus", 0),
+                             plan_with("/cluster", {{"gpus", 8}}),
+                             plan_with("/cluster/tiers", json::array()),
+                             plan_with("/cluster/gpu", 5),
+                             plan_with("/model", 5),
+                             plan_with("/model", {{"layers", 4}}),
+                             plan_with("/model", {{"preset", "mixtral-8x7b"}, {"moe", {{"top", 1}}}})}) {
         CAPTURE(plan.dump());
         CHECK_FALSE(accepts(schema(), plan));
         CHECK_FALSE(parses(plan));

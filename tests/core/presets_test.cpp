@@ -3,6 +3,8 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "tests/core/shipped.h"
+#include "tests/folder.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -16,10 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets all(std::string(SOURCE_DIR) + "/presets");
-    return all;
-}
+using test::presets;
 
 std::string text_of(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -28,18 +27,7 @@ std::string text_of(const fs::path& file) {
     return text.str();
 }
 
-struct Folder {
-    fs::path path =
-        fs::temp_directory_path() / ("pentamesh-presets-" + std::to_string(std::random_device{}()));
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    void put(const std::string& file, const std::string& text) const {
-        fs::create_directories((path / file).parent_path());
-        std::ofstream(path / file) << text;
-    }
-};
+using test::Folder;
 
 }  // namespace
 

@@ -8,7 +8,7 @@ using namespace pentamesh;
 using namespace pentamesh::test;
 
 TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, each step explained") {
-    Plan dense = plan_of(16, 1024, 8);
+    Plan dense = plan_of_size(16, 1024, 8);
     dense.layout.tp = 2;
     dense.layout.cp = 2;
     dense.layout.pp = 4;
@@ -18,7 +18,7 @@ TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, ea
     dense.training.recompute = Recompute::selective;
     Plan dual = dense;
     dual.layout.schedule = Schedule::dualpipe;
-    for (const Plan& p : {dense, dual, moe_plan(), plan_of(4, 256, 4)}) {
+    for (const Plan& p : {dense, dual, moe_plan(), plan_of_size(4, 256, 4)}) {
         const std::vector<SavingStep> steps = savings(p, flights(p));
         REQUIRE_FALSE(steps.empty());
         CHECK(steps.front().label == "single GPU");
@@ -36,7 +36,7 @@ TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, ea
 }
 
 TEST_CASE("each step of the waterfall is the memory of a plan that goes so far, and saves what it says") {
-    Plan goal = plan_of(16, 1024, 8);
+    Plan goal = plan_of_size(16, 1024, 8);
     goal.layout.tp = 2;
     goal.layout.cp = 2;
     goal.layout.pp = 4;

@@ -10,7 +10,7 @@ using namespace pentamesh;
 
 namespace {
 
-Plan dense_plan() {
+Plan small_dense_plan() {
     Plan p;
     Model& m = p.model;
     m.layers = 8;
@@ -26,8 +26,8 @@ Plan dense_plan() {
     return p;
 }
 
-Plan moe_plan() {
-    Plan p = dense_plan();
+Plan small_moe_plan() {
+    Plan p = small_dense_plan();
     p.model.moe = Moe{8, 2, 48, 1, 32, 1, 1, true, true, 0};
     p.layout.tp = 2;
     p.layout.etp = 1;
@@ -37,17 +37,17 @@ Plan moe_plan() {
     return p;
 }
 
-const Placement& find(const std::vector<Placement>& all, std::string_view name) {
+const Placement& placement_named(const std::vector<Placement>& all, std::string_view name) {
     const auto it = std::find_if(all.begin(), all.end(), [&](const Placement& p) { return p.name == name; });
     REQUIRE_MESSAGE(it != all.end(), name);
     return *it;
 }
 
-Plan random_plan(std::mt19937& random) {
+Plan random_sharded_plan(std::mt19937& random) {
     const auto pick = [&](std::initializer_list<std::int64_t> of) {
         return *(of.begin() + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random));
     };
-    Plan p = pick({0, 1}) ? dense_plan() : moe_plan();
+    Plan p = pick({0, 1}) ? small_dense_plan() : small_moe_plan();
     Layout& l = p.layout;
     l.tp = pick({1, 2, 4, 8});
     l.cp = pick({1, 2, 3});
@@ -82,7 +82,7 @@ TEST_CASE("the parts of all ranks add up to the whole tensor times its copies") 
     std::mt19937 random(20240607);
     int folded = 0;
     for (int round = 0; round < 300; ++round) {
-        const Plan p = random_plan(random);
+        const Plan p = random_sharded_plan(random);
         const Mesh mesh = build_mesh(p);
         REQUIRE(mesh.world > 0);
         if (p.model.moe && !mesh.has_experts) continue;
@@ -122,7 +122,7 @@ TEST_CASE("the parts of all ranks add up to the whole tensor times its copies") 
 TEST_CASE("at rest, a stage's tensors add up to the bytes that memory reports") {
     std::mt19937 random(7);
     for (int round = 0; round < 200; ++round) {
-        Plan p = random_plan(random);
+        Plan p = random_sharded_plan(random);
         p.model.vocab = 120;
         p.layout.zero =
             std::min(p.layout.zero, 2);  // rows do not always divide, flat shards do here or round up
@@ -155,26 +155,27 @@ TEST_CASE("at rest, a stage's tensors add up to the bytes that memory reports") 
 }
 
 TEST_CASE("tp cuts QKV and up by rows, output and down by columns, norms not at all") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.tp = 4;
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(find(all, "attention.q").on(Axis::tp) == AxisPlacement{Spread::cut, Dim::rows, 4, 4});
-    CHECK(find(all, "attention.output").on(Axis::tp) == AxisPlacement{Spread::cut, Dim::columns, 4, 4});
-    CHECK(find(all, "mlp.down").on(Axis::tp).dim == Dim::columns);
-    CHECK(find(all, "norm.mlp").on(Axis::tp).spread == Spread::copied);
-    CHECK(part_of(p, mesh, find(all, "attention.q"), 2).box[1] == Range{32, 48});
-    CHECK(part_of(p, mesh, find(all, "mlp.down"), 3).box[2] == Range{72, 96});
-    CHECK(part_of(p, mesh, find(all, "embedding"), 1).box[1] == Range{30, 60});
+    CHECK(placement_named(all, "attention.q").on(Axis::tp) == AxisPlacement{Spread::cut, Dim::rows, 4, 4});
+    CHECK(placement_named(all, "attention.output").on(Axis::tp)
+          == AxisPlacement{Spread::cut, Dim::columns, 4, 4});
+    CHECK(placement_named(all, "mlp.down").on(Axis::tp).dim == Dim::columns);
+    CHECK(placement_named(all, "norm.mlp").on(Axis::tp).spread == Spread::copied);
+    CHECK(part_of(p, mesh, placement_named(all, "attention.q"), 2).box[1] == Range{32, 48});
+    CHECK(part_of(p, mesh, placement_named(all, "mlp.down"), 3).box[2] == Range{72, 96});
+    CHECK(part_of(p, mesh, placement_named(all, "embedding"), 1).box[1] == Range{30, 60});
 }
 
 TEST_CASE("key and value heads fewer than tp are held by several ranks") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.tp = 8;
     p.model.kv_heads = 2;
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    const Placement& k = find(all, "attention.k");
+    const Placement& k = placement_named(all, "attention.k");
     CHECK(k.on(Axis::tp).copies() == 4);
     for (std::int64_t r = 0; r < 8; ++r) {
         CHECK(part_of(p, mesh, k, r).box[1] == (r < 4 ? Range{0, 8} : Range{8, 16}));
@@ -183,29 +184,29 @@ TEST_CASE("key and value heads fewer than tp are held by several ranks") {
 }
 
 TEST_CASE("ZeRO-1 cuts the optimizer flat, ZeRO-3 cuts rows and gathers parameters to compute") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.dp_shard = 4;
     p.layout.cp = 2;
     p.layout.zero = 1;
     Mesh mesh = build_mesh(p);
-    CHECK(find(list_placements(p, mesh, TensorState::parameters, Moment::at_rest), "mlp.up")
+    CHECK(placement_named(list_placements(p, mesh, TensorState::parameters, Moment::at_rest), "mlp.up")
               .on(Axis::dp_shard)
               .spread
           == Spread::copied);
     auto all = list_placements(p, mesh, TensorState::optimizer, Moment::at_rest);
-    CHECK(find(all, "mlp.up").on(Axis::dp_shard).dim == Dim::flat);
-    CHECK(find(all, "mlp.up").on(Axis::cp).dim == Dim::flat);
-    CHECK(part_of(p, mesh, find(all, "mlp.up"), 1).flat == Range{768, 1536});
+    CHECK(placement_named(all, "mlp.up").on(Axis::dp_shard).dim == Dim::flat);
+    CHECK(placement_named(all, "mlp.up").on(Axis::cp).dim == Dim::flat);
+    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 1).flat == Range{768, 1536});
     p.layout.zero = 3;
     mesh = build_mesh(p);
     all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(part_of(p, mesh, find(all, "mlp.up"), 3).box[1] == Range{36, 48});
+    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 3).box[1] == Range{36, 48});
     all = list_placements(p, mesh, TensorState::parameters, Moment::computing);
-    CHECK(part_of(p, mesh, find(all, "mlp.up"), 3).box[1] == Range{0, 96});
+    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 3).box[1] == Range{0, 96});
 }
 
 TEST_CASE("gradients wait to be summed while computing, over data and context parallelism") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.tp = 2;
     p.layout.cp = 2;
     p.layout.dp_shard = 2;
@@ -214,18 +215,18 @@ TEST_CASE("gradients wait to be summed while computing, over data and context pa
     const Mesh mesh = build_mesh(p);
     const auto now = list_placements(p, mesh, TensorState::gradients, Moment::computing);
     for (const Axis a : {Axis::cp, Axis::dp_shard, Axis::dp_replicate})
-        CHECK(find(now, "mlp.up").on(a).spread == Spread::partial);
-    CHECK(find(now, "mlp.up").on(Axis::tp).spread == Spread::cut);
-    CHECK(find(now, "norm.mlp").on(Axis::tp).spread
+        CHECK(placement_named(now, "mlp.up").on(a).spread == Spread::partial);
+    CHECK(placement_named(now, "mlp.up").on(Axis::tp).spread == Spread::cut);
+    CHECK(placement_named(now, "norm.mlp").on(Axis::tp).spread
           == Spread::partial);  // each rank its part of the sequence
     const auto rest = list_placements(p, mesh, TensorState::gradients, Moment::at_rest);
-    CHECK(find(rest, "norm.mlp").on(Axis::tp).spread == Spread::copied);
-    CHECK(find(rest, "mlp.up").on(Axis::dp_shard).spread == Spread::cut);
-    CHECK(find(rest, "mlp.up").on(Axis::dp_replicate).spread == Spread::copied);
+    CHECK(placement_named(rest, "norm.mlp").on(Axis::tp).spread == Spread::copied);
+    CHECK(placement_named(rest, "mlp.up").on(Axis::dp_shard).spread == Spread::cut);
+    CHECK(placement_named(rest, "mlp.up").on(Axis::dp_replicate).spread == Spread::copied);
 }
 
 TEST_CASE("experts go to ep ranks in order, each on the expert mesh") {
-    const Plan p = moe_plan();
+    const Plan p = small_moe_plan();
     const Mesh mesh = build_mesh(p);
     REQUIRE(mesh.has_experts);
     std::set<std::int64_t> seen;
@@ -240,10 +241,10 @@ TEST_CASE("experts go to ep ranks in order, each on the expert mesh") {
     }
     CHECK(seen.size() == 8);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(find(all, "experts.up").expert);
-    CHECK(find(all, "experts.up").on(Axis::tp).spread == Spread::copied);  // etp is 1
-    CHECK(find(all, "experts.up").layers == 7);
-    CHECK(find(all, "router").on(Axis::tp).spread == Spread::copied);
+    CHECK(placement_named(all, "experts.up").expert);
+    CHECK(placement_named(all, "experts.up").on(Axis::tp).spread == Spread::copied);  // etp is 1
+    CHECK(placement_named(all, "experts.up").layers == 7);
+    CHECK(placement_named(all, "router").on(Axis::tp).spread == Spread::copied);
 }
 
 TEST_CASE("head-tail context parallelism gives each rank two pieces, together all tokens once") {
@@ -262,7 +263,7 @@ TEST_CASE("head-tail context parallelism gives each rank two pieces, together al
 }
 
 TEST_CASE("sequence parallelism cuts what cp left, across the gap between its pieces") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.tp = 2;
     p.layout.cp = 2;
     const Mesh mesh = build_mesh(p);
@@ -274,7 +275,7 @@ TEST_CASE("sequence parallelism cuts what cp left, across the gap between its pi
 
 TEST_CASE("activations: every token and width of a micro-batch slice is held, SP and cp cut the sequence") {
     for (const bool sp : {false, true}) {
-        Plan p = dense_plan();
+        Plan p = small_dense_plan();
         p.layout.tp = 2;
         p.layout.cp = 2;
         p.layout.dp_shard = 2;
@@ -293,19 +294,20 @@ TEST_CASE("activations: every token and width of a micro-batch slice is held, SP
             CHECK(held == x.shape[0] * x.shape[1] * x.shape[2] * copies);
         }
         const auto all = list_placements(p, mesh, TensorState::activations, Moment::at_rest);
-        CHECK(find(all, "norm.mlp.input").on(Axis::tp).spread == (sp ? Spread::cut : Spread::copied));
-        CHECK(find(all, "mlp.up").on(Axis::tp).dim == Dim::width);
+        CHECK(placement_named(all, "norm.mlp.input").on(Axis::tp).spread
+              == (sp ? Spread::cut : Spread::copied));
+        CHECK(placement_named(all, "mlp.up").on(Axis::tp).dim == Dim::width);
         const auto now = list_placements(p, mesh, TensorState::activations, Moment::computing);
-        CHECK(find(now, "mlp.projected").on(Axis::tp).spread == Spread::partial);
-        CHECK(find(now, "mlp.input").on(Axis::tp).spread == Spread::copied);
+        CHECK(placement_named(now, "mlp.projected").on(Axis::tp).spread == Spread::partial);
+        CHECK(placement_named(now, "mlp.input").on(Axis::tp).spread == Spread::copied);
     }
 }
 
 TEST_CASE("dispatched tokens lie with their experts and add up to top_k copies of every token") {
-    const Plan p = moe_plan();
+    const Plan p = small_moe_plan();
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::activations, Moment::at_rest);
-    const Placement& x = find(all, "experts.up");
+    const Placement& x = placement_named(all, "experts.up");
     std::int64_t held = 0;
     for (std::int64_t r = 0; r < mesh.world; ++r) held += part_of(p, mesh, x, r).numbers;
     // 4 replicas of a 64-token sequence, 2 experts a token, 48 wide, on both stages.
@@ -316,7 +318,7 @@ TEST_CASE("dispatched tokens lie with their experts and add up to top_k copies o
 }
 
 TEST_CASE("activations at rest add up to what memory counts for a layer") {
-    for (const Plan& p : {dense_plan(), moe_plan()}) {
+    for (const Plan& p : {small_dense_plan(), small_moe_plan()}) {
         const Mesh mesh = build_mesh(p);
         double sum = 0;
         for (const Placement& x : list_placements(p, mesh, TensorState::activations, Moment::at_rest))
@@ -330,7 +332,7 @@ TEST_CASE("activations at rest add up to what memory counts for a layer") {
 }
 
 TEST_CASE("a rank knows its layers under each placement of chunks") {
-    Plan p = dense_plan();
+    Plan p = small_dense_plan();
     p.layout.pp = 2;
     p.layout.virtual_stages = 2;
     p.layout.schedule = Schedule::interleaved;

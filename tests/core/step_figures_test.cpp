@@ -4,6 +4,7 @@
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
 #include "plans.h"
+#include "tests/core/shipped.h"
 #include "tools/fit/check.h"
 
 #include <algorithm>
@@ -14,10 +15,7 @@ using namespace pentamesh::test;
 
 namespace {
 
-const Presets& presets() {
-    static const Presets p(SOURCE_DIR "/presets");
-    return p;
-}
+using test::presets;
 
 const Constant& constant(const std::vector<Constant>& all, const std::string& id) {
     const auto it = std::find_if(all.begin(), all.end(), [&](const Constant& c) { return c.id == id; });

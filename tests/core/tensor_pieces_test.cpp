@@ -7,7 +7,7 @@ using namespace pentamesh;
 
 namespace {
 
-Plan plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zero) {
+Plan small_plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zero) {
     Plan p;
     Model& m = p.model;
     m.layers = 4;
@@ -58,7 +58,7 @@ TEST_CASE("the pieces of all holders cover every number of a tensor once") {
                     for (const TensorState state : {TensorState::parameters, TensorState::gradients,
                                                     TensorState::optimizer, TensorState::activations})
                         for (const bool coarse : {false, true}) {
-                            Plan p = plan_of(tp, cp, shard, zero);
+                            Plan p = small_plan_of(tp, cp, shard, zero);
                             p.training.sequence_length = 96;
                             const Mesh mesh = build_mesh(p);
                             for (const Placement& x : list_placements(p, mesh, state, Moment::at_rest)) {
@@ -72,7 +72,7 @@ TEST_CASE("the pieces of all holders cover every number of a tensor once") {
 }
 
 TEST_CASE("tp cuts an output projection into columns, FSDP the rows of each") {
-    const Plan p = plan_of(4, 1, 2, 3);
+    const Plan p = small_plan_of(4, 1, 2, 3);
     const TensorPieces t = pieces(p, tensor(p, "attention.output"));
     CHECK(t.piece.size() == 8);
     CHECK(t.by[static_cast<std::size_t>(Axis::tp)]);
@@ -88,7 +88,7 @@ TEST_CASE("tp cuts an output projection into columns, FSDP the rows of each") {
 }
 
 TEST_CASE("a flat cut that ends inside a row covers a step, not a band") {
-    Plan p = plan_of(1, 1, 5, 1);
+    Plan p = small_plan_of(1, 1, 5, 1);
     const Placement x = tensor(p, "attention.k", TensorState::optimizer);  // 32 x 64 over 5: 410 each
     std::vector<IndexBox> boxes;
     boxes_of(x, part_of(p, build_mesh(p), x, 1), 0, boxes);
@@ -100,7 +100,7 @@ TEST_CASE("a flat cut that ends inside a row covers a step, not a band") {
 }
 
 TEST_CASE("context parallelism's two pieces of the sequence belong to one holder") {
-    const Plan p = plan_of(1, 4, 1, 0);
+    const Plan p = small_plan_of(1, 4, 1, 0);
     const TensorPieces t = pieces(p, tensor(p, "attention.q", TensorState::activations));
     REQUIRE(t.piece.size() == 4);
     REQUIRE(t.piece[0].end - t.piece[0].first == 2);
@@ -111,7 +111,7 @@ TEST_CASE("context parallelism's two pieces of the sequence belong to one holder
 }
 
 TEST_CASE("an expert's matrix is cut by etp inside the experts that ep deals") {
-    Plan p = plan_of(2, 1, 4, 3);
+    Plan p = small_plan_of(2, 1, 4, 3);
     p.model.moe = Moe{8, 2, 48, 0, 0, 0, 1, false, false, 0};
     p.layout.etp = 2;
     p.layout.ep = 2;
@@ -129,7 +129,7 @@ TEST_CASE("an expert's matrix is cut by etp inside the experts that ep deals") {
 }
 
 TEST_CASE("heads that several ranks share are drawn once") {
-    const Plan p = plan_of(8, 1, 1, 0);  // 4 kv heads
+    const Plan p = small_plan_of(8, 1, 1, 0);  // 4 kv heads
     const Placement x = tensor(p, "attention.k");
     const TensorPieces t = pieces(p, x);
     CHECK(t.piece.size() == 4);
@@ -138,7 +138,7 @@ TEST_CASE("heads that several ranks share are drawn once") {
 }
 
 TEST_CASE("a cut into more pieces than can be drawn is left to its coarse part") {
-    const Plan p = plan_of(2, 1, 64, 3);
+    const Plan p = small_plan_of(2, 1, 64, 3);
     const Placement x = tensor(p, "mlp.up");
     TensorPieces t;
     pieces_of(p, build_mesh(p), x, 0, 0, false, 100, t);
@@ -149,7 +149,7 @@ TEST_CASE("a cut into more pieces than can be drawn is left to its coarse part")
 }
 
 TEST_CASE("a tensor of another stage is found on the stage that has it") {
-    Plan p = plan_of(2, 1, 1, 0);
+    Plan p = small_plan_of(2, 1, 1, 0);
     p.layout.pp = 2;
     const Mesh mesh = build_mesh(p);
     const Placement head = tensor(p, "head");
@@ -161,7 +161,7 @@ TEST_CASE("a tensor of another stage is found on the stage that has it") {
 }
 
 TEST_CASE("every layer is held by one stage, by two under DualPipe") {
-    Plan p = plan_of(1, 1, 1, 0);
+    Plan p = small_plan_of(1, 1, 1, 0);
     p.model.layers = 8;
     p.layout.pp = 4;
     auto stages = stages_of_layers(p, build_mesh(p));

@@ -51,21 +51,21 @@ class Draw {
 };
 
 // When each half of each op ran: (kind, stage of its copy, copy, micro-batch).
-using Part = std::tuple<OpKind, int, int, int>;
+using ScheduledPass = std::tuple<OpKind, int, int, int>;
 struct Ran {
     double start = 0, end = 0;
     int device = 0;
 };
 
-std::map<Part, Ran> parts_of(const Timeline& t) {
-    std::map<Part, Ran> parts;
+std::map<ScheduledPass, Ran> parts_of(const Timeline& t) {
+    std::map<ScheduledPass, Ran> parts;
     for (std::size_t i = 0; i < t.order.ops.size(); ++i) {
         const Op& op = t.order.ops[i];
         const int d = device_of_op(t, i);
         const auto add = [&](OpKind kind, int chunk, int microbatch) {
             const int copy = t.shape.schedule == Schedule::dualpipe ? chunk : 0;
             const bool once = parts
-                                  .emplace(Part{kind, stage_of(t.shape, d, chunk), copy, microbatch},
+                                  .emplace(ScheduledPass{kind, stage_of(t.shape, d, chunk), copy, microbatch},
                                            Ran{t.start[i], t.end[i], d})
                                   .second;
             CHECK(once);
@@ -80,7 +80,8 @@ std::map<Part, Ran> parts_of(const Timeline& t) {
     return parts;
 }
 
-bool has_in_time(const std::map<Part, Ran>& parts, const Part& before, const Ran& after, double send) {
+bool has_in_time(const std::map<ScheduledPass, Ran>& parts, const ScheduledPass& before, const Ran& after,
+                 double send) {
     const auto found = parts.find(before);
     if (found == parts.end()) return false;
     const double delay = found->second.device == after.device ? 0 : send;
@@ -97,14 +98,14 @@ TEST_CASE("every micro-batch runs forward and backward once on every stage, afte
         Timeline t;
         run_timeline(d.shape, d.costs, t);
         REQUIRE(t.complete);
-        const std::map<Part, Ran> parts = parts_of(t);
+        const std::map<ScheduledPass, Ran> parts = parts_of(t);
         const bool two_copies = d.shape.schedule == Schedule::dualpipe;
         const int stages = d.shape.devices * (two_copies ? 1 : chunks_of(d.shape));
         int forwards = 0, backwards = 0;
         bool ok = true;
         for (const auto& [part, ran] : parts) {
             const auto [kind, stage, copy, m] = part;
-            const Part whole{OpKind::B, stage + 1, copy, m}, split{OpKind::I, stage + 1, copy, m};
+            const ScheduledPass whole{OpKind::B, stage + 1, copy, m}, split{OpKind::I, stage + 1, copy, m};
             if (kind == OpKind::F) {
                 ++forwards;
                 ok =

@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "tests/folder.h"
 #include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>
@@ -20,12 +21,7 @@ const std::string kSource = SOURCE_DIR;
 constexpr Chord kUndo{.key = Key::z, .ctrl = true}, kRedo{.key = Key::z, .ctrl = true, .shift = true};
 constexpr Chord kSave{.key = Key::s, .ctrl = true}, kNew{.key = Key::n, .ctrl = true};
 
-fs::path fresh_folder(const char* name) {
-    const fs::path folder = fs::temp_directory_path() / (std::string("pentamesh-test-") + name);
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    return folder;
-}
+using test::fresh_folder;
 
 std::string hf_config() {
     return read_file(kSource + "/tests/golden/hf_configs/deepseek-v3.json");

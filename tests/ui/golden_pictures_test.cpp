@@ -52,7 +52,7 @@ PictureRequest request_of(const Golden& g) {
     return r;
 }
 
-const std::filesystem::path kSource(SOURCE_DIR);
+const std::filesystem::path kTree(SOURCE_DIR);
 
 struct Drawn {
     Image image;
@@ -62,7 +62,7 @@ struct Drawn {
 // Against the files of that name; in a refresh those are written where they differ. What differs lies in the
 // build folder too.
 void compare(const std::string& name, const Drawn& now) {
-    const std::string file = (kSource / "tests/golden/pictures" / name).string();
+    const std::string file = (kTree / "tests/golden/pictures" / name).string();
     const bool refresh = std::getenv("PENTAMESH_REFRESH_PICTURES") != nullptr;
     if (refresh && !std::filesystem::exists(file + ".png"))
         write_file(file + ".png", encode_png(now.image, {}));
@@ -90,8 +90,8 @@ void compare(const std::string& name, const Drawn& now) {
 }  // namespace
 
 TEST_CASE("views look as they did and say what they said when they were last looked at") {
-    const Presets presets(kSource / "presets");
-    const FontFiles fonts = find_fonts(kSource / "assets");
+    const Presets presets(kTree / "presets");
+    const FontFiles fonts = find_fonts(kTree / "assets");
     for (const Golden& g : kGolden) {
         CAPTURE(g.name);
         std::vector<TextRun> runs;
@@ -106,7 +106,7 @@ TEST_CASE("a lesson looks as it did and says what it said when it was last looke
     Driver d("mesh-8", {1120, 630});
     d.surface.record_text(true);
     d.shell.settings().theme = ThemeId::light;
-    d.shell.open_lesson(kSource / "assets/lessons/01-two-walls.md");
+    d.shell.open_lesson(kTree / "assets/lessons/01-two-walls.md");
     d.settle();
     compare("lesson-two-walls-light", {d.surface.read(), text_lines(d.surface.text_runs())});
 }

@@ -1,6 +1,7 @@
 // Lessons in the window: every step of every lesson is walked, its question answered wrong and right.
 #include "core/base/files.h"
 #include "render/png.h"
+#include "tests/folder.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
@@ -14,12 +15,7 @@ using namespace pentamesh::ui;
 
 namespace {
 
-std::filesystem::path fresh_folder(const char* name) {
-    const auto folder = std::filesystem::temp_directory_path() / (std::string("pentamesh-lesson-") + name);
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-    return folder;
-}
+using test::fresh_folder;
 
 void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
@@ -242,7 +238,7 @@ TEST_CASE("an edit of the plan changes the words and the right answer at once") 
 }
 
 TEST_CASE("a lesson that its author edits is read again, and mistakes are shown without losing it") {
-    const auto folder = fresh_folder("reload");
+    const auto folder = fresh_folder("lesson-reload");
     const auto file = folder / "mine.md";
     const std::string text = "---\ntitle: Mine\n---\n\n## One\nopen: mesh-8\nview: mesh\n\nWords.\n";
     write(file, text);
@@ -268,7 +264,7 @@ TEST_CASE("a lesson that its author edits is read again, and mistakes are shown 
 }
 
 TEST_CASE("broken lessons stop nothing") {
-    const auto folder = fresh_folder("broken");
+    const auto folder = fresh_folder("lesson-broken");
     const char* const texts[] = {
         "",
         "no lesson at all",

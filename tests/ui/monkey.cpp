@@ -15,7 +15,7 @@
 namespace pentamesh::ui {
 namespace {
 
-const std::filesystem::path kSource(SOURCE_DIR);
+const std::filesystem::path kHouse(SOURCE_DIR);
 
 // A frame's CPU time. Instrumented code is slower by this factor.
 #if defined(__SANITIZE_ADDRESS__)
@@ -72,16 +72,16 @@ std::vector<std::string> make_files(const Presets& presets, std::mt19937_64& rng
     for (const Presets::Entry& e : presets.list(PresetKind::plan))
         both(e.id, ".plan.json", write_plan(presets.plan(e.id)));
     for (const char* config : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gpt2"})
-        both(config, ".json", read_file((kSource / "tests/golden/hf_configs" / config).string() + ".json"));
+        both(config, ".json", read_file((kHouse / "tests/golden/hf_configs" / config).string() + ".json"));
     for (const char* id : {"01-two-walls", "08-mesh", "13-mistakes", "tour"})
-        both(id, ".md", read_file((kSource / "assets/lessons" / id).string() + ".md"));
+        both(id, ".md", read_file((kHouse / "assets/lessons" / id).string() + ".md"));
     const Image dot{1, 1, {0, 0, 0, 255}};
     both("picture", ".png", encode_png(dot, {{"pentamesh.plan", write_plan(presets.plan("mesh-8"))}}));
     put("plain.png", encode_png(dot, {}));
     if (pages_available())
         for (const auto& [format, ending] :
              {std::pair{PageFormat::svg, ".svg"}, std::pair{PageFormat::pdf, ".pdf"}}) {
-            Page page(format, {200, 150}, find_fonts(kSource / "assets"), "page",
+            Page page(format, {200, 150}, find_fonts(kHouse / "assets"), "page",
                       write_plan(presets.plan("hsdp-64")));
             both("page", ending, page.finish());
         }
@@ -303,7 +303,7 @@ void Monkey::lesson() {
 // The author of an open lesson writes while the window shows it.
 void Monkey::change_lesson() {
     begin("lesson file changes");
-    const std::string whole = read_file((kSource / "assets/lessons/08-mesh.md").string());
+    const std::string whole = read_file((kHouse / "assets/lessons/08-mesh.md").string());
     write_file("08-mesh.md", chance(2) ? whole : changed(whole, rng_));
     driver_.time_s += 2;
     frame();

@@ -18,7 +18,7 @@ std::string read_text(Driver& d) {
     for (const TextRun& r : d.surface.text_runs()) all += r.text + "\n";
     return all;
 }
-bool says(Driver& d, std::string_view words) {
+bool window_says(Driver& d, std::string_view words) {
     const std::string all = read_text(d);
     INFO(all);
     return all.find(words) != std::string::npos;
@@ -42,14 +42,14 @@ TEST_CASE("a number of GPUs out of range is refused below its field, with the ra
         CAPTURE(text);
         type_into(d, "plan.gpus", "edit.gpus", text);
         CHECK(d.plan().cluster.gpus == before);
-        CHECK(says(d, text));
-        if (std::string_view(text) != "many") CHECK(says(d, "1,048,576"));
+        CHECK(window_says(d, text));
+        if (std::string_view(text) != "many") CHECK(window_says(d, "1,048,576"));
         d.settle();
-        CHECK(says(d, text));  // it stays
+        CHECK(window_says(d, text));  // it stays
     }
     type_into(d, "plan.gpus", "edit.gpus", "1,048,576");
     CHECK(d.plan().cluster.gpus == 1048576);
-    CHECK_FALSE(says(d, "refused"));
+    CHECK_FALSE(window_says(d, "refused"));
 }
 
 TEST_CASE("a factor out of range is refused below its row") {
@@ -57,10 +57,10 @@ TEST_CASE("a factor out of range is refused below its row") {
     const std::int64_t before = d.plan().layout.tp;
     type_into(d, "layout.tp", "edit.tp", "2000000");
     CHECK(d.plan().layout.tp == before);
-    CHECK(says(d, "2000000"));
-    CHECK(says(d, "from 1 to 1,048,576"));
+    CHECK(window_says(d, "2000000"));
+    CHECK(window_says(d, "from 1 to 1,048,576"));
     d.click("mod.zero", 2);
-    CHECK_FALSE(says(d, "2000000"));
+    CHECK_FALSE(window_says(d, "2000000"));
 }
 
 TEST_CASE("a context of ten million tokens can be typed, and beyond the range it is refused") {
@@ -72,7 +72,7 @@ TEST_CASE("a context of ten million tokens can be typed, and beyond the range it
     CHECK(d.plan().training.sequence_length == 8192);
     type_into(d, "batch.sequence", "edit.batch.sequence", "3,000,000,000");
     CHECK(d.plan().training.sequence_length == 8192);
-    CHECK(says(d, "2,147,483,648"));
+    CHECK(window_says(d, "2,147,483,648"));
 }
 
 TEST_CASE("the wheel and the buttons over batch and sequence stop at the ends of the range") {
@@ -94,11 +94,11 @@ TEST_CASE("the wheel and the buttons over batch and sequence stop at the ends of
 TEST_CASE("a layout that is not the cluster says how many GPUs it asks for, and why that is wrong") {
     Driver d("llama-3-70b-3d");
     type_into(d, "layout.tp", "edit.tp", "7");
-    CHECK((says(d, " of ") || says(d, "no whole number of replicas")));
+    CHECK((window_says(d, " of ") || window_says(d, "no whole number of replicas")));
     CHECK(ranks_laid_out(d.plan()) != d.plan().cluster.gpus);
-    CHECK_FALSE(says(d, "all GPUs"));
+    CHECK_FALSE(window_says(d, "all GPUs"));
     d.press({Key::z, true});
-    CHECK(says(d, "all GPUs"));
+    CHECK(window_says(d, "all GPUs"));
 }
 
 TEST_CASE("precision, optimizer, attention and overlap have popovers of their own, their words whole") {
@@ -106,7 +106,7 @@ TEST_CASE("precision, optimizer, attention and overlap have popovers of their ow
     REQUIRE(d.click("mod.optimizer"));
     for (const char* word : {"adamw", "adamw-8bit", "sgd-momentum", "muon", "master copy"}) {
         CAPTURE(word);
-        CHECK(says(d, std::string("\n") + word + "\n"));
+        CHECK(window_says(d, std::string("\n") + word + "\n"));
     }
     // The segments of a row do not touch.
     for (std::uint64_t i = 0; i < 3; ++i) {
@@ -156,11 +156,11 @@ TEST_CASE("the number of micro-batches is always shown") {
     Driver d("llama-3.1-405b-16k", {1280, 1300});
     const std::int64_t n = d.shell.evaluation().microbatches;
     REQUIRE(n > 0);
-    CHECK(says(d, std::to_string(n) + " micro"));
+    CHECK(window_says(d, std::to_string(n) + " micro"));
     REQUIRE(d.click("mod.batch"));
     type_into(d, "batch.global", "edit.batch.global", "1,048,576");
     d.press({Key::escape});
-    CHECK(says(d, " micro\n"));
+    CHECK(window_says(d, " micro\n"));
 }
 
 TEST_CASE("a factor of six digits is shown whole") {
@@ -171,7 +171,7 @@ TEST_CASE("a factor of six digits is shown whole") {
     REQUIRE(f > 9999);
     std::string shown = std::to_string(f);
     shown.insert(shown.size() - 3, ",");
-    CHECK(says(d, "\n" + shown + "\n"));
+    CHECK(window_says(d, "\n" + shown + "\n"));
 }
 
 TEST_CASE("an axis is dragged to another place of the order") {
@@ -192,11 +192,11 @@ TEST_CASE("problems are counted in the status line and open with their fixes whe
     type_into(d, "layout.tp", "edit.tp", "7");
     d.move({400, 300});
     REQUIRE_FALSE(d.shell.evaluation().valid);
-    CHECK(says(d, " problem"));
+    CHECK(window_says(d, " problem"));
     CHECK_FALSE(d.drawn("problem.fix"));
     REQUIRE(d.click("status.problems"));
     REQUIRE(d.drawn("problem.fix"));
-    CHECK(says(d, d.shell.evaluation().problems.front().message.substr(0, 12)));
+    CHECK(window_says(d, d.shell.evaluation().problems.front().message.substr(0, 12)));
     CHECK(d.click("problem.fix"));
     CHECK(d.plan().layout.tp != 7);
     d.press({Key::escape});
@@ -220,8 +220,8 @@ TEST_CASE("a bandwidth takes the unit shown; bits are bits; what is refused is s
     CHECK(bandwidth() == 400e9);
     enter("25 parsecs");
     CHECK(bandwidth() == 400e9);
-    CHECK(says(d, "25 parsecs"));
+    CHECK(window_says(d, "25 parsecs"));
     enter("1 B/s");
     CHECK(bandwidth() == 400e9);
-    CHECK(says(d, "1 MB/s"));
+    CHECK(window_says(d, "1 MB/s"));
 }

@@ -16,7 +16,7 @@ namespace {
 // All of the plan panel is on the screen.
 constexpr Vec2 kTall{1600, 1300};
 
-const std::string kSource = SOURCE_DIR;
+const std::string kRoot = SOURCE_DIR;
 
 }  // namespace
 
@@ -253,7 +253,7 @@ TEST_CASE("a plan is saved from the question at the end, and the dialog's button
 
 TEST_CASE("the presenter's buttons walk the lesson") {
     Driver d("mesh-8");
-    d.shell.open_lesson(kSource + "/assets/lessons/01-two-walls.md");
+    d.shell.open_lesson(kRoot + "/assets/lessons/01-two-walls.md");
     d.settle();
     d.press({Key::f5});
     REQUIRE(d.shell.presenting());

@@ -1,5 +1,6 @@
 #include "core/io/plan_json.h"
 #include "render/png.h"
+#include "tests/folder.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
@@ -13,12 +14,8 @@ using namespace pentamesh::ui;
 
 namespace {
 
-std::filesystem::path fresh_folder(const char* name) {
-    const auto folder = std::filesystem::temp_directory_path() / (std::string("pentamesh-test-") + name);
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-    return folder;
-}
+using test::fresh_folder;
+
 std::string contents(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     std::stringstream s;

@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kRow = 20;
+constexpr float kTableRow = 20;
 
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -125,7 +125,8 @@ std::string write_table(const DataTable& table, TableFormat format) {
 
 namespace {
 
-constexpr float kLine = 16, kGap = 16, kPad = 24, kWidestWord = 150, kLeastWords = 96, kWidest = 420;
+constexpr float kLine = 16, kColumnGap = 16, kTablePad = 24, kWidestWord = 150, kLeastWords = 96,
+                kWidest = 420;
 constexpr std::size_t kMeasured = 300;  // of more rows, all that follow are as high as the highest of these
 constexpr int kMostLines = 6;
 
@@ -170,7 +171,7 @@ struct Columns {
 
     [[nodiscard]] int lines_of(std::size_t row) const { return row < lines.size() ? lines[row] : most_lines; }
     [[nodiscard]] float height_of(std::size_t row) const {
-        return most_lines > 1 ? static_cast<float>(lines_of(row)) * kLine + 6 : kRow;
+        return most_lines > 1 ? static_cast<float>(lines_of(row)) * kLine + 6 : kTableRow;
     }
 };
 
@@ -200,7 +201,7 @@ void squeeze(Canvas& c, const DataTable& table, const TextStyle& head, const Tex
                     std::max(least[i], number ? c.text_width(shown(table.columns[i], table.rows[r][i]), body)
                                               : widest_word(c, table.rows[r][i], body));
         if (!number) least[i] = std::max(least[i], kLeastWords);
-        least[i] = std::min(least[i] + kPad - 4, out.width[i]);
+        least[i] = std::min(least[i] + kTablePad - 4, out.width[i]);
         sum += least[i];
         give += out.width[i] - least[i];
     }
@@ -223,13 +224,13 @@ Columns columns_of(Canvas& c, const DataTable& table, const TextStyle& head, con
         for (std::size_t r = from; r < to; ++r)
             if (i < table.rows[r].size())
                 w = std::max(w, width_of_lines(c, shown(table.columns[i], table.rows[r][i]), body));
-        out.width.push_back(std::min(w, kWidest) + kPad);
+        out.width.push_back(std::min(w, kWidest) + kTablePad);
         out.sum += out.width.back();
     }
     if (out.sum > room) squeeze(c, table, head, body, room, first, last, out);
     out.lines.assign(std::min(table.rows.size(), kMeasured), 1);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        const float w = out.width[i] - kGap;
+        const float w = out.width[i] - kColumnGap;
         if (c.text_width(table.columns[i].title, head) > w + 0.5f) out.head_lines = 2;
         if (table.columns[i].number) continue;
         for (std::size_t r = 0; r < out.lines.size(); ++r) {
@@ -287,7 +288,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table,
     Canvas& c = ui.canvas();
     const TextStyle head = ui.small(Tone::secondary), body = ui.small(Tone::text);
     // Width of a column: its title, the figures of the visible rows, the words of the first ones.
-    const auto visible = static_cast<std::size_t>(std::max(0.0f, (room.h - 24) / kRow)) + 2;
+    const auto visible = static_cast<std::size_t>(std::max(0.0f, (room.h - 24) / kTableRow)) + 2;
     const auto first = std::min(static_cast<std::size_t>(std::max(0.0f, state.scroll)), table.rows.size());
     const Columns columns =
         columns_of(c, table, head, body, room.w, first, std::min(table.rows.size(), first + visible));
@@ -304,11 +305,11 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const DataTable& table,
         float x = row.x - state.across;
         c.push_clip({row.x + pinned, row.y, row.w - pinned, row.h});
         for (std::size_t i = 0; i < columns.width.size(); ++i) {
-            if (i > 0 || pinned <= 0) draw(i, Rect{x, row.y, columns.width[i] - kGap, row.h});
+            if (i > 0 || pinned <= 0) draw(i, Rect{x, row.y, columns.width[i] - kColumnGap, row.h});
             x += columns.width[i];
         }
         c.pop_clip();
-        if (pinned > 0) draw(0, Rect{row.x, row.y, columns.width[0] - kGap, row.h});
+        if (pinned > 0) draw(0, Rect{row.x, row.y, columns.width[0] - kColumnGap, row.h});
     };
     cells(room.cut_top(columns.head_lines > 1 ? 36.0f : 22.0f),
           [&](std::size_t i, Rect cell) { draw_title(ui, cell, table.columns[i], head); });

@@ -8,28 +8,28 @@
 namespace pentamesh::ui {
 
 namespace {
-constexpr float kRadius = 6;
+constexpr float kControlRadius = 6;
 }
 
 bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint64_t index, bool enabled,
                 bool quiet) {
     const Hit hit = area(name, r, index, enabled);
     if (!quiet || hit.hovered) {
-        canvas_.rect(r, hit.held ? theme_.hairline : theme_.raised, kRadius);
+        canvas_.rect(r, hit.held ? theme_.hairline : theme_.raised, kControlRadius);
         canvas_.frame(r, hit.hovered ? mix(theme_.hairline, theme_.secondary, 0.5f) : theme_.hairline, 1,
-                      kRadius);
+                      kControlRadius);
     }
     TextStyle s = style(13, quiet && !hit.hovered ? Tone::secondary : Tone::text);
     if (!enabled) s.color = s.color.alpha(0.45f);
     canvas_.text_in(r.inset(8, 0), label, s, Align::center);
-    if (hit.focused) focus_ring(r, kRadius);
+    if (hit.focused) focus_ring(r, kControlRadius);
     return hit.clicked;
 }
 
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
-    canvas_.rect(r, theme_.raised, kRadius);
-    canvas_.frame(r, theme_.hairline, 1, kRadius);
+    canvas_.rect(r, theme_.raised, kControlRadius);
+    canvas_.frame(r, theme_.hairline, 1, kControlRadius);
     // Wider labels get more room: every segment its text and an equal share of what is left.
     const auto n = static_cast<int>(labels.size());
     float used = 0;
@@ -47,7 +47,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
         TextStyle s = plain;
         if (i == selected) {
             const Color g = ground.value_or(theme_.text);
-            canvas_.rect(cell, g, kRadius);
+            canvas_.rect(cell, g, kControlRadius);
             s.color = ground ? ink_on(g) : theme_.panel;
             s.face = Face::semibold;
         } else if (hit.hovered) {
@@ -57,7 +57,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
         if (i > 0 && i != selected && i - 1 != selected)
             canvas_.line({x, r.y + 5}, {x, r.bottom() - 5}, theme_.hairline);
         canvas_.text_in(cell, label, s, Align::center);
-        if (hit.focused) focus_ring(cell, kRadius);
+        if (hit.focused) focus_ring(cell, kControlRadius);
         if (hit.clicked) result = i;
         x += w;
     }
@@ -68,8 +68,8 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
                      bool on) {
     Step step;
     const Color ground = theme_.raised;
-    canvas_.rect(r, on ? ground : ground.alpha(0.45f), kRadius);
-    canvas_.frame(r, on ? theme_.hairline : theme_.hairline.alpha(0.45f), 1, kRadius);
+    canvas_.rect(r, on ? ground : ground.alpha(0.45f), kControlRadius);
+    canvas_.frame(r, on ? theme_.hairline : theme_.hairline.alpha(0.45f), 1, kControlRadius);
     const float end = 20;
     const std::string base(name);
     const auto part = [&](const char* suffix, Rect cell, bool enabled, std::string_view sign) {
@@ -88,7 +88,7 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     canvas_.text_in(middle, value, s, Align::center);
     if (hit.clicked) step.edit_requested = true;
     if (hit.focused) {
-        focus_ring(r, kRadius);
+        focus_ring(r, kControlRadius);
         if (pressed({Key::right}, true) || pressed({Key::up}, true)) step.by = can_up ? 1 : 0;
         if (pressed({Key::left}, true) || pressed({Key::down}, true)) step.by = can_down ? -1 : 0;
         if (step.by != 0) state_.focus_visible = true;
@@ -99,9 +99,9 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
 
 bool Ui::dropdown(std::string_view name, Rect r, std::string_view label, std::string_view right) {
     const Hit hit = area(name, r);
-    canvas_.rect(r, theme_.raised, kRadius);
+    canvas_.rect(r, theme_.raised, kControlRadius);
     canvas_.frame(r, hit.hovered ? mix(theme_.hairline, theme_.secondary, 0.5f) : theme_.hairline, 1,
-                  kRadius);
+                  kControlRadius);
     Rect inner = r.inset(10, 0);
     const Rect caret = inner.cut_right(14);
     const Vec2 c = caret.center();
@@ -115,7 +115,7 @@ bool Ui::dropdown(std::string_view name, Rect r, std::string_view label, std::st
         inner.cut_right(8);
     }
     if (canvas_.text_in(inner, label, style()) && hit.hovered) tooltip(std::string(label));
-    if (hit.focused) focus_ring(r, kRadius);
+    if (hit.focused) focus_ring(r, kControlRadius);
     return hit.clicked;
 }
 
@@ -154,7 +154,7 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     const Id id = this->id(name);
     if (part_ != nullptr) part_->has_field = true;
     state_.areas.push_back({id, r, layer_, true});
-    canvas_.rect(r, theme_.raised, kRadius);
+    canvas_.rect(r, theme_.raised, kControlRadius);
     TextFieldStyle s;
     s.text = theme_.text;
     s.hint = theme_.faint;
@@ -168,7 +168,7 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     const TextFieldResult result =
         pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint, s,
                               focus_now || tabbed || wanted, enabled);
-    canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kRadius);
+    canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kControlRadius);
     if (result.active) {
         state_.edit = id;
         state_.focus = id;

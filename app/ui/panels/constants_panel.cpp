@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kRow = 26, kColumn = 330;
+constexpr float kConstantRow = 26, kColumn = 330;
 
 double stepped(const Constant& c, int by) {
     if (c.unit == Constant::Unit::ratio) return std::round(c.value) + by;
@@ -185,12 +185,12 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
     ScrollArea area(ui, "constants", room, state.scroll,
                     {.wheel = state.editing.empty() && !ui.frame().ctrl});
     const float top = area.room.y;
-    area.room.cut_top(static_cast<float>(each) * kRow);
+    area.room.cut_top(static_cast<float>(each) * kConstantRow);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::size_t column = i / each, line = i % each;
         if (rows[i].kind == Line::Kind::gap) continue;
         const Rect row{room.x + static_cast<float>(column) * (width + gap),
-                       top + static_cast<float>(line) * kRow, width - 6, kRow};
+                       top + static_cast<float>(line) * kConstantRow, width - 6, kConstantRow};
         if (row.y < room.y - 4 || row.bottom() > room.bottom() + 4) continue;  // reached by scrolling
         const std::size_t first = rows[i].constant;
         if (rows[i].kind == Line::Kind::message) {

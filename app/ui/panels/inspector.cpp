@@ -16,8 +16,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-using MaybeEdit = std::optional<PlanEdit>;
-
 void field(Ui& ui, Rect& room, std::string_view name, const std::string& value) {
     Canvas& c = ui.canvas();
     const float label_w = 92;
@@ -213,8 +211,8 @@ void severity_mark(Ui& ui, Vec2 at, Severity s) {
     c.polygon(triangle, color);
 }
 
-MaybeEdit problems_block(Ui& ui, Rect& room, const Scene& scene) {
-    MaybeEdit edit;
+std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
+    std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
     section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size()));
     Canvas& c = ui.canvas();
@@ -351,7 +349,7 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::step: break;
     }
     if (valid) explanation_block(ui, room, scene);
-    MaybeEdit edit = problems_block(ui, room, scene);
+    std::optional<PlanEdit> edit = problems_block(ui, room, scene);
     if (valid) step_block(ui, room, scene);
     return edit;
 }
@@ -370,7 +368,7 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     room.y -= state.problems_scroll;
     room.h = 1e5f;
     const float top = room.y;
-    MaybeEdit edit = problems_block(ui, room, scene);
+    std::optional<PlanEdit> edit = problems_block(ui, room, scene);
     if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
     state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
     ui.canvas().pop_clip();

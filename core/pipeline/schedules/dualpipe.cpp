@@ -62,7 +62,7 @@ ClosedForm closed_dualpipe(const ScheduleShape& s, const StageCost& k) {
             (s.devices / 2.0 - 1) * (2 * k.f + std::max(0.0, k.i - k.w)), false, k.comm == 0 && k.f >= k.i};
 }
 
-constexpr ChunkChoice kChoices[]{{1, "two directions, two copies of the parameters"}};
+constexpr ChunkChoice kDualPipeChoices[]{{1, "two directions, two copies of the parameters"}};
 
 int settles_dualpipe(const ScheduleShape& s) {
     return 2 * s.devices;
@@ -75,7 +75,7 @@ extern const ScheduleRules kDualpipeRules{
                .splits_backward = true,
                .overlaps_pairs = true,
                .term = "dualpipe",
-               .choices = kChoices},
+               .choices = kDualPipeChoices},
     .refuse = refuse_dualpipe,
     .accepts = accepts_dualpipe,
     .emit = emit_dualpipe,

@@ -44,7 +44,7 @@ ClosedForm closed_dualpipev(const ScheduleShape& s, const StageCost& k) {
             (s.devices - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) / 2, false, k.comm == 0 && k.f >= k.i};
 }
 
-constexpr ChunkChoice kChoices[]{{2, "DualPipe folded to a V, one copy"}};
+constexpr ChunkChoice kDualPipeVChoices[]{{2, "DualPipe folded to a V, one copy"}};
 
 int settles_dualpipev(const ScheduleShape& s) {
     return 2 * s.devices;
@@ -57,7 +57,7 @@ extern const ScheduleRules kDualpipevRules{
                .splits_backward = true,
                .overlaps_pairs = true,
                .term = "dualpipe",
-               .choices = kChoices},
+               .choices = kDualPipeVChoices},
     .refuse = refuse_dualpipev,
     .accepts = accepts_dualpipev,
     .emit = emit_dualpipev,

@@ -29,12 +29,12 @@ ClosedForm closed_gpipe(const ScheduleShape& s, const StageCost& k) {
     return {"(p-1)(F+B+2c)", "always", bubble_gpipe(s, k), false, true};
 }
 
-constexpr ChunkChoice kChoices[]{{1, "all forwards, then all backwards; holds every micro-batch"}};
+constexpr ChunkChoice kGPipeChoices[]{{1, "all forwards, then all backwards; holds every micro-batch"}};
 
 }  // namespace
 
 extern const ScheduleRules kGpipeRules{
-    .traits = {.head_held = HeadHeld::all, .term = "gpipe", .choices = kChoices},
+    .traits = {.head_held = HeadHeld::all, .term = "gpipe", .choices = kGPipeChoices},
     .refuse = refuse_gpipe,
     .accepts = accepts_gpipe,
     .emit = emit_gpipe,

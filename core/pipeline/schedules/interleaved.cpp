@@ -125,14 +125,14 @@ ClosedForm closed_interleaved(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches % s.devices == 0 && group_of(s) == s.devices};
 }
 
-constexpr ChunkChoice kChoices[]{{2, "two chunks a stage: half the bubble, twice the messages"},
-                                 {4, "four chunks a stage"},
-                                 {8, "eight chunks a stage"}};
+constexpr ChunkChoice kInterleavedChoices[]{{2, "two chunks a stage: half the bubble, twice the messages"},
+                                            {4, "four chunks a stage"},
+                                            {8, "eight chunks a stage"}};
 
 }  // namespace
 
 extern const ScheduleRules kInterleavedRules{
-    .traits = {.more_chunks = true, .term = "interleaved", .choices = kChoices},
+    .traits = {.more_chunks = true, .term = "interleaved", .choices = kInterleavedChoices},
     .refuse = refuse_interleaved,
     .accepts = accepts_interleaved,
     .emit = emit_interleaved,

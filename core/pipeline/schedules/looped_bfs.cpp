@@ -62,12 +62,12 @@ ClosedForm closed_looped_bfs(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches >= s.devices};
 }
 
-constexpr ChunkChoice kChoices[]{{2, "breadth first over two chunks"}};
+constexpr ChunkChoice kLoopedBfsChoices[]{{2, "breadth first over two chunks"}};
 
 }  // namespace
 
 extern const ScheduleRules kLoopedBfsRules{
-    .traits = {.head_held = HeadHeld::all, .more_chunks = true, .term = "bfs", .choices = kChoices},
+    .traits = {.head_held = HeadHeld::all, .more_chunks = true, .term = "bfs", .choices = kLoopedBfsChoices},
     .refuse = refuse_looped_bfs,
     .accepts = accepts_looped_bfs,
     .emit = emit_looped_bfs,

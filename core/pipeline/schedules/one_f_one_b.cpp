@@ -36,7 +36,7 @@ ClosedForm closed_1f1b(const ScheduleShape& s, const StageCost& k) {
     return {"(p-1)(F+B)", "sends cost nothing", (s.devices - 1) * (k.f + k.b()), false, k.comm == 0};
 }
 
-constexpr ChunkChoice kChoices[]{{1, "one forward, one backward; holds at most p micro-batches"}};
+constexpr ChunkChoice kOneFOneBChoices[]{{1, "one forward, one backward; holds at most p micro-batches"}};
 
 int settles_1f1b(const ScheduleShape&) {
     return 1;
@@ -45,7 +45,7 @@ int settles_1f1b(const ScheduleShape&) {
 }  // namespace
 
 extern const ScheduleRules kOneFOneBRules{
-    .traits = {.term = "1f1b", .choices = kChoices},
+    .traits = {.term = "1f1b", .choices = kOneFOneBChoices},
     .refuse = refuse_1f1b,
     .accepts = accepts_1f1b,
     .emit = emit_1f1b,

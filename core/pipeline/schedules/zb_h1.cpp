@@ -40,7 +40,7 @@ ClosedForm closed_zb_h1(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && s.microbatches >= s.devices};
 }
 
-constexpr ChunkChoice kChoices[]{{1, "backward split in two; weight gradients fill the bubble"}};
+constexpr ChunkChoice kZbH1Choices[]{{1, "backward split in two; weight gradients fill the bubble"}};
 
 int settles_zb_h1(const ScheduleShape& s) {
     return s.devices;
@@ -52,7 +52,7 @@ extern const ScheduleRules kZbH1Rules{
     .traits = {.splits_backward = true,
                .head_held = HeadHeld::all,
                .term = "zero-bubble",
-               .choices = kChoices},
+               .choices = kZbH1Choices},
     .refuse = refuse_zb_h1,
     .accepts = accepts_zb_h1,
     .emit = emit_zb_h1,

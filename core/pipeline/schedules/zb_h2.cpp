@@ -42,7 +42,7 @@ ClosedForm closed_zb_h2(const ScheduleShape& s, const StageCost& k) {
             round_trip <= k.f + k.i};
 }
 
-constexpr ChunkChoice kChoices[]{{1, "no bubble within a stage's span, twice the memory"}};
+constexpr ChunkChoice kZbH2Choices[]{{1, "no bubble within a stage's span, twice the memory"}};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ extern const ScheduleRules kZbH2Rules{
     .traits = {.splits_backward = true,
                .head_held = HeadHeld::all,
                .term = "zero-bubble",
-               .choices = kChoices},
+               .choices = kZbH2Choices},
     .refuse = refuse_zb_h2,
     .accepts = accepts_zb_h2,
     .emit = emit_zb_h2,

@@ -92,7 +92,7 @@ ClosedForm closed_zb_v(const ScheduleShape& s, const StageCost& k) {
             k.comm == 0 && k.w <= k.f && k.f <= k.i && s.microbatches >= 2 * s.devices - 1};
 }
 
-constexpr ChunkChoice kChoices[]{{2, "V placement, no bubble within a span at 1F1B's memory"}};
+constexpr ChunkChoice kZbVChoices[]{{2, "V placement, no bubble within a span at 1F1B's memory"}};
 
 }  // namespace
 
@@ -100,7 +100,7 @@ extern const ScheduleRules kZbVRules{
     .traits = {.placement = StagePlacement::v,
                .splits_backward = true,
                .term = "zero-bubble",
-               .choices = kChoices},
+               .choices = kZbVChoices},
     .refuse = refuse_zb_v,
     .accepts = accepts_zb_v,
     .emit = emit_zb_v,

@@ -1,0 +1,20 @@
+// Characters of the formats that are read here, whatever the locale says.
+#pragma once
+
+#include <string_view>
+
+namespace pentamesh {
+
+[[nodiscard]] constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Spaces, tabs and carriage returns at both ends go.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view s) {
+    constexpr std::string_view kBlank = " \t\r";
+    const std::size_t first = s.find_first_not_of(kBlank);
+    if (first == std::string_view::npos) return {};
+    return s.substr(first, s.find_last_not_of(kBlank) - first + 1);
+}
+
+}  // namespace pentamesh
