@@ -30,6 +30,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["comm"] = json_of_comm(plan, e);
     out["timeline"] = json_of_timeline(e.timeline, false);
     out["step"] = json_of_step(e);
+    if (Json cost = json_of_cost(plan, e); !cost.is_null()) out["cost"] = std::move(cost);
     return out;
 }
 
