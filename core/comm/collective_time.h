@@ -36,7 +36,6 @@ struct Route {
 // sends a token once to a node that holds several of its experts. `forwarded`: there the first tier spreads
 // what has come in, so that it carries all of the buffer's copies.
 [[nodiscard]] double collective_time(const Route& route, const Efficiency& efficiency, Collective c,
-                                     double buffer_bytes, double slow_share = 1,
-                                     bool forwarded = false);
+                                     double buffer_bytes, double slow_share = 1, bool forwarded = false);
 
 }  // namespace pentamesh

@@ -68,7 +68,8 @@ class Rows {
         o.group_size = ranks;
         o.tier = summary_of(group).slowest_tier;
         if (group == GroupKind::cp && ranks < summary_of(group).degree && c == Collective::all_to_all)
-            o.tier = slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
+            o.tier =
+                slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
         o.message_bytes = bytes;
         describe(o);
         count_row(out_, v_.runs, o);
@@ -201,7 +202,8 @@ class Rows {
             put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
             break;
         case CpComm::ulysses: ulysses(plan_.layout.cp, repeats); break;
-        // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's a2a+p2p).
+        // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
+        // a2a+p2p).
         case CpComm::ulysses_ring: {
             const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
             ulysses(inner, repeats);
@@ -321,8 +323,8 @@ class Rows {
         return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
     }
 
-    // Of the copies that ranks are sent, the share that crosses to another node: one for each node that is hit,
-    // spread there over the first tier (DeepEP, internode kernels). At most the model's limit of nodes.
+    // Of the copies that ranks are sent, the share that crosses to another node: one for each node that is
+    // hit, spread there over the first tier (DeepEP, internode kernels). At most the model's limit of nodes.
     [[nodiscard]] double slow_share() const {
         const GroupSummary& g = summary_of(GroupKind::ep);
         const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
@@ -431,46 +433,6 @@ class Rows {
 };
 
 }  // namespace
-
-std::string_view name_of(Collective c) {
-    constexpr std::array<std::string_view, 5> names{"all_reduce", "all_gather", "reduce_scatter",
-                                                    "all_to_all", "send_recv"};
-    return names[static_cast<std::size_t>(c)];
-}
-std::string_view words_of(Collective c) {
-    constexpr std::array<std::string_view, 5> words{"all-reduce", "all-gather", "reduce-scatter",
-                                                    "all-to-all", "send-recv"};
-    return words[static_cast<std::size_t>(c)];
-}
-std::string_view name_of(Scope s) {
-    constexpr std::array<std::string_view, 4> names{"layer", "embedding", "head", "step"};
-    return names[static_cast<std::size_t>(s)];
-}
-std::string_view name_of(Phase p) {
-    constexpr std::array<std::string_view, 3> names{"forward", "backward", "step"};
-    return names[static_cast<std::size_t>(p)];
-}
-
-std::string rows_device_text(const Comm& comm) {
-    return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";
-}
-
-double sent_bytes(Collective c, std::int64_t n, double buffer_bytes) {
-    if (n <= 1) return 0;
-    const double share = static_cast<double>(n - 1) / static_cast<double>(n);
-    switch (c) {
-    case Collective::all_reduce: return 2 * share * buffer_bytes;
-    case Collective::all_gather:
-    case Collective::reduce_scatter:
-    case Collective::all_to_all: return share * buffer_bytes;
-    case Collective::send_recv: return buffer_bytes;
-    }
-    return 0;
-}
-
-double wire_bytes(Dtype compute) {
-    return std::max(bytes_of(compute), bytes_of(Dtype::bf16));
-}
 
 std::int64_t microbatches_of(const Plan& plan) {
     const Training& t = plan.training;

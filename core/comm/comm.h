@@ -46,10 +46,10 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
-    double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
-    double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
+    double calls = 1;        // per unit and micro-batch (Unit::boundary and step: per step)
+    double slow_share = 1;   // all_to_all: share of the bytes beyond the first tier that cross it
     bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
-    double call_s = 0;      // time_s / count_per_step
+    double call_s = 0;       // time_s / count_per_step
     bool on_other_stage =
         false;                // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats

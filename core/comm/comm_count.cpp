@@ -74,7 +74,8 @@ void count_row(const Comm& comm, double runs, Operation& o) {
     case Unit::dense_layer:
     case Unit::moe_layer: {
         const double dense = o.recomputed ? b.dense_again : b.dense, moe = o.recomputed ? b.moe_again : b.moe;
-        const double layers = (o.unit != Unit::moe_layer ? dense : 0) + (o.unit != Unit::dense_layer ? moe : 0);
+        const double layers =
+            (o.unit != Unit::moe_layer ? dense : 0) + (o.unit != Unit::dense_layer ? moe : 0);
         o.count_per_step = o.calls * layers * runs;
         break;
     }

@@ -60,10 +60,12 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
     else
         d.training["recompute"] = "none";
     if (!s.flag("fsdp_offload_params", "/training/offload").value_or(false)) return;
-    if (zero != 3) return s.cannot_hold("fsdp_offload_params", "the plan offloads parameters at ZeRO-3 alone");
+    if (zero != 3)
+        return s.cannot_hold("fsdp_offload_params", "the plan offloads parameters at ZeRO-3 alone");
     d.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
-    s.problem(Severity::info, "offload-time",
-              "fsdp_offload_params: the memory is counted; the way over PCIe and the CPU's own time are not.");
+    s.problem(
+        Severity::info, "offload-time",
+        "fsdp_offload_params: the memory is counted; the way over PCIe and the CPU's own time are not.");
 }
 
 void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
@@ -72,7 +74,8 @@ void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
     d.layout["dp_shard"] = zero > 0 ? dp : 1;
     d.layout["dp_replicate"] = zero > 0 ? 1 : dp;
     const std::tuple<const char*, const char*, bool> places[] = {
-        {"offload_optimizer_device", "optimizer", zero >= 1}, {"offload_param_device", "parameters", zero == 3}};
+        {"offload_optimizer_device", "optimizer", zero >= 1},
+        {"offload_param_device", "parameters", zero == 3}};
     for (const auto& [key, field, allowed] : places) {
         const std::string v = s.value_of(key);
         if (v.empty() || v == "none") continue;
@@ -83,7 +86,8 @@ void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
         s.map(key, std::string("/training/offload/") + field);
         d.training["offload"][field] = 1.0;
         s.problem(Severity::info, "offload-time",
-                  std::string(key) + ": the memory is counted; the way over PCIe and the CPU's time are not.");
+                  std::string(key)
+                      + ": the memory is counted; the way over PCIe and the CPU's time are not.");
     }
     if (s.has("deepspeed_config_file"))
         s.cannot_hold("deepspeed_config_file", "a second file holds the rest: import that one");

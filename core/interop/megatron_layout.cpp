@@ -78,8 +78,9 @@ class LayoutReader {
         else if (used && levels.size() != 2)
             s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
         else if (used)
-            s_.error("context-levels", "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes")
-                                           + " " + *sizes + " do not multiply to cp = " + text_of(cp_));
+            s_.error("context-levels",
+                     "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
+                         + " do not multiply to cp = " + text_of(cp_));
     }
 
     // model_parallel_config.py: shards of each weight in all, tp among them.

@@ -100,7 +100,8 @@ void read_modules(Sheet& s, Draft& d, const std::string& text) {
         else
             all = false;
     }
-    if (!all) s.cannot_hold("recompute_modules", "the plan knows the modules of attention, MLP and MoE layers");
+    if (!all)
+        s.cannot_hold("recompute_modules", "the plan knows the modules of attention, MLP and MoE layers");
     if (list.empty()) {
         d.training["recompute"] = "none";
     } else if (list.size() == 1 && list.front() == pentamesh::name_of(RecomputeModule::core_attn)) {
@@ -148,8 +149,7 @@ void read_offload(Sheet& s, Draft& d) {
         s.integer("cpu_offloading_num_layers", "/training/offload/activations_layers", 0).value_or(0);
     const bool on = s.flag("cpu_offloading", "/training/offload/activations_layers").value_or(layers > 0);
     if (on && layers > 0) away["activations_layers"] = layers;
-    const double share =
-        s.number("optimizer_offload_fraction", "/training/offload/optimizer").value_or(1.0);
+    const double share = s.number("optimizer_offload_fraction", "/training/offload/optimizer").value_or(1.0);
     if (s.flag("optimizer_cpu_offload", "/training/offload/optimizer").value_or(false))
         away["optimizer"] = std::clamp(share, 0.0, 1.0);
     if (!away.empty()) d.training["offload"] = away;

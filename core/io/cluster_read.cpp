@@ -110,8 +110,8 @@ Cluster cluster_from_json(const json& value, const DocumentPlace& place, const P
     const char* const stated = fast == 0 ? "gpus_per_node" : "fast_domain";
     if (fast == 0) fast = node;
     if (fast != 0 && c.tiers.size() < 2)
-        place.at(stated)
-            .fail("found " + std::to_string(fast) + ", but the only tier spans the whole cluster");
+        place.at(stated).fail("found " + std::to_string(fast)
+                              + ", but the only tier spans the whole cluster");
     if (fast != 0) c.tiers.front().domain = fast;
     settle_domains(c, place);
     return c;

@@ -47,8 +47,7 @@ class FieldDescriber {
         const ordered_json parts{{"modules", modules},
                                  {"layers", whole({0, kMostLayers})},
                                  {"method", {{"enum", kNames<RecomputeMethod>}}}};
-        const ordered_json object{
-            {"type", "object"}, {"properties", parts}, {"additionalProperties", false}};
+        const ordered_json object{{"type", "object"}, {"properties", parts}, {"additionalProperties", false}};
         property(key, {{"anyOf", {ordered_json{{"enum", kNames<Recompute>}}, object}},
                        {"default", name_of(v.kind)}});
     }

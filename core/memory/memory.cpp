@@ -31,8 +31,8 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.parameters = kept_back(s.parameters, away.parameters, s.host);
     s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
     const bool moe = s.moe_layers > 0;
-    s.activations_per_layer = whole((moe ? s.moe_again : s.dense_again) > 0 ? c.layer(moe).kept
-                                                                           : c.layer(moe).all);
+    s.activations_per_layer =
+        whole((moe ? s.moe_again : s.dense_again) > 0 ? c.layer(moe).kept : c.layer(moe).all);
     const BufferRange b = fixed_buffers(plan, c, s);
     s.buffers_low = b.low;
     s.buffers = b.mid;

@@ -15,9 +15,9 @@ namespace pentamesh {
 
 struct StageMemory {
     int stage = 0;
-    std::int64_t layers = 0;               // of all chunks of the device
-    std::int64_t moe_layers = 0;           // how many of them
-    std::int64_t mtp_layers = 0;           // besides `layers`
+    std::int64_t layers = 0;                                   // of all chunks of the device
+    std::int64_t moe_layers = 0;                               // how many of them
+    std::int64_t mtp_layers = 0;                               // besides `layers`
     std::int64_t dense_again = 0, moe_again = 0, skipped = 0;  // of `layers`, run again (ChunkLayers)
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO

@@ -85,8 +85,8 @@ double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) 
     const double one =
         std::max(s.dense_again > 0 ? c.dense.recomputed : 0, s.moe_again > 0 ? c.moe.recomputed : 0);
     const std::int64_t again = s.dense_again + s.moe_again;
-    const auto unit = static_cast<double>(std::clamp<std::int64_t>(plan.training.recompute.unit(), 1,
-                                                                   std::max<std::int64_t>(again, 1)));
+    const auto unit = static_cast<double>(
+        std::clamp<std::int64_t>(plan.training.recompute.unit(), 1, std::max<std::int64_t>(again, 1)));
     return unit * one + (unit - 1) * std::max(c.dense.input, c.moe.input);
 }
 
@@ -98,8 +98,7 @@ BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory
 }
 
 // Every layer of the stage at once: what ZeRO-3 gathers and never lets go.
-double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s,
-               const std::int64_t (&shard)[2]) {
+double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);
 }

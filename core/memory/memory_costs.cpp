@@ -86,8 +86,8 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
 }
 
 StageContents contents_of(const StageMemory& stage) {
-    return {stage.layers,      stage.moe_layers, stage.mtp_layers, stage.embedding, stage.head,
-            stage.dense_again, stage.moe_again,  stage.skipped};
+    return {stage.layers, stage.moe_layers,  stage.mtp_layers, stage.embedding,
+            stage.head,   stage.dense_again, stage.moe_again,  stage.skipped};
 }
 
 double head_in_flight(Schedule schedule, double stage_in_flight) {

@@ -87,8 +87,7 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
     kind("MoE layers · A_moe", s.moe_layers, s.moe_again, c.moe);
     if (s.skipped > 0) {
         e.formula += " − inputs not kept";
-        e.substituted +=
-            sentence(" − ", s.skipped, " · ", memory_text(std::max(c.dense.input, c.moe.input)));
+        e.substituted += sentence(" − ", s.skipped, " · ", memory_text(std::max(c.dense.input, c.moe.input)));
     }
     e.formula += ")";
     e.substituted += ")";

@@ -92,8 +92,8 @@ class ActivationVisitor {
 
     void layer(bool moe) {
         between("norm.attention.input", m_.hidden, w_.wide, "h", true);
-        // Recomputing norms takes those that stand alone: MLA's and a MoE layer's. Elsewhere the norm is fused
-        // into the product behind it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
+        // Recomputing norms takes those that stand alone: MLA's and a MoE layer's. Elsewhere the norm is
+        // fused into the product behind it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
         const bool latent = m_.attention == AttentionKind::mla && m_.mla;
         between("attention.input", m_.hidden, w_.product, "h", false,
                 latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
@@ -215,8 +215,7 @@ class ActivationVisitor {
     void experts(const Moe& e) {
         const RecomputeModules layer(RecomputeModule::moe);
         const RecomputeModules shared_again(RecomputeModule::moe, RecomputeModule::shared_experts);
-        between("router.input", m_.hidden, w_.wide, "h", false, 
-                RecomputeModules(RecomputeModule::layernorm));
+        between("router.input", m_.hidden, w_.wide, "h", false, RecomputeModules(RecomputeModule::layernorm));
         between("router.logits", e.experts, 4, "E", false, layer);
         keep_(Activation{"experts.input", Tokens::dispatched, m_.hidden, m_.hidden, w_.product, layer, false,
                          "h"});

@@ -121,6 +121,15 @@ bool set(std::vector<std::int64_t>* field, const EditValue& v) {
     return true;
 }
 
+// What the plan itself says of a cluster that comes from a preset.
+void state_over_preset(Source& source, std::string_view path) {
+    constexpr std::string_view owner = "/cluster";
+    if (source.preset.empty() || !path.starts_with(owner) || path.size() <= owner.size()) return;
+    const std::string_view pointer = path.substr(owner.size());
+    if (std::find(source.overrides.begin(), source.overrides.end(), pointer) == source.overrides.end())
+        source.overrides.emplace_back(pointer);
+}
+
 // The edit that gives `before` the value of `after`, where there is one.
 std::optional<EditValue> difference(const Read::Any& before, const Read::Any& after) {
     return std::visit(
@@ -148,6 +157,7 @@ bool apply_in_core(Plan& plan, const std::vector<Edit>& edits) {
     return std::all_of(edits.begin(), edits.end(), [&](const Edit& edit) {
         const auto at =
             std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.is(edit.path); });
+        state_over_preset(plan.cluster_source, edit.path);
         return at != fields.end()
                && std::visit([&](const auto& place) { return set(place, edit.value); }, at->place);
     });

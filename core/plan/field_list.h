@@ -22,8 +22,9 @@ struct FieldPlace {
         Of<std::uint8_t> value;
         std::span<const std::string_view> names;
     };
-    using Any = std::variant<Of<RecomputeChoice>, Of<std::int64_t>, Of<int>, Of<bool>, Of<double>, Of<std::optional<std::int64_t>>,
-                             Of<std::vector<std::int64_t>>, Of<std::array<Axis, kAxisCount>>, Choice>;
+    using Any = std::variant<Of<RecomputeChoice>, Of<std::int64_t>, Of<int>, Of<bool>, Of<double>,
+                             Of<std::optional<std::int64_t>>, Of<std::vector<std::int64_t>>,
+                             Of<std::array<Axis, kAxisCount>>, Choice>;
 };
 
 template <bool kConst>

@@ -240,7 +240,7 @@ struct Overlap {
 
 // What lies in host memory.
 struct Offload {
-    std::int64_t activations_layers = 0;  // layers of a GPU, the first ones
+    std::int64_t activations_layers = 0;   // layers of a GPU, the first ones
     double optimizer = 0, parameters = 0;  // shares
     [[nodiscard]] bool any() const { return activations_layers > 0 || optimizer > 0 || parameters > 0; }
     bool operator==(const Offload&) const = default;

@@ -2,9 +2,9 @@
 // Schema are visitors of these functions, in the order in which plan.md names the keys.
 //
 // A visitor V has, for a key and a reference to the member:
-//   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: none), number, choice (an enum by kNames),
-//   choice_of (some of an enum), integers (a list), group (a nested object), maybe_group (null or left out:
-//   none), recompute (a word or an object).
+//   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: none),
+//   number, choice (an enum by kNames), choice_of (some of an enum), integers (a list), group (a nested
+//   object), maybe_group (null or left out: none), recompute (a word or an object).
 // P is the struct or the const struct.
 #pragma once
 

@@ -46,8 +46,8 @@ struct RecomputeModules {
     bool operator==(const RecomputeModules&) const = default;
 };
 
-// block: the first `layers` layers of each chunk are recomputed, one by one. uniform: all of them, in units of
-// `layers` that keep the input of their first layer alone.
+// block: the first `layers` layers of each chunk are recomputed, one by one. uniform: all of them, in units
+// of `layers` that keep the input of their first layer alone.
 enum class RecomputeMethod : std::uint8_t { block, uniform };
 
 // In one of these forms, so that equal choices are equal values: none; selective with modules; full. `layers`
@@ -64,8 +64,10 @@ struct RecomputeChoice {
     }
     // Modules, none of them: whole layers. No modules and no number of layers: nothing.
     constexpr RecomputeChoice(RecomputeModules m, std::int64_t n, RecomputeMethod how)
-        : kind(!m.empty() ? Recompute::selective : n > 0 ? Recompute::full : Recompute::none), modules(m),
-          layers(n), method(n > 0 ? how : RecomputeMethod::block) {
+        : kind(!m.empty() ? Recompute::selective
+               : n > 0    ? Recompute::full
+                          : Recompute::none),
+          modules(m), layers(n), method(n > 0 ? how : RecomputeMethod::block) {
         // A unit of one layer keeps each layer's input: the same as whole layers, one by one.
         if (method == RecomputeMethod::uniform && n == 1) layers = 0, method = RecomputeMethod::block;
     }
@@ -86,8 +88,7 @@ struct RecomputeChoice {
     // Said by one of the three words.
     [[nodiscard]] constexpr bool is_plain() const {
         return layers == 0
-               && (kind != Recompute::selective
-                   || modules == RecomputeModules(RecomputeModule::core_attn));
+               && (kind != Recompute::selective || modules == RecomputeModules(RecomputeModule::core_attn));
     }
     bool operator==(const RecomputeChoice&) const = default;
 };

@@ -31,8 +31,7 @@ void check_cp_inner(Rules& r) {
     const std::int64_t inner = l.cp_inner.value_or(0);
     const bool divides = inner >= 1 && l.cp % inner == 0;
     if (divides && heads_for(r.plan, inner)) return;
-    Problem& p =
-        r.error(Rule::arithmetic, divides ? "ulysses-heads" : "cp-inner", "/layout/cp_inner");
+    Problem& p = r.error(Rule::arithmetic, divides ? "ulysses-heads" : "cp-inner", "/layout/cp_inner");
     if (!r.messages) return;
     if (inner == 0)
         p.message = sentence("cp_comm is ulysses+ring, so cp_inner must say how many of the ", l.cp,
@@ -95,8 +94,7 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
     case RecomputeModule::mlp: return dense ? "" : "layers with a dense MLP";
     case RecomputeModule::moe:
     case RecomputeModule::moe_act: return m.moe ? "" : "experts";
-    case RecomputeModule::shared_experts:
-        return m.moe && m.moe->shared_experts > 0 ? "" : "shared experts";
+    case RecomputeModule::shared_experts: return m.moe && m.moe->shared_experts > 0 ? "" : "shared experts";
     }
     return "";
 }

@@ -15,7 +15,8 @@ void deepep_domain(Rules& r) {
     if (plan.layout.ep <= kDeepEpPeers || domain_of(plan.cluster, 0) <= kDeepEpPeers) return;
     Problem& p = r.add(Severity::warning, Rule::hardware, "deepep-domain", "/layout/ep_comm");
     if (!r.messages) return;
-    p.message = sentence("DeepEP's kernels know ", kDeepEpPeers, " NVLink peers and go over the network "
+    p.message = sentence("DeepEP's kernels know ", kDeepEpPeers,
+                         " NVLink peers and go over the network "
                          "beyond them; the figures let it use the whole domain of ",
                          domain_of(plan.cluster, 0), ". HybridEP knows larger domains.");
     p.fix = {{"/layout/ep_comm", std::string(name_of(EpComm::hybridep))}};
@@ -27,7 +28,8 @@ void exchange_kernels(Rules& r) {
         return;
     Problem& p = r.add(Severity::info, Rule::advice, "ep-kernel-rate", "/layout/ep_comm");
     if (!r.messages) return;
-    p.message = sentence(name_of(how), " is counted by what it sends on each tier, at the rate of an "
+    p.message = sentence(name_of(how),
+                         " is counted by what it sends on each tier, at the rate of an "
                          "all-to-all; the multiprocessors that it takes from the products are not counted.");
 }
 
@@ -36,8 +38,9 @@ void offload_time(Rules& r) {
     if (!away.any()) return;
     Problem& p = r.add(Severity::info, Rule::advice, "offload-time", "/training/offload");
     if (!r.messages) return;
-    p.message = "What lies in host memory leaves the GPU's memory; the time of its way over PCIe or C2C and of "
-                "an optimizer on the CPU is not counted.";
+    p.message =
+        "What lies in host memory leaves the GPU's memory; the time of its way over PCIe or C2C and of "
+        "an optimizer on the CPU is not counted.";
     if (away.optimizer > 0) p.message += " Gradients are counted on the GPU.";
 }
 
@@ -51,8 +54,7 @@ void megatron_offload(Rules& r) {
     p.message = sentence("Megatron keeps activations in host memory (--cpu-offloading-num-layers) neither "
                          "with recomputation nor with a pipeline; here ",
                          pipeline ? "pp = " : "recompute is ",
-                         pipeline ? with_commas(r.plan.layout.pp) : words_of(r.plan.training.recompute),
-                         ".");
+                         pipeline ? with_commas(r.plan.layout.pp) : words_of(r.plan.training.recompute), ".");
     p.fix = {{"/training/offload/activations_layers", std::int64_t{0}}};
 }
 
@@ -81,7 +83,8 @@ void weight_shards(Rules& r) {
     if (shards == 1) return;
     Problem& p = r.add(Severity::info, Rule::megatron, "weight-shards-not-counted", "/layout/weight_shards");
     if (!r.messages) return;
-    p.message = sentence("Weights in ", shards, " further shards, gathered for each pass, are not in the "
+    p.message = sentence("Weights in ", shards,
+                         " further shards, gathered for each pass, are not in the "
                          "figures yet: memory is too high by them, communication too low.");
 }
 

@@ -72,7 +72,8 @@ class ActivationPlacer {
              bool tp) {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
-        Placement p = place(Activation{name, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
+        Placement p =
+            place(Activation{name, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
         p.axis[Axis::tp] = {Spread::partial, Dim::none, on_tp(tokens), 1};
         out_.push_back(p);
     }

@@ -22,8 +22,8 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
         out[i].comm.add(work.moe_again, k.moe_again);
         if (k.first) out[i].comm.add(work.embedding, 1);
         if (k.last) out[i].comm.add(work.head, 1);
-        out[i].recompute = work.dense_recompute.input_grad * k.dense_again
-                           + work.moe_recompute.input_grad * k.moe_again;
+        out[i].recompute =
+            work.dense_recompute.input_grad * k.dense_again + work.moe_recompute.input_grad * k.moe_again;
         out[i].send_forward = k.last ? 0 : send;
         out[i].send_backward = k.first ? 0 : send;
     }

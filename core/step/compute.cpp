@@ -226,7 +226,9 @@ class Layer {
     [[nodiscard]] double expert_copies(const Moe& e) const {
         return s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
     }
-    [[nodiscard]] double expert_width(const Moe& e) const { return static_cast<double>(e.expert_ffn) / etp(); }
+    [[nodiscard]] double expert_width(const Moe& e) const {
+        return static_cast<double>(e.expert_ffn) / etp();
+    }
     [[nodiscard]] PassTime shared(const Moe& e) const {
         return mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
     }

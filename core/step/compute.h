@@ -54,7 +54,7 @@ struct LayerTimes {
     PassTime attention;                            // of which the attention core
     PassTime attention_block, dense_mlp, moe_mlp;  // the parts of a layer, for the breakdown
     ModuleTimes dense_module{}, moe_module{};
-    double dense_launches = 0, moe_launches = 0;   // of a layer's forward; its backward has twice as many
+    double dense_launches = 0, moe_launches = 0;  // of a layer's forward; its backward has twice as many
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;

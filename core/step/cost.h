@@ -10,10 +10,10 @@ namespace pentamesh {
 
 // Each where the plan gives what it needs.
 struct Cost {
-    std::optional<double> days;           // of 86,400 s without a failure (training.tokens_total)
-    std::optional<double> gpu_hours;      // in those days
-    std::optional<double> money;          // in cluster.currency (price_per_gpu_hour)
-    std::optional<double> kwh;            // gpu_watts × pue, 1 where that is not given
+    std::optional<double> days;                    // of 86,400 s without a failure (training.tokens_total)
+    std::optional<double> gpu_hours;               // in those days
+    std::optional<double> money;                   // in cluster.currency (price_per_gpu_hour)
+    std::optional<double> kwh;                     // gpu_watts × pue, 1 where that is not given
     std::optional<double> hours_between_failures;  // of the whole cluster (failures_per_gpu_day)
     std::optional<double> checkpoint_every_s;      // seconds of training between checkpoints (checkpoint_s)
     std::optional<double> goodput;                 // share of the time that training moves on

@@ -127,9 +127,8 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
         return s.hidden;
     };
     const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-    const double core =
-        take(shared.of(GroupKind::cp, Unit::every_layer, forward),
-             flags.cp, room(t.attention), "attention core");
+    const double core = take(shared.of(GroupKind::cp, Unit::every_layer, forward), flags.cp,
+                             room(t.attention), "attention core");
     const std::string_view beside = "the products beside it";
     const double block = core
                          + take(shared.of(GroupKind::tp, Unit::every_layer, forward), flags.tp,
@@ -206,8 +205,7 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     c.compute += w.times.moe * k.moe;
     c.busy = w.dense_busy * k.dense;
     c.busy += w.moe_busy * k.moe;
-    c.recompute =
-        w.dense_recompute.input_grad * k.dense_again + w.moe_recompute.input_grad * k.moe_again;
+    c.recompute = w.dense_recompute.input_grad * k.dense_again + w.moe_recompute.input_grad * k.moe_again;
     c.comm.add(w.dense, k.dense);
     c.comm.add(w.moe, k.moe);
     c.comm.add(w.dense_again, k.dense_again);

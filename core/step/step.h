@@ -53,9 +53,9 @@ struct StepWork {
     PassTime dense_recompute, moe_recompute;  // what recomputation adds to a layer's input gradient
     UnitComm dense, moe, embedding, head;
     UnitComm dense_again, moe_again;  // besides, of a layer that is recomputed
-    PassTime dense_busy, moe_busy;  // of a layer's compute: what already hides a transfer (backward whole)
-    double send_s = 0;              // one message to a neighbouring stage
-    double microbatches = 0;        // per step and replica
+    PassTime dense_busy, moe_busy;    // of a layer's compute: what already hides a transfer (backward whole)
+    double send_s = 0;                // one message to a neighbouring stage
+    double microbatches = 0;          // per step and replica
     bool operator==(const StepWork&) const = default;
 };
 
