@@ -1,6 +1,7 @@
 #include "core/comm/comm_count.h"
 
 #include "core/model/model.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 
@@ -29,6 +30,27 @@ void add(AxisTraffic& to, const Operation& o) {
 }
 
 }  // namespace
+
+std::int64_t microbatches_of(const Plan& plan) {
+    const Training& t = plan.training;
+    const std::int64_t replicas = data_parallel(plan);
+    if (t.micro_batch < 1 || replicas < 1) return 0;
+    if (t.global_batch % t.micro_batch != 0) return 0;
+    const std::int64_t calls = t.global_batch / t.micro_batch;
+    return calls % replicas == 0 ? calls / replicas : 0;
+}
+
+void Comm::clear() {
+    operations.clear();
+    by_axis.fill({});
+    sync_points_per_microbatch = 0;
+    busiest_device = 0;
+    busiest = {};
+    stages.clear();
+    held = {};
+    reduced = {};
+    embedding_copies = 0;
+}
 
 double microbatches_or_one(const Plan& plan) {
     return static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
