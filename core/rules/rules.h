@@ -47,10 +47,10 @@ void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens b
 void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
 void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?
 
-void check_choices(Rules& r);               // rules_choices.cpp: do the finer choices go together?
+void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go together?
 
-// Warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and what the figures
-// do not hold (rules_notices.cpp).
+// Warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and what the
+// figures do not hold (rules_notices.cpp).
 void check_modules(Rules& r);
 void check_notices(Rules& r);
 // Warnings: rules that one framework alone enforces (rules_frameworks.cpp).
