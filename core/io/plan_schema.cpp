@@ -199,7 +199,8 @@ std::string plan_schema() {
     plan.property("layout", layout_schema());
     plan.property("training",
                   FieldDescriber::described(Training{}, [](auto& t, auto& v) { training_fields(t, v); }));
-    plan.property("scene", FieldDescriber::described(Scene{}, [](auto& s, auto& v) { scene_fields(s, v); }));
+    plan.property("scene",
+                  FieldDescriber::described(SavedScene{}, [](auto& s, auto& v) { scene_fields(s, v); }));
     plan.require("model");
     plan.require("cluster");
     ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},

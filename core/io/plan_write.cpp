@@ -205,7 +205,7 @@ ordered_json plan_to_json(const Plan& plan) {
     out["layout"] = layout_member(plan.layout);
     FieldWriter writer(out["training"] = ordered_json::object());
     training_fields(plan.training, writer);
-    if (plan.scene != Scene{}) {
+    if (plan.scene != SavedScene{}) {
         FieldWriter scene(out["scene"] = ordered_json::object());
         scene_fields(plan.scene, scene);
     }

@@ -296,13 +296,13 @@ struct Source {
 };
 
 // How a file or a picture opens. Figures never depend on it.
-struct Scene {
+struct SavedScene {
     std::string view;       // a view's name
     std::string axis;       // "tp"
     std::string selection;  // what is selected, in the words of the window
     double cursor = 0;      // of the timeline, seconds
     std::int64_t page = 0;
-    bool operator==(const Scene&) const = default;
+    bool operator==(const SavedScene&) const = default;
 };
 
 struct Plan {
@@ -314,7 +314,7 @@ struct Plan {
     Source cluster_source;
     Layout layout;
     Training training;
-    Scene scene;
+    SavedScene scene;
     bool operator==(const Plan&) const = default;
 };
 
