@@ -6,6 +6,7 @@
 #include "app/tables/timeline.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/step/cost.h"
 
 #include <array>
 #include <cmath>
@@ -163,6 +164,24 @@ Json json_of_step(const Evaluation& e) {
             {"tokens_per_s", s.tokens_per_s},
             {"tokens_per_step", whole(s.tokens_per_step)},
             {"error", s.error}};
+}
+
+Json json_of_cost(const Plan& plan, const Evaluation& e) {
+    const Cost c = cost_of(plan, e.step ? e.step->tokens_per_s : 0);
+    Json out = Json::object();
+    const auto put = [&](const char* key, const std::optional<double>& value) {
+        if (value) out[key] = *value;
+    };
+    put("days", c.days);
+    put("gpu_hours", c.gpu_hours);
+    put("cost", c.money);
+    if (c.money && !plan.cluster.currency.empty()) out["currency"] = plan.cluster.currency;
+    put("energy_kwh", c.kwh);
+    put("hours_between_failures", c.hours_between_failures);
+    put("checkpoint_every_s", c.checkpoint_every_s);
+    put("goodput", c.goodput);
+    put("days_with_failures", c.days_with_failures);
+    return out.empty() ? Json(nullptr) : out;
 }
 
 Json json_of_parameters(const std::string& name, const ParameterCounts& counts) {

@@ -25,6 +25,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
 [[nodiscard]] Json json_of_step(const Evaluation& e);
+// What the whole training takes: null where the plan gives nothing of it.
+[[nodiscard]] Json json_of_cost(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_parameters(const std::string& name, const ParameterCounts& counts);
 // Of an impossible plan: null in the place of each number and flag, so that a zero is not taken for a figure.
 void void_figures(Json& out);

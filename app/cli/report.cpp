@@ -33,6 +33,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["step"] = json_of_step(e);
     if (!e.valid)
         for (const char* part : {"groups", "memory", "comm", "timeline"}) void_figures(out[part]);
+    if (Json cost = json_of_cost(plan, e); !cost.is_null()) out["cost"] = std::move(cost);
     return out;
 }
 

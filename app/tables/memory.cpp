@@ -15,6 +15,7 @@ Table memory_table(const Memory& memory) {
         {"buffers, least", Shown::memory, "buffers_low"},
         {"buffers, most", Shown::memory, "buffers_high"},
         {"total", Shown::memory},
+        {"host", Shown::memory},
         {"in flight", Shown::figure, "in_flight_microbatches"},
         {"activations of a layer and micro-batch", Shown::memory, "activations_per_layer_microbatch"},
         {"activations of the layers", Shown::memory, "layer_activations"}};
@@ -22,8 +23,8 @@ Table memory_table(const Memory& memory) {
         t.rows.push_back({cell(std::int64_t{s.stage}), cell(std::int64_t{s.layers}), whole_cell(s.parameters),
                           whole_cell(s.gradients), whole_cell(s.optimizer), whole_cell(s.activations),
                           whole_cell(s.buffers), whole_cell(s.buffers_low), whole_cell(s.buffers_high),
-                          whole_cell(s.total()), cell(s.in_flight), whole_cell(s.activations_per_layer),
-                          whole_cell(s.layer_activations)});
+                          whole_cell(s.total()), whole_cell(s.host), cell(s.in_flight),
+                          whole_cell(s.activations_per_layer), whole_cell(s.layer_activations)});
     return t;
 }
 

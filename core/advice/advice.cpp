@@ -52,6 +52,7 @@ void find_advice(const Plan& plan, const Evaluation& evaluation, std::vector<Pro
     const std::size_t first = out.size();
     Rules rules{plan, evaluation.mesh, true, out};
     check_frameworks(rules);
+    check_notices(rules);
 
     Advice advice{plan, evaluation, out};
     advice.changed.model = plan.model;

@@ -27,7 +27,7 @@ bool sequence_parallel(Plan& q) {
     return q.layout.sequence_parallel = true;
 }
 bool selective_recompute(Plan& q) {
-    if (q.training.recompute != Recompute::none) return false;
+    if (q.training.recompute.any()) return false;
     q.training.recompute = Recompute::selective;
     return true;
 }
@@ -162,10 +162,10 @@ void does_not_fit(Advice& a) {
 }
 
 void recomputes_without_need(Advice& a) {
-    if (a.plan.training.recompute == Recompute::none || !a.base.memory.fits()) return;
+    if (!a.plan.training.recompute.any() || !a.base.memory.fits()) return;
     Fastest fastest(a);
     for (const Recompute r : {Recompute::none, Recompute::selective}) {
-        if (r >= a.plan.training.recompute) continue;
+        if (r >= a.plan.training.recompute.kind) continue;
         // With a tenth to spare: what frameworks take besides is a range.
         if (a.works([&](Plan& q) { q.training.recompute = r; })
             && a.trial.memory.peak() <= 0.9 * a.trial.memory.hbm)

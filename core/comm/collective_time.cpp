@@ -34,12 +34,13 @@ double all_reduce(const Route& r, double buffer) {
 }
 
 // All peers at once: the tiers work side by side, the slowest decides.
-double all_to_all(const Route& r, const Efficiency& e, double buffer, double slow_share) {
+double all_to_all(const Route& r, const Efficiency& e, double buffer, double slow_share, bool forwarded) {
     double time = 0, latency = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[static_cast<std::size_t>(i)];
         const double rate = p.link_bytes_per_s * e.all_to_all;
-        const double bytes = (p.members - inside) / r.degree * buffer * (i == 0 ? 1 : slow_share);
+        const double reached = i == 0 && forwarded ? p.members : r.degree;
+        const double bytes = (p.members - inside) / reached * buffer * (i == 0 ? 1 : slow_share);
         time = std::max(time, bytes / rate);
         if (p.members > inside) latency = std::max(latency, p.latency_s);
         inside = p.members;
@@ -112,13 +113,21 @@ Route beyond(const Route& route, double inner) {
                   [inner](double members) { return std::max(members / inner, 1.0); });
 }
 
-double collective_time(const Route& r, const Efficiency& e, Collective c, double buffer, double slow_share) {
+int slowest_tier(const Route& r) {
+    int slowest = 0;
+    for (int i = 0; i < r.parts; ++i)
+        if (r.part[static_cast<std::size_t>(i)].ways > 1) slowest = i;
+    return slowest;
+}
+
+double collective_time(const Route& r, const Efficiency& e, Collective c, double buffer, double slow_share,
+                       bool forwarded) {
     if (r.degree <= 1 || r.parts == 0) return 0;
     switch (c) {
     case Collective::all_gather:
     case Collective::reduce_scatter: return ring_pass(r, buffer);
     case Collective::all_reduce: return all_reduce(r, buffer);
-    case Collective::all_to_all: return all_to_all(r, e, buffer, slow_share);
+    case Collective::all_to_all: return all_to_all(r, e, buffer, slow_share, forwarded);
     case Collective::send_recv: return send(r, buffer);
     }
     return 0;

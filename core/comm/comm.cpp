@@ -1,9 +1,9 @@
 #include "core/comm/comm.h"
 
+#include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
 #include "core/mesh/degrees.h"
 #include "core/model/model.h"
-#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +79,9 @@ class Rows {
                                                                          : 0;
         o.group_size = ranks;
         o.tier = summary_of(group).slowest_tier;
+        if (group == GroupKind::cp && ranks < summary_of(group).degree && c == Collective::all_to_all)
+            o.tier =
+                slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
         o.message_bytes = bytes;
         describe(o);
         count_row(out_, v_.runs, o);
@@ -96,15 +99,16 @@ class Rows {
                                                                   : "layer and micro-batch";
     }
 
-    [[nodiscard]] bool recomputes_layers() const { return plan_.training.recompute == Recompute::full; }
-    [[nodiscard]] bool recomputes_attention() const { return plan_.training.recompute != Recompute::none; }
+    [[nodiscard]] bool recomputes_layers() const { return plan_.training.recompute.whole_layers(); }
+    [[nodiscard]] bool recomputes(RecomputeModule m) const { return plan_.training.recompute.makes(m); }
 
-    // Full recomputation runs the layer's forward again, collectives included.
+    // What is recomputed runs its forward again, collectives included.
     void repeat(Operation* o, bool repeats) {
         if (!o || !repeats) return;
         Operation repeated = *o;
         repeated.phase = Phase::backward;
         repeated.recomputed = true;
+        count_row(out_, v_.runs, repeated);
         out_.operations.push_back(repeated);
     }
 
@@ -143,20 +147,20 @@ class Rows {
             region(Unit::dense_layer,
                    {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
                     "gradients after the MLP", "MLP input again for the weight gradient"},
-                   recomputes_layers());
+                   recomputes(RecomputeModule::mlp));
         ffns_ = dense & types_.moe();
         if (ffns_ != 0)
             region(Unit::moe_layer,
                    {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
                     "gradients after the MLP", "MLP input again for the weight gradient"},
-                   recomputes_layers());
+                   recomputes(RecomputeModule::mlp));
         ffns_ = types_.moe();
         if (m.moe && m.moe->shared_experts > 0 && ffns_ != 0)
             region(Unit::moe_layer,
                    {"activations before the shared experts", "activations after the shared experts",
                     "gradients before the shared experts", "gradients after the shared experts",
                     "shared experts' input again for the weight gradient"},
-                   recomputes_layers());
+                   recomputes(RecomputeModule::moe) || recomputes(RecomputeModule::shared_experts));
         vocabulary_parallel();
     }
 
@@ -252,7 +256,7 @@ class Rows {
         using enum Collective;
         const GroupKind cp = GroupKind::cp;
         const Unit u = Unit::every_layer;
-        const bool repeats = recomputes_attention();
+        const bool repeats = recomputes(RecomputeModule::core_attn);
         const double kv = kv_bytes(type), c = v_.cp;
         switch (plan_.layout.cp_comm) {
         case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
@@ -265,44 +269,106 @@ class Rows {
             put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
             put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
             break;
-        case CpComm::ulysses: {  // Jacobs et al. 2023: kv heads fewer than c are repeated
-            const double heads = static_cast<double>(type.kv_heads) / v_.tp;
-            const bool mla = plan_.model.attention == AttentionKind::mla;
-            const double in =
-                query_bytes(type, false) + kv * (mla ? 1.0 : std::max(c / std::max(heads, 1.0), 1.0));
-            const double out = query_bytes(type, true);
-            repeat(put(cp, u, Phase::forward, all_to_all, "queries, keys and values to heads", in), repeats);
-            repeat(put(cp, u, Phase::forward, all_to_all, "attention output to tokens", out), repeats);
-            put(cp, u, Phase::backward, all_to_all, "gradients of the output to heads", out);
-            put(cp, u, Phase::backward, all_to_all, "gradients of queries, keys and values to tokens", in);
+        case CpComm::ulysses: ulysses(type, plan_.layout.cp, repeats); break;
+        // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
+        // a2a+p2p).
+        case CpComm::ulysses_ring: {
+            const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
+            ulysses(type, inner, repeats);
+            // A rank then holds `inner` times the tokens and as many times fewer heads.
+            const double block = kv * repeated_kv(type, inner), rounds = static_cast<double>(outer);
+            const auto turn = [&](Phase phase, std::string_view what, double calls) {
+                return put(cp, outer, u, phase, send_recv, what, block, calls);
+            };
+            repeat(turn(Phase::forward, "keys and values, rotated", rounds - 1), repeats);
+            turn(Phase::backward, "keys and values, rotated", rounds - 1);
+            turn(Phase::backward, "gradients of keys and values, rotated", outer > 1 ? rounds : 0);
             break;
         }
         }
     }
 
-    // Tokens of a rank x top_k x h x bytes go out and come back, forward and backward.
+    [[nodiscard]] std::int64_t head_ranks() const {
+        return std::clamp<std::int64_t>(plan_.layout.cp_inner.value_or(1), 1, plan_.layout.cp);
+    }
+    // How many times keys and values are sent where there are fewer heads of them than ranks to hand them to.
+    [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const {
+        if (plan_.model.attention == AttentionKind::mla) return 1;
+        const double heads = static_cast<double>(type.kv_heads) / v_.tp;
+        return std::max(static_cast<double>(ranks) / std::max(heads, 1.0), 1.0);
+    }
+    // Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
+    void ulysses(const LayerType& type, std::int64_t ranks, bool repeats) {
+        using enum Collective;
+        const auto send = [&](Phase phase, std::string_view what, double bytes) {
+            return put(GroupKind::cp, ranks, Unit::every_layer, phase, all_to_all, what, bytes, 1);
+        };
+        const double in = query_bytes(type, false) + kv_bytes(type) * repeated_kv(type, ranks);
+        const double out = query_bytes(type, true);
+        repeat(send(Phase::forward, "queries, keys and values to heads", in), repeats);
+        repeat(send(Phase::forward, "attention output to tokens", out), repeats);
+        send(Phase::backward, "gradients of the output to heads", out);
+        send(Phase::backward, "gradients of queries, keys and values to tokens", in);
+    }
+
+    // What goes out to the experts comes back, forward and backward.
     void experts() {
         using enum Collective;
         const Moe& e = *plan_.model.moe;
         ffns_ = types_.moe();
         if (ffns_ == 0) return;
-        const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
-        const double copies =
-            v_.tokens / shards * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
-        const double h = static_cast<double>(e.latent > 0 ? e.latent : plan_.model.hidden);
+        const double h = token_width(e);
+        const double own = v_.tokens / (plan_.layout.sequence_parallel ? v_.tp : 1);
+        const double copies = own * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
+        const Unit u = Unit::moe_layer;
+        const bool repeats = recomputes(RecomputeModule::moe);
+        if (plan_.layout.ep_comm == EpComm::allgather) {
+            // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
+            const double all = own * v_.ep * h * v_.wire;
+            const GroupKind ep = GroupKind::ep;
+            repeat(put(ep, u, Phase::forward, all_gather, "tokens to all ranks of experts", all), repeats);
+            repeat(put(ep, u, Phase::forward, reduce_scatter, "sum of experts' outputs", all), repeats);
+            put(ep, u, Phase::backward, all_gather, "output gradients to all ranks of experts", all);
+            put(ep, u, Phase::backward, reduce_scatter, "sum of input gradients", all);
+            expert_shards(all, repeats);
+            return;
+        }
+        exchange(own * sent_copies(e), h, repeats);
+        expert_shards(copies * h * v_.wire, repeats);
+    }
+
+    // Numbers of a token on its way to the experts.
+    [[nodiscard]] double token_width(const Moe& e) const {
+        return static_cast<double>(e.latent > 0 ? e.latent : plan_.model.hidden);
+    }
+
+    // Tokens of h numbers, times the copies of each that leave a rank, out and back.
+    void exchange(double copies, double h, bool repeats) {
+        using enum Collective;
         const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
         const Unit u = Unit::moe_layer;
-        const bool repeats = recomputes_layers();
-        const std::size_t first = out_.operations.size();
         const GroupKind ep = GroupKind::ep;
+        const std::size_t first = out_.operations.size();
         repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), repeats);
         repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), repeats);
         put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
         put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
-        const double share = slow_share();
-        for (std::size_t i = first; i < out_.operations.size(); ++i) out_.operations[i].slow_share = share;
+        const bool kernel = plan_.layout.ep_comm != EpComm::alltoall;
+        const double share = kernel ? slow_share() : 1;
+        for (std::size_t i = first; i < out_.operations.size(); ++i) {
+            out_.operations[i].slow_share = share;
+            out_.operations[i].forwarded = kernel;
+        }
+    }
 
-        expert_shards(wide, repeats);
+    // Of q places, evenly drawn, k draws hit q (1 - (1 - 1/q)^k) different ones.
+    [[nodiscard]] static double places_hit(double q, double k) { return q * (1 - std::pow(1 - 1 / q, k)); }
+
+    // A copy for each expert; a kernel that knows the ranks sends one to each rank.
+    [[nodiscard]] double sent_copies(const Moe& e) const {
+        const double k = static_cast<double>(e.top_k), imbalance = plan_.training.router_imbalance;
+        if (plan_.layout.ep_comm == EpComm::alltoall) return k * imbalance;
+        return std::min(places_hit(v_.ep, k) * imbalance, k * imbalance);
     }
 
     // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.
@@ -332,18 +398,17 @@ class Rows {
         return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
     }
 
-    // Nodes that one token's top_k experts lie on, over the experts: a node-aware kernel sends it once to
-    // each. Experts are drawn evenly, so of q nodes k draws hit q (1 - (1 - 1/q)^k); at most the model's
-    // limit.
+    // Of the copies that ranks are sent, the share that crosses to another node: one for each node that is
+    // hit, spread there over the first tier (DeepEP, internode kernels). At most the model's limit of nodes.
     [[nodiscard]] double slow_share() const {
         const GroupSummary& g = summary_of(GroupKind::ep);
         const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
         if (nodes <= 1) return 1;
         const double k = static_cast<double>(plan_.model.moe->top_k);
-        double hit = nodes * (1 - std::pow(1 - 1 / nodes, k));
         const double limit = static_cast<double>(plan_.model.moe->max_nodes_per_token);
+        double hit = places_hit(nodes, k);
         if (limit > 0) hit = std::min(hit, limit);
-        return std::min(hit / k, 1.0);
+        return std::min(hit / std::min(places_hit(v_.ep, k), k), 1.0);
     }
 
     // One activation forward and one gradient backward over every boundary between two devices. V-shaped
@@ -362,9 +427,9 @@ class Rows {
         put(pp, Unit::boundary, Phase::forward, send_recv, "activations to the next stage", message, on * m);
         put(pp, Unit::boundary, Phase::backward, send_recv, "gradients to the previous stage", message,
             back * m);
-        if (out_.copied_embedding) {
+        if (out_.embedding_copies > 0) {
             const double bytes = out_.held.word_embedding * bytes_of(plan_.training.gradients);
-            put(pp, 2, Unit::step, Phase::step, all_reduce,
+            put(pp, 1 + out_.embedding_copies, Unit::step, Phase::step, all_reduce,
                 plan_.model.tied_embeddings ? "gradients of the tied embedding, first and last stage"
                                             : "gradients of the word embedding, first and last stage",
                 bytes, 1);
@@ -444,7 +509,8 @@ class Rows {
             if (o) o->scope = Scope::layer, o->per = per;
         };
         layerwise(Phase::forward, all_gather, names.gather_forward, p);
-        layerwise(Phase::backward, all_gather, names.gather_backward, p);
+        if (plan_.layout.reshard == Reshard::after_forward)
+            layerwise(Phase::backward, all_gather, names.gather_backward, p);
         layerwise(Phase::backward, reduce_scatter, names.scatter, g);
     }
 
@@ -459,44 +525,6 @@ class Rows {
 };
 
 }  // namespace
-
-double sent_bytes(Collective c, std::int64_t n, double buffer_bytes) {
-    if (n <= 1) return 0;
-    const double share = static_cast<double>(n - 1) / static_cast<double>(n);
-    switch (c) {
-    case Collective::all_reduce: return 2 * share * buffer_bytes;
-    case Collective::all_gather:
-    case Collective::reduce_scatter:
-    case Collective::all_to_all: return share * buffer_bytes;
-    case Collective::send_recv: return buffer_bytes;
-    }
-    return 0;
-}
-
-double wire_bytes(Dtype compute) {
-    return std::max(bytes_of(compute), bytes_of(Dtype::bf16));
-}
-
-std::int64_t microbatches_of(const Plan& plan) {
-    const Training& t = plan.training;
-    const std::int64_t replicas = data_parallel(plan);
-    if (t.micro_batch < 1 || replicas < 1) return 0;
-    if (t.global_batch % t.micro_batch != 0) return 0;
-    const std::int64_t calls = t.global_batch / t.micro_batch;
-    return calls % replicas == 0 ? calls / replicas : 0;
-}
-
-void Comm::clear() {
-    operations.clear();
-    by_axis.fill({});
-    sync_points_per_microbatch = 0;
-    busiest_device = 0;
-    busiest = {};
-    stages.clear();
-    held = {};
-    reduced = {};
-    copied_embedding = false;
-}
 
 void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
     out.clear();

@@ -47,10 +47,11 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
-    LayerMask types = 0;    // of a layer's: the types that make the call
-    double calls = 1;       // per unit and micro-batch (Unit::boundary and step: per step)
-    double slow_share = 1;  // all_to_all: share of the bytes beyond the first tier that cross it
-    double call_s = 0;      // time_s / count_per_step
+    LayerMask types = 0;     // of a layer's: the types that make the call
+    double calls = 1;        // per unit and micro-batch (Unit::boundary and step: per step)
+    double slow_share = 1;   // all_to_all: share of the bytes beyond the first tier that cross it
+    bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
+    double call_s = 0;       // time_s / count_per_step
     bool on_other_stage =
         false;                // of the first or last stage, where the busiest device is another: in no sum
     bool recomputed = false;  // a forward call that full or selective recomputation repeats
@@ -92,7 +93,7 @@ struct Comm {
     HeldNumbers held;
     // Numbers whose gradients are reduced: of the device that holds most of them, dense and experts apart.
     StageNumbers reduced;
-    bool copied_embedding = false;  // the last stage holds the word embedding once more
+    int embedding_copies = 0;  // devices that hold the word embedding once more
     void clear();
     bool operator==(const Comm&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "core/comm/comm_count.h"
 
 #include "core/model/model.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 
@@ -14,7 +15,8 @@ ChunkLayers layers_of(const Stages& stages, int device) {
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         sum.dense += k.dense, sum.moe += k.moe;
-        for (std::size_t t = 0; t < sum.types.size(); ++t) sum.types[t] += k.types[t];
+        for (std::size_t t = 0; t < sum.types.size(); ++t)
+            sum.types[t] += k.types[t], sum.again[t] += k.again[t];
         sum.first |= k.first, sum.last |= k.last;
     }
     return sum;
@@ -29,6 +31,27 @@ void add(AxisTraffic& to, const Operation& o) {
 }
 
 }  // namespace
+
+std::int64_t microbatches_of(const Plan& plan) {
+    const Training& t = plan.training;
+    const std::int64_t replicas = data_parallel(plan);
+    if (t.micro_batch < 1 || replicas < 1) return 0;
+    if (t.global_batch % t.micro_batch != 0) return 0;
+    const std::int64_t calls = t.global_batch / t.micro_batch;
+    return calls % replicas == 0 ? calls / replicas : 0;
+}
+
+void Comm::clear() {
+    operations.clear();
+    by_axis.fill({});
+    sync_points_per_microbatch = 0;
+    busiest_device = 0;
+    busiest = {};
+    stages.clear();
+    held = {};
+    reduced = {};
+    embedding_copies = 0;
+}
 
 double microbatches_or_one(const Plan& plan) {
     return static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
@@ -49,12 +72,12 @@ void find_busiest(const Plan& plan, Comm& out) {
     }
     double most = -1;
     for (int d = 0; d < out.stages.devices; ++d) {
-        if (repeats_previous(out.stages, d)) continue;
         const StageContents contents = contents_of(m, out.stages, d);
+        out.embedding_copies += copies_embedding(m, contents) ? 1 : 0;
+        if (repeats_previous(out.stages, d)) continue;
         const StageNumbers held = numbers_of(m, h, contents);
         if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
-        out.copied_embedding |= copies_embedding(m, contents);
         const ChunkLayers sum = layers_of(out.stages, d);
         double work = 0;
         for (int t = 0; t < h.types; ++t)
@@ -72,7 +95,9 @@ void count_row(const Comm& comm, double runs, Operation& o) {
     switch (o.unit) {
     case Unit::every_layer:
     case Unit::dense_layer:
-    case Unit::moe_layer: o.count_per_step = o.calls * sum_of(b.types, o.types) * runs; break;
+    case Unit::moe_layer:
+        o.count_per_step = o.calls * sum_of(o.recomputed ? b.again : b.types, o.types) * runs;
+        break;
     case Unit::embedding:
     case Unit::head: o.count_per_step = o.calls * runs; break;
     case Unit::boundary:
@@ -83,11 +108,24 @@ void count_row(const Comm& comm, double runs, Operation& o) {
 }
 
 double sync_points(const Plan& plan, const Comm& comm) {
-    const LayerCounts counts = count_layers(plan.model, layer_types(plan.model), 0, plan.model.layers);
+    const LayerTypes types = layer_types(plan.model);
+    const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);
+    // Of each type, layers that run again: a stage of which there are two copies counts once.
+    std::array<double, kMostLayerTypes> again{};
+    for (std::size_t t = 0; t < static_cast<std::size_t>(types.size); ++t) {
+        double all = 0, repeated = 0;
+        for (const ChunkLayers& k : comm.stages.chunk) all += k.types[t], repeated += k.again[t];
+        again[t] = all > 0 ? counts[t] * repeated / all : 0;
+    }
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
-        points += o.calls * sum_of(counts, o.types);
+        if (!o.recomputed) {
+            points += o.calls * sum_of(counts, o.types);
+            continue;
+        }
+        for (int t = 0; t < types.size; ++t)
+            if (has(o.types, t)) points += o.calls * again[static_cast<std::size_t>(t)];
     }
     return points;
 }

@@ -28,7 +28,7 @@ std::string plan_line(const Plan& plan) {
     const Training& t = plan.training;
     return sentence(layout_text(plan), ". Batch ", t.global_batch, " × ", t.sequence_length,
                     " tokens, micro-batch ", t.micro_batch, ", ", name_of(t.compute), ", gradients ",
-                    name_of(t.gradients), ", ", name_of(t.optimizer), ", recompute ", name_of(t.recompute),
+                    name_of(t.gradients), ", ", name_of(t.optimizer), ", recompute ", words_of(t.recompute),
                     ".");
 }
 

@@ -105,6 +105,8 @@ PublishedRun read_run(const json& run, const Presets& presets) {
     p.cluster.gpus = run.at("gpus");
     set_layout(run, p.layout);
     set_training(run, p.training);
+    // Megatron-Bridge's recipes and DeepSeek's own training send tokens between nodes by DeepEP or HybridEP.
+    if (!p.cluster.tiers.empty() && p.layout.ep > domain_of(p.cluster, 0)) p.layout.ep_comm = EpComm::deepep;
     out.label = run.at("model").get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu
                 + " " + run.at("precision").get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
                 + std::to_string(p.layout.pp) + " cp " + std::to_string(p.layout.cp) + " ep "

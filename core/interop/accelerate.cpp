@@ -3,6 +3,7 @@
 #include "core/interop/readers.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace pentamesh::interop {
 namespace {
@@ -44,7 +45,9 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
     const auto reshard = s.text("fsdp_reshard_after_forward", "/layout/zero");
     if (version >= 2) {
         hybrid = false;
-        zero = reshard && (lower(*reshard) == "false" || *reshard == "SHARD_GRAD_OP") ? 2 : 3;
+        zero = 3;
+        if (reshard && (lower(*reshard) == "false" || *reshard == "SHARD_GRAD_OP"))
+            d.layout["reshard"] = "never", s.map("fsdp_reshard_after_forward", "/layout/reshard");
     }
     std::int64_t shard = zero == 0 ? 1 : dp;
     if (hybrid) shard = std::max<std::int64_t>(1, d.gpus / std::max<std::int64_t>(machines, 1));
@@ -56,8 +59,13 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
         d.training["recompute"] = "full";
     else
         d.training["recompute"] = "none";
-    if (s.flag("fsdp_offload_params", "/layout/zero").value_or(false))
-        s.cannot_hold("fsdp_offload_params", "the plan keeps parameters in GPU memory");
+    if (!s.flag("fsdp_offload_params", "/training/offload").value_or(false)) return;
+    if (zero != 3)
+        return s.cannot_hold("fsdp_offload_params", "the plan offloads parameters at ZeRO-3 alone");
+    d.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
+    s.problem(
+        Severity::info, "offload-time",
+        "fsdp_offload_params: the memory is counted; the way over PCIe and the CPU's own time are not.");
 }
 
 void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
@@ -65,9 +73,22 @@ void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
     d.layout["zero"] = zero;
     d.layout["dp_shard"] = zero > 0 ? dp : 1;
     d.layout["dp_replicate"] = zero > 0 ? 1 : dp;
-    for (const char* key : {"offload_optimizer_device", "offload_param_device"})
-        if (const std::string v = s.value_of(key); !v.empty() && v != "none")
-            s.cannot_hold(key, "the plan keeps states in GPU memory");
+    const std::tuple<const char*, const char*, bool> places[] = {
+        {"offload_optimizer_device", "optimizer", zero >= 1},
+        {"offload_param_device", "parameters", zero == 3}};
+    for (const auto& [key, field, allowed] : places) {
+        const std::string v = s.value_of(key);
+        if (v.empty() || v == "none") continue;
+        if (v != "cpu" || !allowed) {
+            s.cannot_hold(key, "the plan offloads to host memory, parameters at ZeRO-3 alone");
+            continue;
+        }
+        s.map(key, std::string("/training/offload/") + field);
+        d.training["offload"][field] = 1.0;
+        s.problem(Severity::info, "offload-time",
+                  std::string(key)
+                      + ": the memory is counted; the way over PCIe and the CPU's time are not.");
+    }
     if (s.has("deepspeed_config_file"))
         s.cannot_hold("deepspeed_config_file", "a second file holds the rest: import that one");
 }

@@ -19,6 +19,27 @@ std::optional<std::int64_t> count(Sheet& s, std::string_view key, std::string_vi
     return s.integer(key, path);
 }
 
+// runtime/zero/offload_config.py. NVMe is no host memory, and parameters leave the GPU at stage 3 alone.
+void read_deepspeed_offload(Sheet& s, Draft& d, const std::string& which, const char* field, bool allowed) {
+    const std::string prefix = "zero_optimization." + which, device = s.value_of(prefix + ".device");
+    if (device.empty() || device == "none") return;
+    const bool held = device == "cpu" && allowed;
+    const std::string path = std::string("/training/offload/") + field;
+    double share = 1;
+    if (held) share = s.number(prefix + ".ratio", path).value_or(1.0);
+    for (const std::string& key : s.open_keys()) {
+        if (!key.starts_with(prefix)) continue;
+        if (held)
+            s.map(key, path);
+        else
+            s.cannot_hold(key, "the plan offloads to host memory, parameters at ZeRO-3 alone");
+    }
+    if (!held) return;
+    d.training["offload"][field] = std::clamp(share, 0.0, 1.0);
+    s.problem(Severity::info, "offload-time",
+              which + ": the memory is counted; the way over PCIe and the CPU's own time are not.");
+}
+
 void read_sharding(Sheet& s, Draft& d, std::int64_t dp) {
     const std::int64_t stage = s.integer("zero_optimization.stage", "/layout/zero", 0, 3).value_or(0);
     const std::int64_t mics =
@@ -39,12 +60,8 @@ void read_sharding(Sheet& s, Draft& d, std::int64_t dp) {
     const bool overlap =
         s.flag("zero_optimization.overlap_comm", "/training/overlap/dp").value_or(stage == 3);
     d.training["overlap"] = {{"dp", overlap}};
-    for (const char* which : {"zero_optimization.offload_optimizer", "zero_optimization.offload_param"}) {
-        const std::string device = s.value_of(std::string(which) + ".device");
-        if (device.empty() || device == "none") continue;
-        for (const std::string& key : s.open_keys())
-            if (key.starts_with(which)) s.cannot_hold(key, "the plan keeps states in GPU memory");
-    }
+    read_deepspeed_offload(s, d, "offload_optimizer", "optimizer", stage >= 1);
+    read_deepspeed_offload(s, d, "offload_param", "parameters", stage == 3);
     for (const char* key :
          {"zero_optimization.zero_hpz_partition_size", "zero_optimization.zero_quantized_weights",
           "zero_optimization.zero_quantized_gradients"})

@@ -6,6 +6,7 @@
 #include "core/interop/readers.h"
 #include "core/io/hf_config.h"
 #include "core/io/plan_json.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 
@@ -102,6 +103,22 @@ std::string performance_name(const std::string& name) {
     for (const auto& [flag, full] : table)
         if (name == flag) return std::string(full);
     return flag_or_leaf(name);
+}
+
+// The id of presets/software, empty: the default, Megatron.
+std::string_view software_of(const Draft& draft, Framework framework) {
+    switch (framework) {
+    case Framework::bridge: return pentamesh::name_of(Software::megatron_bridge);
+    case Framework::torchtitan: return pentamesh::name_of(Software::torchtitan);
+    case Framework::deepspeed: return pentamesh::name_of(Software::deepspeed);
+    case Framework::accelerate:
+        return draft.layout.value("zero", 0) == 3 ? pentamesh::name_of(Software::fsdp) : std::string_view{};
+    case Framework::nanotron: return pentamesh::name_of(Software::nanotron);
+    case Framework::megatron:
+    case Framework::picotron:
+    case Framework::hf: break;
+    }
+    return {};
 }
 
 class Importer {
@@ -267,6 +284,8 @@ class Importer {
     void build(Sheet& sheet) {
         nlohmann::json plan = {
             {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
+        if (const std::string_view software = software_of(draft_, out_.framework); !software.empty())
+            plan["training"]["software"] = software;
         const std::string cluster = r_.cluster.empty() ? "h100-sxm-ib" : r_.cluster;
         if (r_.cluster.empty())
             sheet.problem(Severity::info, "cluster-assumed",

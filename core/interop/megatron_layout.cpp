@@ -19,6 +19,7 @@ class LayoutReader {
         if (s_.failed()) return;
         if (!world()) return;
         sharding();
+        dispatcher();
         stages();
         batch();
         cuts();
@@ -48,10 +49,66 @@ class LayoutReader {
             l_["cp_comm"] = "allgather";
         else if (kind && *kind == "a2a")
             l_["cp_comm"] = "ulysses";
+        else if (kind && *kind == "a2a+p2p")
+            l_["cp_comm"] = "ulysses+ring";
         else if (kind)
-            s_.cannot_hold("cp_comm_type", "the plan has one way of context parallelism for all ranks");
-        if (s_.has("cp_comm_type") && kind && *kind == "a2a+p2p")
-            s_.cannot_hold("hierarchical_context_parallel_sizes", "it belongs to a2a+p2p");
+            s_.cannot_hold("cp_comm_type", "the plan has one way of context parallelism for all layers");
+        hierarchy(kind && *kind == "a2a+p2p");
+        weight_shards();
+    }
+
+    // model_parallel_config.py: the sizes of the levels, the all-to-all's first.
+    void hierarchy(bool used) {
+        const auto sizes = s_.text("hierarchical_context_parallel_sizes", "/layout/cp_inner");
+        if (!sizes) return;
+        std::vector<std::int64_t> levels;
+        std::string word;
+        for (const char c : *sizes + " ") {
+            if (c >= '0' && c <= '9') {
+                word.push_back(c);
+            } else if (!word.empty()) {
+                levels.push_back(parse_integer(word).value_or(0));
+                word.clear();
+            }
+        }
+        std::int64_t all = 1;
+        for (const std::int64_t n : levels) all *= std::clamp<std::int64_t>(n, 0, 1 << 20);
+        if (used && levels.size() == 2 && all == cp_)
+            l_["cp_inner"] = levels.front();
+        else if (used && levels.size() != 2)
+            s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
+        else if (used)
+            s_.error("context-levels",
+                     "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
+                         + " do not multiply to cp = " + text_of(cp_));
+    }
+
+    // model_parallel_config.py: shards of each weight in all, tp among them.
+    void weight_shards() {
+        const auto all = s_.integer("tensor_parallel_num_weight_shards", "/layout/weight_shards");
+        if (!all) return;
+        if (*all % tp_ != 0)
+            s_.error("weight-shards", "Megatron refuses: " + text_of(*all)
+                                          + " weight shards are not a multiple of tp = " + text_of(tp_));
+        else if (*all > tp_)
+            l_["weight_shards"] = *all / tp_;
+    }
+
+    // token_dispatcher.py: flex is DeepEP's kernels unless another backend is named.
+    void dispatcher() {
+        const std::string path = "/layout/ep_comm";
+        const auto type = s_.text("moe_token_dispatcher_type", path);
+        const auto backend = s_.text("moe_flex_dispatcher_backend", path);
+        const bool deepep = s_.flag("moe_enable_deepep", path).value_or(false);
+        if (type && *type == "allgather") l_["ep_comm"] = "allgather";
+        if (!deepep && (!type || *type != "flex")) return;
+        const std::string kernel = backend.value_or("deepep");
+        if (kernel != "deepep" && kernel != "hybridep")
+            return s_.cannot_hold("moe_flex_dispatcher_backend", "the plan knows deepep and hybridep");
+        l_["ep_comm"] = kernel;
+        s_.problem(Severity::info, "ep-kernel-rate",
+                   s_.written("moe_flex_dispatcher_backend") + " " + kernel
+                       + ": counted by what it sends on each tier, at the rate of an all-to-all.");
     }
 
     // arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
@@ -94,8 +151,7 @@ class LayoutReader {
         }
         if (s_.flag("use_torch_fsdp2", "/layout/zero").value_or(false)) zero = 3;
         if (s_.flag("torch_fsdp2_no_reshard_after_forward", "/layout/zero").value_or(false))
-            s_.cannot_hold("torch_fsdp2_no_reshard_after_forward",
-                           "the plan reshards after the forward pass");
+            l_["reshard"] = "never", s_.map("torch_fsdp2_no_reshard_after_forward", "/layout/reshard");
         const std::int64_t instances =
             s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
         if (dp_ % instances != 0) {
@@ -188,6 +244,7 @@ class LayoutReader {
             return 0;
         }
         l_["stage_layers"] = parts.layers;
+        if (parts.mtp_part >= 0 && parts.mtp_part + 1 < n) l_["mtp_chunk"] = parts.mtp_part;
         return n / pp_;
     }
 

@@ -80,6 +80,8 @@ constexpr std::string_view kSwitches[] = {"bf16",
                                           "enable_cuda_graph",
                                           "use_precision_aware_optimizer",
                                           "optimizer_cpu_offload",
+                                          "moe_enable_deepep",
+                                          "cpu_offloading",
                                           "fake_process_group",
                                           "manual_gc",
                                           "no_create_attention_mask_in_dataloader",
@@ -108,13 +110,8 @@ constexpr Unheld kUnheld[] = {
     {"encoder_tensor_model_parallel_size", "the plan has one stack of layers"},
     {"encoder_pipeline_model_parallel_size", "the plan has one stack of layers"},
     {"encoder_context_parallel_size", "the plan has one stack of layers"},
-    {"moe_flex_dispatcher_backend", "the plan has no field for the kernel that dispatches tokens"},
-    {"tensor_parallel_num_weight_shards", "the plan cuts weights by tp alone"},
     {"expert_tensor_parallel_num_weight_shards", "the plan cuts weights by etp alone"},
-    {"optimizer_cpu_offload", "the plan keeps the optimizer in GPU memory"},
-    {"optimizer_offload_fraction", "the plan keeps the optimizer in GPU memory"},
-    {"cpu_offloading_num_layers", "the plan keeps activations in GPU memory"},
-    {"fine_grained_activation_offloading", "the plan keeps activations in GPU memory"},
+    {"fine_grained_activation_offloading", "the plan names whole layers that leave the GPU, no modules"},
     {"hybrid_layer_pattern", "the plan has no field for layers of several kinds"},
     {"hybrid_override_pattern", "the plan has no field for layers of several kinds"},
     {"hybrid_attention_ratio", "the plan has no field for layers of several kinds"},
@@ -128,7 +125,6 @@ constexpr Unheld kUnheld[] = {
     {"enable_full_sharding_in_hsdp", "the plan shards inside dp_shard alone"},
     {"distribute_saved_activations", "the plan has no field for saved activations cut over tp"},
     {"hybrid_context_parallel", "the plan has one way of context parallelism"},
-    {"hierarchical_context_parallel_sizes", "the plan has one way of context parallelism"},
 };
 
 // Read by name somewhere in this folder: what a slip of the pen may have meant.
@@ -183,6 +179,10 @@ constexpr std::string_view kRead[] = {"tensor_model_parallel_size",
                                       "moe_shared_expert_intermediate_size",
                                       "moe_layer_freq",
                                       "moe_token_dispatcher_type",
+                                      "moe_flex_dispatcher_backend",
+                                      "hierarchical_context_parallel_sizes",
+                                      "cpu_offloading_num_layers",
+                                      "tensor_parallel_num_weight_shards",
                                       "micro_batch_size",
                                       "global_batch_size",
                                       "use_tp_pp_dp_mapping",
@@ -256,9 +256,6 @@ bool is_megatron_switch(std::string_view key) {
 }
 
 void sort_megatron_rest(Sheet& s) {
-    const std::string dispatcher = s.value_of("moe_token_dispatcher_type");
-    if (!dispatcher.empty() && dispatcher != "alltoall")
-        s.cannot_hold("moe_token_dispatcher_type", "the plan dispatches tokens by all-to-all");
     for (const std::string& key : s.open_keys()) {
         const auto held = std::find_if(std::begin(kUnheld), std::end(kUnheld),
                                        [&](const Unheld& u) { return u.key == key; });

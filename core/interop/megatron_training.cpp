@@ -1,4 +1,5 @@
 #include "core/interop/megatron.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 
@@ -74,30 +75,84 @@ void read_optimizer(Sheet& s, Draft& d) {
     }
 }
 
+// "mla_up_proj layernorm", "[core_attn, mlp]": words between anything else.
+std::vector<std::string> words_in(std::string_view text) {
+    std::vector<std::string> out(1);
+    for (const char c : text) {
+        const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        if (part)
+            out.back().push_back(c);
+        else if (!out.back().empty())
+            out.emplace_back();
+    }
+    if (out.back().empty()) out.pop_back();
+    return out;
+}
+
+// Modules by Megatron's names, which are the plan's. Those that the plan does not know keep the setting from
+// being held whole.
+void read_modules(Sheet& s, Draft& d, const std::string& text) {
+    nlohmann::json list = nlohmann::json::array();
+    bool all = true;
+    for (const std::string& word : words_in(text)) {
+        if (parse_name<RecomputeModule>(word))
+            list.push_back(word);
+        else
+            all = false;
+    }
+    if (!all)
+        s.cannot_hold("recompute_modules", "the plan knows the modules of attention, MLP and MoE layers");
+    if (list.empty()) {
+        d.training["recompute"] = "none";
+    } else if (list.size() == 1 && list.front() == pentamesh::name_of(RecomputeModule::core_attn)) {
+        d.training["recompute"] = "selective";
+    } else {
+        d.training["recompute"] = {{"modules", list}};
+        s.problem(Severity::info, "recompute-modules",
+                  s.written("recompute_modules") + " " + text
+                      + ": the memory of these modules and their work are counted, not the host's time to "
+                        "launch their kernels again.");
+    }
+}
+
+// How many layers: a unit's (uniform), or those of a chunk that are recomputed (block).
+void read_method(Draft& d, const std::string& method, std::int64_t layers) {
+    if (method == "block")
+        d.training["recompute"] = {{"layers", layers}, {"method", "block"}};
+    else if (layers > 1)
+        d.training["recompute"] = {{"layers", layers}, {"method", "uniform"}};
+}
+
 void read_recompute(Sheet& s, Draft& d) {
     const bool activations = s.flag("recompute_activations", "/training/recompute").value_or(false);
     auto granularity = s.text("recompute_granularity", "/training/recompute");
     if (!granularity)
         granularity = s.text("activations_checkpoint_granularity", "/training/recompute");  // NeMo 1
-    const auto method = s.text("recompute_method", "/training/recompute");
-    const auto layers = s.integer("recompute_num_layers", "/training/recompute");
-    if (s.has("activations_checkpoint_method")) s.map("activations_checkpoint_method", "/training/recompute");
+    auto method = s.text("recompute_method", "/training/recompute");
+    if (!method) method = s.text("activations_checkpoint_method", "/training/recompute");
+    auto layers = s.integer("recompute_num_layers", "/training/recompute");
+    if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute");
     const std::string word = activations ? "selective" : granularity.value_or("none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
-    if (word == "full" && s.has("recompute_granularity") && method && !layers)
+    if (word == "full" && s.has("recompute_method") && method && !layers)
         s.error("recompute-num-layers",
                 "Megatron refuses " + s.written("recompute_method") + " without " + "--recompute-num-layers");
-    if (method && *method == "block")
-        s.cannot_hold("recompute_num_layers",
-                      "the plan recomputes whole stages or none: it has no number of layers");
+    if (word == "full" && method && layers) read_method(d, *method, *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
-    if (!modules || word != "selective") return;
-    // core_attn is what the plan's "selective" means.
-    const bool core = modules->find("core_attn") != std::string::npos;
-    if (!core) d.training["recompute"] = "none";
-    if (*modules != "core_attn" && *modules != "[core_attn]")
-        s.cannot_hold("recompute_modules",
-                      "the plan can say that the attention core is recomputed, no other module");
+    if (modules && word == "selective") read_modules(s, d, *modules);
+}
+
+// transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
+void read_offload(Sheet& s, Draft& d) {
+    nlohmann::json away = nlohmann::json::object();
+    const auto layers =
+        s.integer("cpu_offloading_num_layers", "/training/offload/activations_layers", 0).value_or(0);
+    const bool on = s.flag("cpu_offloading", "/training/offload/activations_layers").value_or(layers > 0);
+    if (on && layers > 0) away["activations_layers"] = layers;
+    const double share = s.number("optimizer_offload_fraction", "/training/offload/optimizer").value_or(1.0);
+    if (s.flag("optimizer_cpu_offload", "/training/offload/optimizer").value_or(false))
+        away["optimizer"] = std::clamp(share, 0.0, 1.0);
+    if (!away.empty()) d.training["offload"] = away;
 }
 
 void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
@@ -120,6 +175,7 @@ void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) 
     read_precision(s, d, dialect);
     read_optimizer(s, d);
     read_recompute(s, d);
+    read_offload(s, d);
     read_overlap(s, d, dialect);
     for (const char* key : {"seq_length", "encoder_seq_length"})
         if (const auto n = s.integer(key, "/training/sequence_length")) t["sequence_length"] = *n;

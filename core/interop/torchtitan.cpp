@@ -120,9 +120,15 @@ class ClassReader {
             tp > 1 && s_.flag("enable_sequence_parallel", "/layout/sequence_parallel").value_or(true);
         const auto etp = s_.integer("expert_tensor_parallel_degree", "/layout/etp");
         if (ep > 1 || etp) l_["etp"] = etp.value_or(1);
-        const auto reshard = s_.text("fsdp_reshard_after_forward", "/layout/zero");
-        if (reshard && *reshard == "never")
-            s_.cannot_hold("fsdp_reshard_after_forward", "the plan reshards after the forward pass");
+        // parallelize.py: by default weights stay gathered under a pipeline.
+        const std::string reshard =
+            s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
+        if (l_["zero"] == 3 && (reshard == "never" || (reshard != "always" && pp_ > 1)))
+            l_["reshard"] = "never";
+        for (const char* key : {"expert_parallel_comm_backend", "expert_parallel_a2a_dispatch_impl"})
+            if (const auto kernel = s_.text(key, "/layout/ep_comm");
+                kernel && (*kernel == "deepep" || *kernel == "hybridep"))
+                l_["ep_comm"] = *kernel;
         const std::string rotate =
             s_.text("context_parallel_rotate_method", "/layout/cp_comm").value_or("allgather");
         if (cp > 1) l_["cp_comm"] = rotate == "alltoall" ? "ring" : "allgather";
@@ -144,8 +150,10 @@ class ClassReader {
         const std::string reduce =
             s_.text("mixed_precision_reduce", "/training/gradients").value_or("float32");
         d_.training["gradients"] = reduce == "bfloat16" ? "bf16" : "fp32";
-        if (s_.flag("enable_cpu_offload", "/training").value_or(false))
-            s_.cannot_hold("enable_cpu_offload", "the plan keeps everything in GPU memory");
+        if (!s_.flag("enable_cpu_offload", "/training/offload").value_or(false)) return;
+        if (l_["zero"] != 3)
+            return s_.cannot_hold("enable_cpu_offload", "the plan offloads parameters at ZeRO-3 alone");
+        d_.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
     }
 
     void pipeline() {
@@ -274,8 +282,21 @@ class ClassReader {
         if (mode.empty()) return;
         d_.training["recompute"] = mode == "full" || mode == "selective" ? mode : "none";
         const auto option = s_.text("selective_ac_option", "/training/recompute");
-        if (option && *option != "op" && mode == "selective")
-            s_.cannot_hold("selective_ac_option", "the plan recomputes in every layer or in none");
+        if (option && *option != "op" && mode == "selective") every_nth(*option);
+    }
+
+    // Every n-th layer whole: of each chunk an n-th, on average.
+    void every_nth(const std::string& option) {
+        const auto n = parse_integer(option);
+        const std::int64_t chunks = pp_ * l_.value("virtual_stages", std::int64_t{1});
+        const std::int64_t layers = layers_ / std::max<std::int64_t>(chunks, 1);
+        if (!n || *n < 1 || layers < 1)
+            return s_.cannot_hold("selective_ac_option",
+                                  "the plan counts recomputed layers, and the layers are not known");
+        d_.training["recompute"] = "full";
+        if (*n > 1)
+            d_.training["recompute"] = {{"layers", std::max<std::int64_t>(layers / *n, 1)},
+                                        {"method", "block"}};
     }
 
     Sheet& s_;

@@ -97,12 +97,21 @@ Cluster cluster_from_json(const json& value, const DocumentPlace& place, const P
         read_tiers(*tiers, place.at("tiers"), c);
     else if (!based)
         place.at("tiers").fail("is missing, must be a list of tiers, fastest first");
-    std::int64_t fast = 0;
+    std::int64_t fast = 0, node = 0;
     reader.integer("fast_domain", fast, kDegree, Presence::sparse);
+    reader.integer("gpus_per_node", node, kDegree, Presence::sparse);
+    cost_fields(c, reader);
+    reader.any_text("currency", c.currency);
     reader.finish();
+    if (fast != 0 && node != 0 && fast != node)
+        place.at("gpus_per_node")
+            .fail("found " + std::to_string(node) + ", but fast_domain, which is the same, is "
+                  + std::to_string(fast) + ": state one of the two");
+    const char* const stated = fast == 0 ? "gpus_per_node" : "fast_domain";
+    if (fast == 0) fast = node;
     if (fast != 0 && c.tiers.size() < 2)
-        place.at("fast_domain")
-            .fail("found " + std::to_string(fast) + ", but the only tier spans the whole cluster");
+        place.at(stated).fail("found " + std::to_string(fast)
+                              + ", but the only tier spans the whole cluster");
     if (fast != 0) c.tiers.front().domain = fast;
     settle_domains(c, place);
     return c;

@@ -43,6 +43,7 @@ class FieldReader {
         if (!v->is_string()) refuse(key, *v, "a text");
         out = v->get<std::string>();
     }
+    void any_text(std::string_view key, std::string& out) { text(key, out); }
     void flag(std::string_view key, bool& out, Presence) {
         const nlohmann::json* v = find(key);
         if (!v) return;
@@ -95,6 +96,33 @@ class FieldReader {
     template <typename E>
     void choice_of(std::string_view key, E& out, std::initializer_list<E> allowed) {
         if (const nlohmann::json* v = find(key)) out = one_of<E>(key, *v, allowed);
+    }
+    // "none", "selective", "full" or {"modules": [...], "layers": n, "method": "block"}.
+    void recompute(std::string_view key, RecomputeChoice& out) {
+        const nlohmann::json* v = find(key);
+        if (!v) return;
+        if (!v->is_object() && !v->is_string())
+            refuse(key, *v, list_of<Recompute>({}) + R"(, or an object such as {"modules": ["mlp"]})");
+        if (!v->is_object()) {
+            out = one_of<Recompute>(key, *v, {});
+            return;
+        }
+        FieldReader inner(*v, place_.at(key), false);
+        RecomputeModules modules;
+        if (const nlohmann::json* list = inner.find("modules")) modules = inner.modules("modules", *list);
+        std::int64_t layers = 0;
+        inner.integer("layers", layers, {0, kMostLayers}, Presence::sparse);
+        RecomputeMethod method = RecomputeMethod::block;
+        const bool said = v->contains("method");
+        inner.choice("method", method, Presence::sparse);
+        inner.finish();
+        if (said && layers == 0)
+            inner.place_.at("layers").fail("is missing: method says how a number of layers is meant");
+        if (method == RecomputeMethod::uniform && !modules.empty())
+            inner.place_.at("method").fail(
+                "found \"uniform\", but units of layers are recomputed whole: leave the modules out or take "
+                "\"block\"");
+        out = RecomputeChoice(modules, layers, method);
     }
     template <typename T, typename F>
     void group(std::string_view key, T& out, F&& fields, Presence presence) {
@@ -157,6 +185,15 @@ class FieldReader {
     [[nodiscard]] const DocumentPlace& place() const { return place_; }
 
   private:
+    [[nodiscard]] RecomputeModules modules(std::string_view key, const nlohmann::json& list) const {
+        RecomputeModules out;
+        if (!list.is_array()) refuse(key, list, "a list of modules, " + list_of<RecomputeModule>({}));
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const FieldReader element(object_, place_.at(key), false);
+            out.add(element.one_of<RecomputeModule>(std::to_string(i), list[i], {}));
+        }
+        return out;
+    }
     void need(std::string_view key, Presence presence, const std::string& what) const {
         if (presence == Presence::required && !based_) place_.at(key).fail("is missing, must be " + what);
     }

@@ -144,6 +144,8 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
     const json* cluster = reader.find("cluster");
     const json* layout = reader.find("layout");
     const json* training = reader.find("training");
+    reader.group(
+        "scene", plan.scene, [](auto& s, auto& v) { scene_fields(s, v); }, Presence::sparse);
     reader.finish();
     if (!model) root.at("model").fail("is missing, must be a model preset's id or an object");
     if (!cluster) root.at("cluster").fail("is missing, must be a cluster preset's id or an object");

@@ -12,6 +12,7 @@ using nlohmann::ordered_json;
 class FieldDescriber {
   public:
     void text(std::string_view key, const std::string&) { property(key, {{"type", "string"}}); }
+    void any_text(std::string_view key, const std::string&) { property(key, {{"type", "string"}}); }
     void flag(std::string_view key, bool v, Presence p) { property(key, {{"type", "boolean"}}, p, v); }
     template <typename I>
     void integer(std::string_view key, I v, IntRange range, Presence p) {
@@ -40,6 +41,15 @@ class FieldDescriber {
         ordered_json names = ordered_json::array();
         for (const E e : allowed) names.push_back(name_of(e));
         property(key, {{"enum", std::move(names)}}, Presence::always, name_of(v));
+    }
+    void recompute(std::string_view key, const RecomputeChoice& v) {
+        const ordered_json modules{{"type", "array"}, {"items", {{"enum", kNames<RecomputeModule>}}}};
+        const ordered_json parts{{"modules", modules},
+                                 {"layers", whole({0, kMostLayers})},
+                                 {"method", {{"enum", kNames<RecomputeMethod>}}}};
+        const ordered_json object{{"type", "object"}, {"properties", parts}, {"additionalProperties", false}};
+        property(key, {{"anyOf", {ordered_json{{"enum", kNames<Recompute>}}, object}},
+                       {"default", name_of(v.kind)}});
     }
     template <typename T, typename F>
     void group(std::string_view key, const T& v, F&& fields, Presence p) {
@@ -150,6 +160,11 @@ ordered_json cluster_schema() {
                      {{"type", "array"}, {"items", tier.object()}, {"minItems", 1}, {"maxItems", kMaxTiers}});
     cluster.property("fast_domain",
                      {{"type", "integer"}, {"minimum", kDegree.least}, {"maximum", kDegree.most}});
+    cluster.property("gpus_per_node",
+                     {{"type", "integer"}, {"minimum", kDegree.least}, {"maximum", kDegree.most}});
+    const Cluster default_cluster;
+    cost_fields(default_cluster, cluster);
+    cluster.any_text("currency", "");
     cluster.property("source", {{"type", "string"}});
     cluster.require("gpu");
     cluster.require("tiers");
@@ -188,6 +203,8 @@ std::string plan_schema() {
     plan.property("layout", layout_schema());
     plan.property("training",
                   FieldDescriber::described(Training{}, [](auto& t, auto& v) { training_fields(t, v); }));
+    plan.property("scene",
+                  FieldDescriber::described(SavedScene{}, [](auto& s, auto& v) { scene_fields(s, v); }));
     plan.require("model");
     plan.require("cluster");
     ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},

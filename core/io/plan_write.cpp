@@ -9,6 +9,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json recompute_json(const RecomputeChoice& v) {
+    if (v.is_plain()) return name_of(v.kind);
+    ordered_json out = ordered_json::object();
+    if (!v.modules.empty()) {
+        ordered_json& list = out["modules"] = ordered_json::array();
+        for (const RecomputeModule m : all_of<RecomputeModule>())
+            if (v.modules.has(m)) list.push_back(name_of(m));
+    }
+    if (v.layers > 0) out["layers"] = v.layers;
+    if (v.layers > 0) out["method"] = name_of(v.method);
+    return out;
+}
+
 // The visitor of plan_fields.h that writes: everything, or only what `stated` names.
 class FieldWriter {
   public:
@@ -17,6 +30,7 @@ class FieldWriter {
         : out_(out), stated_(stated), prefix_(std::move(prefix)) {}
 
     void text(std::string_view key, const std::string& v) { put(key, v, Presence::always, false); }
+    void any_text(std::string_view key, const std::string& v) { put(key, v, Presence::sparse, v.empty()); }
     void flag(std::string_view key, bool v, Presence p) { put(key, v, p, !v); }
     template <typename I>
     void integer(std::string_view key, I v, IntRange, Presence p) {
@@ -37,12 +51,16 @@ class FieldWriter {
     void choice_of(std::string_view key, E v, std::initializer_list<E>) {
         put(key, name_of(v), Presence::always, false);
     }
+    void recompute(std::string_view key, const RecomputeChoice& v) {
+        put(key, recompute_json(v), Presence::always, false);
+    }
     template <typename T, typename F>
-    void group(std::string_view key, const T& v, F&& fields, Presence) {
+    void group(std::string_view key, const T& v, F&& fields, Presence presence) {
         ordered_json nested = ordered_json::object();
         FieldWriter writer(nested, stated_, prefix_ + "/" + std::string(key));
         fields(v, writer);
-        if (!stated_ || !nested.empty()) out_[std::string(key)] = std::move(nested);
+        const bool sparse = stated_ || presence == Presence::sparse;
+        if (!sparse || !nested.empty()) out_[std::string(key)] = std::move(nested);
     }
     template <typename T, typename F>
     void maybe_group(std::string_view key, const std::optional<T>& v, F&& fields) {
@@ -180,7 +198,11 @@ ordered_json cluster_to_json(const Cluster& cluster, const Source& source) {
     if (!based || states(source, "/gpu") || states_below(source, "/gpu/"))
         out["gpu"] = gpu_member(cluster.gpu, source);
     if (!based || states(source, "/tiers")) out["tiers"] = tiers_member(cluster);
-    if (based && states(source, "/fast_domain")) out["fast_domain"] = cluster.tiers.front().domain;
+    for (const char* key : {"fast_domain", "gpus_per_node"})
+        if (based && states(source, std::string("/") + key)) out[key] = cluster.tiers.front().domain;
+    FieldWriter cost(out, based ? &source.overrides : nullptr);
+    cost_fields(cluster, cost);
+    cost.any_text("currency", cluster.currency);
     return out;
 }
 
@@ -194,6 +216,10 @@ ordered_json plan_to_json(const Plan& plan) {
     out["layout"] = layout_member(plan.layout);
     FieldWriter writer(out["training"] = ordered_json::object());
     training_fields(plan.training, writer);
+    if (plan.scene != SavedScene{}) {
+        FieldWriter scene(out["scene"] = ordered_json::object());
+        scene_fields(plan.scene, scene);
+    }
     return out;
 }
 

@@ -21,6 +21,13 @@ int shown_type(const MemoryCosts& c, const StageMemory& s) {
     return best;
 }
 
+// What stays on the GPU of a state of which a share lies in host memory.
+double kept_back(double bytes, double share, double& host) {
+    const double kept = whole(bytes * (1 - share));
+    host += bytes - kept;
+    return kept;
+}
+
 // Everything that does not depend on how many micro-batches are in flight.
 void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
@@ -31,26 +38,46 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.parameters = sharded(c.parameter, c.shards.parameter, n);
     s.gradients = sharded(c.gradient, c.shards.gradient, n);
     s.optimizer = sharded(c.optimizer, c.shards.optimizer, n);
-    s.activations_per_layer = whole(c.of(shown_type(c, s)).kept);
+    const Offload& away = plan.training.offload;
+    s.parameters = kept_back(s.parameters, away.parameters, s.host);
+    s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
+    const int shown = shown_type(c, s);
+    const bool again = s.again[static_cast<std::size_t>(shown)] > 0;
+    s.activations_per_layer = whole(again ? c.of(shown).kept : c.of(shown).all);
     const BufferRange b = fixed_buffers(plan, c, s);
     s.buffers_low = b.low;
     s.buffers = b.mid;
     s.buffers_high = b.high;
 }
 
+// Of the prediction layers of a stage, one micro-batch.
+double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    if (s.mtp_layers == 0) return 0;
+    const LayerSums& layer = c.of(c.types.mtp);
+    const double kept = plan.training.recompute.some_layers() ? layer.all : layer.kept;
+    return static_cast<double>(s.mtp_layers) * (kept + c.mtp.kept);
+}
+
 void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, StageMemory& s) {
     s.in_flight = in_flight;
-    double layers_kept = 0;
-    c.each_type(s.types, [&](double layers, const LayerSums& one) { layers_kept += layers * one.kept; });
-    s.layer_activations = whole(layers_kept * in_flight / c.shards.copies);
+    double kept = -static_cast<double>(s.skipped) * c.layer_input();
+    c.each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
+    c.each_type(s.again, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
+    s.layer_activations = whole(kept * in_flight / c.shards.copies);
+    const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
+    if (away > 0)
+        s.layer_activations =
+            kept_back(s.layer_activations, static_cast<double>(away) / static_cast<double>(s.layers), s.host);
     s.activations = s.layer_activations;
     if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
-    if (s.head) {
-        const auto mtp = static_cast<double>(s.mtp_layers);
-        const double heads = c.head.kept * (1 + mtp);
-        const double layers = mtp > 0 ? mtp * (c.of(c.types.mtp).kept + c.mtp.kept) : 0;
-        s.activations += whole((heads + layers) * head_in_flight(plan.layout.schedule, in_flight));
-    }
+    // Behind the last layer nothing waits: what stands there is held as the head is.
+    const double ends = s.head ? c.head.kept * (1 + static_cast<double>(plan.model.mtp_layers)) : 0;
+    const double mtp = mtp_activations(plan, c, s);
+    const double at_head = head_in_flight(plan.layout.schedule, in_flight);
+    if (s.head)
+        s.activations += whole((ends + mtp) * at_head);
+    else
+        s.activations += whole(mtp * in_flight);
     const BufferRange f = fragmentation(s.activations);
     s.buffers_low += f.low;
     s.buffers += f.mid;
@@ -83,7 +110,7 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stag
         if (d == 0 || !(own == last)) {
             fixed = {};
             fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
-            fixed.types = own.types;
+            fixed.types = own.types, fixed.again = own.again, fixed.skipped = own.skipped;
             fixed.embedding = own.embedding, fixed.head = own.head;
             fill_static(plan, costs, fixed);
             last = own;

@@ -17,8 +17,10 @@ struct StageMemory {
     int stage = 0;
     std::int64_t layers = 0;               // of all chunks of the device
     std::int64_t moe_layers = 0;           // how many of them
-    std::int64_t mtp_layers = 0;           // besides `layers`, on the device of the last chunk
+    std::int64_t mtp_layers = 0;           // besides `layers`
     LayerCounts types{};                   // `layers` by type (layer_types.h)
+    LayerCounts again{};                   // of these, run again in the backward (ChunkLayers)
+    std::int64_t skipped = 0;              // of `layers`, run again without an input of their own
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
     std::int64_t parameters_kept = 0;      // numbers that it keeps between steps: after ZeRO-3
@@ -28,6 +30,13 @@ struct StageMemory {
     double in_flight = 0;                                   // micro-batches of a whole stage at the peak
     double activations_per_layer = 0;  // one layer, one micro-batch (a MoE layer where there is one)
     double layer_activations = 0;      // the layers' part of activations
+    double host = 0;                   // bytes that training.offload keeps in host memory instead
+    // Layers by type that do not run again.
+    [[nodiscard]] LayerCounts once() const {
+        LayerCounts n = types;
+        for (std::size_t t = 0; t < n.size(); ++t) n[t] -= again[t];
+        return n;
+    }
     [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations + buffers; }
     bool operator==(const StageMemory&) const = default;
 };

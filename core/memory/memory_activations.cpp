@@ -36,7 +36,7 @@ void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::v
     const Degrees d = degrees_of(plan, mesh);
     const TokenCounts tokens = token_counts(plan, d);
     const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
-    const Recompute recompute = layer ? plan.training.recompute : Recompute::none;
+    const RecomputeChoice recompute = layer ? plan.training.recompute : RecomputeChoice();
     visit_activations(plan, d, kind, [&](const Activation& a) {
         out.push_back({a.name, shape_of(a, d), bytes_of(a, tokens), is_kept(a, recompute)});
     });

@@ -54,6 +54,8 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d) {
         return {whole(all), whole(all), whole(2 * all)};
     }
     case CpComm::ulysses: return {whole(local), whole(local), whole(2 * local)};
+    // What the inner groups exchange, and the next block beside it.
+    case CpComm::ulysses_ring: return {whole(2 * local), whole(3 * local), whole(6 * local)};
     }
     return {};
 }
@@ -62,8 +64,14 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     if (!plan.model.moe || d.ep <= 1) return {};
     const double wide = activation_widths(plan.training.compute).wide;
     const Moe& e = *plan.model.moe;
-    const std::int64_t width = e.latent > 0 ? e.latent : plan.model.hidden;
-    const double tokens = token_counts(plan, d).of(Tokens::dispatched) * static_cast<double>(width);
+    const auto width = static_cast<double>(e.latent > 0 ? e.latent : plan.model.hidden);
+    if (plan.layout.ep_comm == EpComm::allgather) {
+        // The tokens of all ranks of the group, gathered, and as many outputs before they are summed.
+        const double all = token_counts(plan, d).of(Tokens::between) * static_cast<double>(d.ep)
+                           * static_cast<double>(d.etp) * width * wide;
+        return {whole(all), whole(2 * all), whole(2 * all)};
+    }
+    const double tokens = token_counts(plan, d).of(Tokens::dispatched) * width;
     return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
 }
 
@@ -73,26 +81,62 @@ double largest_tensor(const MemoryCosts& c, const StageMemory& s) {
     return most;
 }
 
-double recomputed(const MemoryCosts& c, const StageMemory& s) {
-    double most = 0;
-    c.each_type(s.types, [&](double, const LayerSums& one) { most = std::max(most, one.recomputed); });
-    return most;
+// Of one layer, or of the layers of a unit, whose inputs are made again but for the first.
+double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    double one = 0, again = 0;
+    c.each_type(s.again, [&](double layers, const LayerSums& sums) {
+        one = std::max(one, sums.recomputed);
+        again += layers;
+    });
+    const auto unit =
+        std::clamp(static_cast<double>(plan.training.recompute.unit()), 1.0, std::max(again, 1.0));
+    return unit * one + (unit - 1) * c.layer_input();
+}
+
+// Activations on their way to host memory or back: of one layer, of two where both ways are busy.
+BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    if (plan.training.offload.activations_layers == 0 || s.layers == 0) return {};
+    double layer = 0;
+    c.each_type(s.types, [&](double, const LayerSums& one) { layer = std::max(layer, whole(one.all)); });
+    return {layer, layer, 2 * layer};
+}
+
+// Every layer of the stage at once: what ZeRO-3 gathers and never lets go.
+double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
+    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);
 }
 
 template <typename F>
 void visit_buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
     const Unit gathered = cut_unit(c, s, c.shards.parameter), reduced = cut_unit(c, s, c.shards.gradient);
-    put("gathered layers",
-        "ZeRO-3: parameters of the layer in use and of the next, prefetched, and embedding and head, whole",
-        BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),
-                    whole((3 * gathered.layer + gathered.ends) * wide)});
+    const bool never = plan.layout.zero == 3 && plan.layout.reshard == Reshard::never;
     const double g = bytes_of(plan.training.gradients);
-    put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
-        BufferRange{whole(reduced.layer * g), whole(reduced.layer * g),
-                    whole((2 * reduced.layer + reduced.ends) * g)});
-    const double again = whole(recomputed(c, s));
-    put("recomputed layer", "activations of one layer, made again while its backward runs",
+    if (never) {
+        const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);
+        put("gathered layers", "ZeRO-3 that never lets go: the parameters of all layers, whole",
+            BufferRange{all, all, all});
+    } else {
+        put("gathered layers",
+            "ZeRO-3: parameters of the layer in use and of the next, prefetched, and embedding and head, "
+            "whole",
+            BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),
+                        whole((3 * gathered.layer + gathered.ends) * wide)});
+    }
+    // FSDP2 under a pipeline: summed over the micro-batches of a step before they are reduced (torchtitan).
+    if (never && plan.layout.pp > 1) {
+        const double all = whole(all_cut(c, plan, s, c.shards.gradient) * g);
+        put("unreduced gradients", "summed over the step's micro-batches before they are reduced",
+            BufferRange{all, all, all});
+    } else {
+        put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
+            BufferRange{whole(reduced.layer * g), whole(reduced.layer * g),
+                        whole((2 * reduced.layer + reduced.ends) * g)});
+    }
+    put("offloaded layers on their way", "activations between GPU and host memory", on_the_way(plan, c, s));
+    const double again = whole(recomputed(plan, c, s));
+    put("recomputed layer", "activations of one layer or unit, made again while its backward runs",
         BufferRange{again, again, again});
     put("keys and values", "context parallelism: those of other ranks", context_parallel(plan, c.degrees));
     put("token dispatch", "expert parallelism: tokens sent and received", dispatch(plan, c.degrees));

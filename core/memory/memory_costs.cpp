@@ -86,7 +86,11 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
 }
 
 StageContents contents_of(const StageMemory& stage) {
-    return {stage.layers, stage.moe_layers, stage.mtp_layers, stage.types, stage.embedding, stage.head};
+    StageContents c;
+    c.layers = stage.layers, c.moe_layers = stage.moe_layers, c.mtp_layers = stage.mtp_layers;
+    c.types = stage.types, c.again = stage.again, c.skipped = stage.skipped;
+    c.embedding = stage.embedding, c.head = stage.head;
+    return c;
 }
 
 int usual_type(const Model& model, const LayerTypes& types, bool moe) {

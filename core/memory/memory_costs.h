@@ -22,6 +22,12 @@ struct MemoryCosts {
             if (counts[static_cast<std::size_t>(t)] > 0)
                 sum(static_cast<double>(counts[static_cast<std::size_t>(t)]), of(t));
     }
+    // The input of a layer: as wide in all types.
+    [[nodiscard]] double layer_input() const {
+        double most = 0;
+        for (int t = 0; t < types.size; ++t) most = std::max(most, of(t).input);
+        return most;
+    }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
 

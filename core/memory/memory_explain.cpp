@@ -77,13 +77,24 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
         e.formula += sentence(more ? " + " : "", symbols);
         e.substituted += sentence(more ? " + " : "", n, " · ", memory_text(bytes));
     };
-    for (int t = 0; t < c.types.size; ++t) {
-        const std::int64_t n = s.types[static_cast<std::size_t>(t)];
-        const std::string symbols =
-            !plan.model.pattern.empty()
-                ? sentence(words_of(c.types[t]), " layers · A_", t)
-                : std::string(c.types[t].is_moe() ? "MoE layers · A_moe" : "layers · A");
-        layers(symbols, n, c.of(t).kept);
+    const LayerCounts once = s.once();
+    for (std::size_t t = 0; t < static_cast<std::size_t>(c.types.size); ++t) {
+        const int type = static_cast<int>(t);
+        const bool pattern = !plan.model.pattern.empty(), moe = c.types[type].is_moe();
+        const std::string kind = pattern ? words_of(c.types[type]) + " layers"
+                                 : moe   ? "MoE layers"
+                                         : "layers";
+        const std::string mark = pattern ? std::to_string(type) : moe ? "moe" : "";
+        const std::string symbol = mark.empty() ? "A" : "A_" + mark;
+        const bool both = once[t] > 0 && s.again[t] > 0;
+        layers(sentence(kind, " · ", symbol), once[t], c.of(type).all);
+        layers(both ? sentence("recomputed ", kind, " · ", symbol, mark.empty() ? "_again" : ", again")
+                    : sentence(kind, " · ", symbol),
+               s.again[t], c.of(type).kept);
+    }
+    if (s.skipped > 0) {
+        e.formula += " − inputs not kept";
+        e.substituted += sentence(" − ", s.skipped, " · ", memory_text(c.layer_input()));
     }
     e.formula += ")";
     e.substituted += ")";
@@ -95,14 +106,18 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
         e.formula += " + embedding";
         e.substituted += " + " + memory_text(c.embedding.kept * s.in_flight);
     }
-    if (s.head) {
-        e.formula += s.mtp_layers > 0 ? " + head and MTP layers" : " + head";
+    if (const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers); away > 0) {
+        e.formula += " less offloaded layers";
+        e.substituted += sentence(" · ", s.layers - away, " / ", s.layers);
+    }
+    if (s.head || s.mtp_layers > 0) {
+        e.formula += !s.head ? " + MTP layers" : s.mtp_layers > 0 ? " + head and MTP layers" : " + head";
         double layer_part = s.layer_activations;
         if (s.embedding) layer_part += whole(c.embedding.kept * s.in_flight);
         e.substituted += " + " + memory_text(s.activations - layer_part);
     }
     e.formula +=
-        sentence(", A: what one layer keeps of a micro-batch, recompute ", name_of(plan.training.recompute));
+        sentence(", A: what one layer keeps of a micro-batch, recompute ", words_of(plan.training.recompute));
     e.source = "Korthikanti et al. 2022, section 4, Table 2; in flight: the pipeline schedule";
     return e;
 }

@@ -48,10 +48,17 @@ struct Activation {
     std::int64_t width = 0;        // numbers per token, before tp
     std::int64_t local_width = 0;  // after tp or etp
     double bytes_per_number = 2;
-    bool core = false;         // of the attention core: recomputed by selective recompute
+    RecomputeModules made_by;  // recomputing any of these makes it again
     bool layer_input = false;  // what full recompute keeps
     std::string_view symbol;   // of width: "a d"
 };
+
+// Over how many ranks Ulysses hands out heads: all of cp, the inner groups of it, or 1 where heads stay.
+[[nodiscard]] inline std::int64_t head_ranks_of(const Layout& l, std::int64_t cp) {
+    if (cp <= 1) return 1;
+    if (l.cp_comm == CpComm::ulysses_ring) return std::clamp<std::int64_t>(l.cp_inner.value_or(1), 1, cp);
+    return l.cp_comm == CpComm::ulysses ? cp : 1;
+}
 
 // Tokens of one micro-batch that a rank has, by kind.
 struct TokenCounts {
@@ -81,14 +88,18 @@ template <typename F>
 class ActivationVisitor {
   public:
     ActivationVisitor(const Plan& plan, const Degrees& degrees, F& keep)
-        : m_(plan.model), t_(plan.training), d_(degrees), comm_(plan.layout.cp_comm),
+        : m_(plan.model), t_(plan.training), d_(degrees), layout_(plan.layout),
           w_(activation_widths(plan.training.compute)), keep_(keep) {}
 
     void layer(const LayerType& t) {
         const bool mixes = t.mixer != MixerKind::none, moe = t.is_moe() && m_.moe;
+        // Recomputing norms takes those that stand alone: MLA's and a MoE layer's. Elsewhere the norm is
+        // fused into the product behind it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
+        const bool latent = t.attends() && m_.attention == AttentionKind::mla && m_.mla;
         if (mixes) {
             between("norm.attention.input", m_.hidden, w_.wide, "h", true);
-            between("attention.input", m_.hidden, w_.product, "h");
+            between("attention.input", m_.hidden, w_.product, "h", false,
+                    latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
             mixer(t);
             if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
             if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
@@ -97,8 +108,9 @@ class ActivationVisitor {
         const bool shares = m_.shared_norm && mixes;
         if (!shares || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h", !mixes);
         if (t.ffn_width > 0) {
-            if (!shares) between("mlp.input", m_.hidden, w_.product, "h");
-            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, t.ffn_width, d_.tp, "f");
+            const RecomputeModules again(RecomputeModule::mlp);
+            if (!shares) between("mlp.input", m_.hidden, w_.product, "h", false, again);
+            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, t.ffn_width, d_.tp, "f", again, again);
         }
         if (moe) experts(*m_.moe);
         if (moe && m_.moe->beside_mlp)
@@ -129,14 +141,16 @@ class ActivationVisitor {
   private:
     using i64 = std::int64_t;
 
-    void between(std::string_view name, i64 width, double bytes, std::string_view symbol,
-                 bool input = false) {
-        keep_(Activation{name, Tokens::between, width, width, bytes, false, input, symbol});
+    void between(std::string_view name, i64 width, double bytes, std::string_view symbol, bool input = false,
+                 RecomputeModules again = {}) {
+        keep_(Activation{name, Tokens::between, width, width, bytes, again, input, symbol});
     }
     void region(std::string_view name, i64 width, i64 local, double bytes, std::string_view symbol,
-                bool core = false) {
-        keep_(Activation{name, Tokens::region, width, local, bytes, core, false, symbol});
+                RecomputeModules again = {}) {
+        keep_(Activation{name, Tokens::region, width, local, bytes, again, false, symbol});
     }
+    // Ulysses hands whole heads to that many ranks.
+    [[nodiscard]] i64 head_ranks() const { return head_ranks_of(layout_, d_.cp); }
 
     void mixer(const LayerType& t) {
         const auto put = [&](std::string_view name, i64 width, i64 local, bool wide,
@@ -155,7 +169,7 @@ class ActivationVisitor {
     void attention(const LayerType& t) {
         const i64 q = divide_up(t.heads, d_.tp);
         i64 kv = divide_up(t.kv_heads, d_.tp);
-        if (comm_ == CpComm::ulysses && d_.cp > 1) kv = divide_up(kv, d_.cp) * d_.cp;  // copied where too few
+        kv = divide_up(kv, head_ranks()) * head_ranks();  // copied where too few
         const i64 dim = t.head_dim, all_q = saturating_product(t.heads, dim), dv = t.value_head_dim;
         const i64 all_kv = saturating_product(t.kv_heads, dim);
         if (m_.qk_norm != QkNorm::none) {
@@ -182,10 +196,11 @@ class ActivationVisitor {
         }
         between("norm.kv_latent.input", a.kv_lora_rank + a.qk_rope_head_dim, w_.wide, "(r_kv + d_rope)");
         between("attention.kv_latent", a.kv_lora_rank, w_.product, "r_kv");
-        region("attention.q", saturating_product(heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
-        region("attention.k", saturating_product(heads, qk), saturating_product(q, qk), w_.wide, "a d_qk");
-        const i64 v = a.v_head_dim;
-        region("attention.v", saturating_product(heads, v), saturating_product(q, v), w_.wide, "a d_v");
+        const RecomputeModules up(RecomputeModule::mla_up_proj);
+        const i64 v = a.v_head_dim, all = saturating_product(heads, qk), own = saturating_product(q, qk);
+        region("attention.q", all, own, w_.wide, "a d_qk", up);
+        region("attention.k", all, own, w_.wide, "a d_qk", up);
+        region("attention.v", saturating_product(heads, v), saturating_product(q, v), w_.wide, "a d_v", up);
         if (a.index_heads > 0) {
             const i64 index = saturating_product(a.index_heads, a.index_head_dim);
             between("attention.index.q", index, w_.wide, "a_i d_i");
@@ -200,54 +215,59 @@ class ActivationVisitor {
     // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
     void core(i64 all_heads, i64 heads, i64 dim, std::string_view symbol) {
         const i64 all = saturating_product(all_heads, dim), local = saturating_product(heads, dim);
+        const RecomputeModules again(RecomputeModule::core_attn);
         if (t_.attention == AttentionImpl::math) {
             const i64 keys = saturating_product(all_heads, t_.sequence_length);
             const i64 own = saturating_product(heads, t_.sequence_length);
-            region("attention.softmax", keys, own, w_.wide, "a s", true);
+            region("attention.softmax", keys, own, w_.wide, "a s", again);
             if (t_.dropout) {
-                region("attention.softmax.dropout_mask", keys, own, 1, "a s", true);
-                region("attention.softmax.dropped", keys, own, w_.wide, "a s", true);
+                region("attention.softmax.dropout_mask", keys, own, 1, "a s", again);
+                region("attention.softmax.dropped", keys, own, w_.wide, "a s", again);
             }
             region("attention.output", all, local, w_.product, symbol);
             return;
         }
-        region("attention.log_sum_exp", all_heads, heads, 4, "a", true);
+        region("attention.log_sum_exp", all_heads, heads, 4, "a", again);
         region("attention.output", all, local, w_.wide, symbol);
         if (w_.product < w_.wide) region("attention.output.cast", all, local, w_.product, symbol);
     }
 
+    // `again`, `activated`: what makes the products' outputs again, and what the activation's.
     void mlp(std::string_view gate, std::string_view up, std::string_view product, Tokens tokens, i64 width,
-             i64 degree, std::string_view symbol) {
+             i64 degree, std::string_view symbol, RecomputeModules again, RecomputeModules activated) {
         const i64 local = divide_up(width, degree);
-        const auto one = [&](std::string_view name, double bytes) {
-            keep_(Activation{name, tokens, width, local, bytes, false, false, symbol});
+        const auto one = [&](std::string_view name, double bytes, RecomputeModules by) {
+            keep_(Activation{name, tokens, width, local, bytes, by, false, symbol});
         };
-        if (m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu) one(gate, w_.wide);
-        one(up, w_.wide);
-        one(product, w_.product);
+        if (m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu) one(gate, w_.wide, again);
+        one(up, w_.wide, again);
+        one(product, w_.product, activated);
     }
 
     void experts(const Moe& e) {
-        between("router.input", m_.hidden, w_.wide, "h");
-        between("router.logits", e.experts, 4, "E");
+        const RecomputeModules layer(RecomputeModule::moe);
+        const RecomputeModules shared_again(RecomputeModule::moe, RecomputeModule::shared_experts);
+        between("router.input", m_.hidden, w_.wide, "h", false, RecomputeModules(RecomputeModule::layernorm));
+        between("router.logits", e.experts, 4, "E", false, layer);
         const i64 width = e.latent > 0 ? e.latent : m_.hidden;
         if (e.latent > 0) {
-            between("experts.latent_in.input", m_.hidden, w_.product, "h");
-            between("experts.latent_out.input", e.latent, w_.product, "l");
+            between("experts.latent_in.input", m_.hidden, w_.product, "h", false, layer);
+            between("experts.latent_out.input", e.latent, w_.product, "l", false, layer);
         }
-        keep_(Activation{"experts.input", Tokens::dispatched, width, width, w_.product, false, false,
+        keep_(Activation{"experts.input", Tokens::dispatched, width, width, w_.product, layer, false,
                          e.latent > 0 ? "l" : "h"});
-        mlp("experts.gate", "experts.up", "experts.product", Tokens::dispatched, e.expert_ffn, d_.etp, "f_e");
+        mlp("experts.gate", "experts.up", "experts.product", Tokens::dispatched, e.expert_ffn, d_.etp, "f_e",
+            layer, RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act));
         const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
         if (shared > 0)
             mlp("shared_expert.gate", "shared_expert.up", "shared_expert.product", Tokens::region, shared,
-                d_.tp, "f_s");
+                d_.tp, "f_s", shared_again, shared_again);
     }
 
     const Model& m_;
     const Training& t_;
     const Degrees& d_;
-    CpComm comm_;
+    const Layout& layout_;
     ActivationWidths w_;
     F& keep_;
 };
@@ -280,24 +300,29 @@ void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind,
 [[nodiscard]] inline double bytes_of(const Activation& a, const TokenCounts& tokens) {
     return tokens.of(a.tokens) * static_cast<double>(a.local_width) * a.bytes_per_number;
 }
-[[nodiscard]] inline bool is_kept(const Activation& a, Recompute recompute) {
-    return recompute == Recompute::none || (recompute == Recompute::selective ? !a.core : a.layer_input);
+[[nodiscard]] inline bool is_kept(const Activation& a, const RecomputeChoice& recompute) {
+    return recompute.whole_layers() ? a.layer_input
+                                    : !recompute.any() || !a.made_by.any_of(recompute.modules);
 }
 
 // One layer's activations, summed.
 struct LayerSums {
-    double kept = 0;        // from forward to backward
+    double all = 0;         // from forward to backward, where nothing is recomputed
+    double kept = 0;        // the same of a layer that is recomputed
     double recomputed = 0;  // besides, while that layer's backward runs
+    double input = 0;       // of `all`: the layer's input
     double largest = 0;     // the largest tensor
 };
 template <typename Visit>
-[[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, Recompute recompute,
+[[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, const RecomputeChoice& recompute,
                                 Visit&& visit) {
     const TokenCounts tokens = token_counts(plan, degrees);
     LayerSums s;
     visit([&](const Activation& a) {
         const double b = bytes_of(a, tokens);
+        s.all += b;
         (is_kept(a, recompute) ? s.kept : s.recomputed) += b;
+        if (a.layer_input) s.input += b;
         s.largest = std::max(s.largest, b);
     });
     return s;
@@ -308,7 +333,7 @@ template <typename Visit>
 }
 // Of what is no layer.
 [[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
-    return sums_of(plan, degrees, Recompute::none,
+    return sums_of(plan, degrees, RecomputeChoice(),
                    [&](auto&& keep) { visit_activations(plan, degrees, kind, keep); });
 }
 

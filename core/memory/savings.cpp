@@ -17,24 +17,36 @@ class Waterfall {
         now_.layout.zero = 0;
         now_.layout.sequence_parallel = false;
         now_.training.recompute = Recompute::none;
+        now_.training.offload = {};
         if (goal_.pp == 1) apply_schedule();
     }
 
     std::vector<SavingStep> run() {
         add("single GPU", "the whole model on one GPU", false);
         for (const Axis a : plan_.layout.order) apply(a);
-        if (plan_.training.recompute != Recompute::none) {
-            now_.training.recompute = plan_.training.recompute;
-            const bool full = plan_.training.recompute == Recompute::full;
-            add(full ? "full recompute" : "selective recompute",
-                full ? "keeps the input of each layer, makes the rest again in the backward pass"
-                     : "makes the attention core again in the backward pass",
-                false);
+        recompute();
+        if (plan_.training.offload.any()) {
+            now_.training.offload = plan_.training.offload;
+            add("offload", "keeps a part in host memory", false);
         }
         return std::move(steps_);
     }
 
   private:
+    void recompute() {
+        const RecomputeChoice& choice = plan_.training.recompute;
+        if (!choice.any()) return;
+        now_.training.recompute = choice;
+        const bool full = choice.whole_layers();
+        const std::string what = choice.is_plain() ? std::string(full ? "full" : "selective") + " recompute"
+                                                   : "recompute " + words_of(choice);
+        add(what,
+            choice == Recompute::selective ? "makes the attention core again in the backward pass"
+            : full ? "keeps the input of each layer, makes the rest again in the backward pass"
+                   : "makes these modules again in the backward pass",
+            false);
+    }
+
     void apply(Axis a) {
         const std::string times = std::string(name_of(a)) + " ";
         switch (a) {
@@ -56,6 +68,7 @@ class Waterfall {
             if (!reduces_) ++degrees_.communicators;
             reduces_ = true;
             now_.layout.cp_comm = plan_.layout.cp_comm;
+            now_.layout.cp_inner = plan_.layout.cp_inner;
             add(times + std::to_string(goal_.cp),
                 "cuts every activation along the sequence; weights are copied");
             return;
@@ -64,6 +77,7 @@ class Waterfall {
             degrees_.ep = goal_.ep;
             degrees_.etp = goal_.etp;
             degrees_.communicators += goal_.expert_communicators;
+            now_.layout.ep_comm = plan_.layout.ep_comm;
             add(times + std::to_string(goal_.ep), "gives each rank a part of the experts", false);
             return;
         case Axis::dp_shard: return apply_shard();
@@ -88,6 +102,7 @@ class Waterfall {
         degrees_.expert_shard = goal_.expert_shard;
         now_.layout.zero = plan_.layout.zero;
         const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
+        now_.layout.reshard = plan_.layout.reshard;
         const std::string n = std::to_string(std::max(goal_.dense_shard, goal_.expert_shard));
         const int zero = plan_.layout.zero;
         if (zero == 0)
@@ -102,6 +117,7 @@ class Waterfall {
         now_.layout.schedule = l.schedule;
         now_.layout.virtual_stages = l.virtual_stages;
         now_.layout.stage_layers = l.stage_layers;
+        now_.layout.mtp_chunk = l.mtp_chunk;
     }
 
     static std::string zero_reason(int zero) {

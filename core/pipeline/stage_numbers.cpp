@@ -3,7 +3,8 @@
 namespace pentamesh {
 
 bool copies_embedding(const Model& model, const StageContents& contents) {
-    return contents.head && !contents.embedding && (model.tied_embeddings || contents.mtp_layers > 0);
+    if (contents.embedding) return false;
+    return contents.mtp_layers > 0 || (contents.head && model.tied_embeddings);
 }
 
 StageNumbers numbers_of(const Model& model, const HeldNumbers& held, const StageContents& contents) {

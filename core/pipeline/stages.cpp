@@ -8,6 +8,28 @@
 namespace pentamesh {
 namespace {
 
+// Which of a chunk's layers begin .. end-1 run again in the backward pass.
+void find_again(const Plan& plan, const LayerTypes& types, std::int64_t begin, std::int64_t end,
+                ChunkLayers& k) {
+    const RecomputeChoice& r = plan.training.recompute;
+    if (!r.any()) return;
+    const std::int64_t last = r.some_layers() ? std::min(saturating_sum(begin, r.layers), end) : end;
+    k.again = count_layers(plan.model, types, begin, last);
+    const std::int64_t again = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
+    k.skipped = static_cast<double>(again - (again / unit + (again % unit != 0 ? 1 : 0)));
+}
+
+// Prediction layers run again with the others, but where these are counted (Megatron-LM
+// multi_token_prediction.py).
+void add_mtp(const Plan& plan, const LayerTypes& types, ChunkLayers& k) {
+    const RecomputeChoice& r = plan.training.recompute;
+    k.mtp = static_cast<double>(plan.model.mtp_layers);
+    k.mtp_again = r.any() && !r.some_layers() ? k.mtp : 0;
+    const auto type = static_cast<std::size_t>(types.mtp);
+    k.types[type] += static_cast<std::uint32_t>(k.mtp);
+    k.again[type] += static_cast<std::uint32_t>(k.mtp_again);
+}
+
 std::int64_t chunk_count(const Layout& l) {
     const bool two_copies = traits_of(l.schedule).placement == StagePlacement::two_copies;
     const std::int64_t v = two_copies ? 1 : std::max<std::int64_t>(l.virtual_stages, 1);
@@ -70,6 +92,8 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     ChunkLayers* k = out.chunk.data();
     const LayerTypes types = layer_types(m);
     const LayerMask moe_types = types.moe();
+    const std::int64_t mtp_stage =
+        std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages - 1), 0, virtual_stages - 1);
     for (int d = 0; d < out.devices; ++d) {
         for (int c = 0; c < out.chunks; ++c, ++k) {
             const int stage = stage_of(shape, d, c);
@@ -77,8 +101,8 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
             k->types = count_layers(m, types, begin, end);
             k->first = stage == 0;
             k->last = stage == virtual_stages - 1;
-            if (k->last)
-                k->types[static_cast<std::size_t>(types.mtp)] += static_cast<std::uint32_t>(m.mtp_layers);
+            find_again(plan, types, begin, end, *k);
+            if (stage == mtp_stage) add_mtp(plan, types, *k);
             k->moe = sum_of(k->types, moe_types);
             k->dense = sum_of(k->types, types.all() & ~moe_types);
         }
@@ -96,12 +120,14 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
     const LayerTypes types = layer_types(model);
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
-        const std::int64_t mtp = k.last ? model.mtp_layers : 0;
+        const auto mtp = static_cast<std::int64_t>(k.mtp);
+        s.skipped += static_cast<std::int64_t>(k.skipped);
         s.layers += static_cast<std::int64_t>(k.layers()) - mtp;
         s.moe_layers += static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp);
         s.mtp_layers += mtp;
-        for (std::size_t t = 0; t < s.types.size(); ++t) s.types[t] += k.types[t];
+        for (std::size_t t = 0; t < s.types.size(); ++t) s.types[t] += k.types[t], s.again[t] += k.again[t];
         s.types[static_cast<std::size_t>(types.mtp)] -= static_cast<std::uint32_t>(mtp);
+        s.again[static_cast<std::size_t>(types.mtp)] -= static_cast<std::uint32_t>(k.mtp_again);
         s.embedding |= k.first;
         s.head |= k.last;
     }

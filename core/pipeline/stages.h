@@ -13,11 +13,14 @@ namespace pentamesh {
 // Chunks along the depth of a model beyond these are no pipeline: such a plan is refused.
 inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 
-// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm, the
-// head and the multi-token-prediction layers behind the last.
+// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm and the
+// head behind the last, the multi-token-prediction layers there or in the chunk that the layout names.
 struct ChunkLayers {
-    double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
-    LayerCounts types{};        // the same layers by type
+    double dense = 0, moe = 0;      // multi-token-prediction layers are counted among them
+    LayerCounts types{};            // the same layers by type
+    LayerCounts again{};            // how many of these run again in the backward (training.recompute)
+    double mtp = 0, mtp_again = 0;  // the prediction layers among them, and among those run again
+    double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
     bool operator==(const ChunkLayers&) const = default;
@@ -48,7 +51,8 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 // `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    LayerCounts types{};  // of `layers`
+    LayerCounts types{}, again{};  // of `layers`, as in ChunkLayers
+    std::int64_t skipped = 0;
     bool embedding = false, head = false;
     bool operator==(const StageContents&) const = default;
 };

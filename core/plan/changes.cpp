@@ -36,6 +36,20 @@ Plan with_gpus(const Plan& plan, std::int64_t gpus) {
     return with_factor(p, Axis::tp, p.layout.tp, true);
 }
 
+Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus) {
+    Plan p = plan;
+    if (p.cluster.tiers.size() < 2) return p;
+    std::int64_t most = kDegree.most;  // the next tier spans more
+    if (p.cluster.tiers.size() > 2) most = std::max(kDegree.least, p.cluster.tiers[1].domain - 1);
+    p.cluster.tiers.front().domain = std::clamp(gpus, kDegree.least, most);
+    const auto& stated = p.cluster_source.overrides;
+    const auto says = [&](std::string_view pointer) {
+        return std::find(stated.begin(), stated.end(), pointer) != stated.end();
+    };
+    if (!says("/fast_domain") && !says("/tiers")) state(p.cluster_source, "/gpus_per_node");
+    return p;
+}
+
 Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset) {
     Plan p = plan;
     cluster.gpus = plan.cluster.gpus;
@@ -59,6 +73,7 @@ Plan with_model(const Plan& plan, Model model, std::string preset) {
     p.model = std::move(model);
     p.model_source = {std::move(preset), {}};
     p.layout.stage_layers.clear();
+    p.layout.mtp_chunk.reset();
     if (!p.model.moe) {
         p.layout.ep = 1;
         p.layout.etp.reset();
@@ -69,9 +84,18 @@ Plan with_model(const Plan& plan, Model model, std::string preset) {
 Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages) {
     Plan p = plan;
     p.layout.schedule = schedule;
-    if (p.layout.virtual_stages != virtual_stages) p.layout.stage_layers.clear();
+    if (p.layout.virtual_stages != virtual_stages) {
+        p.layout.stage_layers.clear();
+        p.layout.mtp_chunk.reset();
+    }
     p.layout.virtual_stages = virtual_stages;
     p.layout.microbatch_group.reset();
+    return p;
+}
+
+Plan with_stage_layers(const Plan& plan, std::vector<std::int64_t> layers) {
+    Plan p = plan;
+    p.layout.stage_layers = std::move(layers);
     return p;
 }
 

@@ -13,6 +13,8 @@ namespace pentamesh {
 
 // Another number of GPUs. What the cluster gains or loses goes to data parallelism where that divides.
 [[nodiscard]] Plan with_gpus(const Plan& plan, std::int64_t gpus);
+// Another first tier: GPUs that one node (or rack) joins. The plan as it was where the cluster has one tier.
+[[nodiscard]] Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus);
 // Another fabric and GPU under as many GPUs. `preset`: its id, empty where it has none.
 [[nodiscard]] Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset);
 // Other tiers, fastest first, under the same GPUs: the plan's own from then on.
@@ -22,6 +24,8 @@ namespace pentamesh {
 [[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);
 
 using AxisOrder = std::array<Axis, kAxisCount>;
+// Layers of each of pp * virtual_stages chunks in model order, zeros allowed; an empty list is an even split.
+[[nodiscard]] Plan with_stage_layers(const Plan& plan, std::vector<std::int64_t> layers);
 [[nodiscard]] Plan with_order(const Plan& plan, const AxisOrder& order);
 // The element at `from` taken out and put at `to`.
 [[nodiscard]] AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to);

@@ -27,6 +27,9 @@ EditValue value_of(const double* v) {
 EditValue value_of(const std::optional<std::int64_t>* v) {
     return v->value_or(0);
 }
+EditValue value_of(const RecomputeChoice* v) {
+    return std::string(name_of(v->kind));
+}
 EditValue value_of(const Read::Choice& v) {
     return std::string(v.names[*v.value]);
 }
@@ -49,10 +52,13 @@ bool same(const Read::Choice& a, const Read::Choice& b) {
     return *a.value == *b.value;
 }
 
-// What an edit cannot say: that a field is no longer stated, or a list of layers.
+// What an edit cannot say: that a field is no longer stated, a list of layers, or which modules.
 template <typename T>
 bool expressible(const T&) {
     return true;
+}
+bool expressible(const RecomputeChoice* v) {
+    return v->is_plain();
 }
 bool expressible(const std::optional<std::int64_t>* v) {
     return v->has_value();
@@ -85,6 +91,12 @@ bool set(std::optional<std::int64_t>* field, const EditValue& v) {
     if (n) *field = *n;
     return n != nullptr;
 }
+bool set(RecomputeChoice* field, const EditValue& v) {
+    const auto* name = std::get_if<std::string>(&v);
+    const auto kind = name ? parse_name<Recompute>(*name) : std::nullopt;
+    if (kind) *field = *kind;
+    return kind.has_value();
+}
 bool set(const Written::Choice& field, const EditValue& v) {
     const auto* name = std::get_if<std::string>(&v);
     const auto at = name ? std::find(field.names.begin(), field.names.end(), *name) : field.names.end();
@@ -107,6 +119,15 @@ bool set(std::vector<std::int64_t>* field, const EditValue& v) {
     if (!names || !names->empty()) return false;
     field->clear();
     return true;
+}
+
+// What the plan itself says of a cluster that comes from a preset.
+void state_over_preset(Source& source, std::string_view path) {
+    constexpr std::string_view owner = "/cluster";
+    if (source.preset.empty() || !path.starts_with(owner) || path.size() <= owner.size()) return;
+    const std::string_view pointer = path.substr(owner.size());
+    if (std::find(source.overrides.begin(), source.overrides.end(), pointer) == source.overrides.end())
+        source.overrides.emplace_back(pointer);
 }
 
 // The edit that gives `before` the value of `after`, where there is one.
@@ -136,6 +157,7 @@ bool apply_in_core(Plan& plan, const std::vector<Edit>& edits) {
     return std::all_of(edits.begin(), edits.end(), [&](const Edit& edit) {
         const auto at =
             std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.is(edit.path); });
+        state_over_preset(plan.cluster_source, edit.path);
         return at != fields.end()
                && std::visit([&](const auto& place) { return set(place, edit.value); }, at->place);
     });

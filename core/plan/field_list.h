@@ -22,8 +22,9 @@ struct FieldPlace {
         Of<std::uint8_t> value;
         std::span<const std::string_view> names;
     };
-    using Any = std::variant<Of<std::int64_t>, Of<int>, Of<bool>, Of<double>, Of<std::optional<std::int64_t>>,
-                             Of<std::vector<std::int64_t>>, Of<std::array<Axis, kAxisCount>>, Choice>;
+    using Any = std::variant<Of<RecomputeChoice>, Of<std::int64_t>, Of<int>, Of<bool>, Of<double>,
+                             Of<std::optional<std::int64_t>>, Of<std::vector<std::int64_t>>,
+                             Of<std::array<Axis, kAxisCount>>, Choice>;
 };
 
 template <bool kConst>
@@ -60,6 +61,7 @@ class FieldLister {
         add(key, &v, std::monostate{});
     }
     void number(std::string_view key, Ref<double> v, NumberRange r, Presence) { add(key, &v, r); }
+    void recompute(std::string_view key, Ref<RecomputeChoice> v) { add(key, &v, std::monostate{}); }
     template <typename E>
     void choice(std::string_view key, E& v, Presence) {
         add_choice(key, v);
@@ -70,10 +72,12 @@ class FieldLister {
     }
     template <typename T, typename F>
     void group(std::string_view key, T& v, F&& fields, Presence) {
-        static_assert(std::is_same_v<std::remove_const_t<T>, Overlap>, "name the group's pointer here");
+        constexpr bool overlap = std::is_same_v<std::remove_const_t<T>, Overlap>;
+        static_assert(overlap || std::is_same_v<std::remove_const_t<T>, Offload>,
+                      "name the group's pointer here");
         const std::string_view before = owner_;
         static_cast<void>(key);
-        owner_ = "/training/overlap";
+        owner_ = overlap ? "/training/overlap" : "/training/offload";
         fields(v, *this);
         owner_ = before;
     }
@@ -98,15 +102,16 @@ class FieldLister {
     std::string_view owner_;
 };
 
-// In the order of the plan file: the cluster's GPUs, the layout, the training.
+// In the order of the plan file: the cluster's GPUs and what they cost, the layout, the training.
 template <typename P>
 [[nodiscard]] auto list_fields(P& plan) {
     constexpr bool kConst = std::is_const_v<P>;
     std::vector<ListedField<kConst>> out;
-    out.reserve(48);
+    out.reserve(64);
     FieldLister<kConst> lister(out);
     lister.under("/cluster");
     lister.integer("gpus", plan.cluster.gpus, kDegree, Presence::required);
+    cost_fields(plan.cluster, lister);
     lister.under("/layout");
     lister.order(plan.layout.order);
     layout_fields(plan.layout, lister);

@@ -43,7 +43,13 @@ template <>
 inline constexpr std::array<std::string_view, 9> kNames<Schedule>{
     "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe", "dualpipev", "looped-bfs"};
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<CpComm>{"ring", "allgather", "ulysses"};
+inline constexpr std::array<std::string_view, 4> kNames<CpComm>{"ring", "allgather", "ulysses",
+                                                                "ulysses+ring"};
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<EpComm>{"alltoall", "allgather", "deepep",
+                                                                "hybridep"};
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<Reshard>{"after_forward", "never"};
 template <>
 inline constexpr std::array<std::string_view, 6> kNames<Dtype>{"fp32", "tf32", "bf16", "fp16", "fp8", "fp4"};
 template <>
@@ -53,6 +59,14 @@ template <>
 inline constexpr std::array<std::string_view, 2> kNames<AttentionImpl>{"flash", "math"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<Recompute>{"none", "selective", "full"};
+template <>
+inline constexpr std::array<std::string_view, 7> kNames<RecomputeModule>{
+    "core_attn", "layernorm", "moe_act", "mla_up_proj", "mlp", "moe", "shared_experts"};
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<RecomputeMethod>{"block", "uniform"};
+template <>
+inline constexpr std::array<std::string_view, 8> kNames<Software>{
+    "megatron", "megatron-bridge", "torchtitan", "deepspeed", "fsdp", "nanotron", "maxtext", "automodel"};
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<MasterWeights>{"none", "bf16", "fp32"};
 

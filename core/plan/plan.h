@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/enum_array.h"
+#include "core/plan/recompute.h"
 
 #include <algorithm>
 #include <array>
@@ -219,6 +220,12 @@ struct Cluster {
     std::int64_t gpus = 0;
     Gpu gpu;
     std::vector<Tier> tiers;  // fastest first
+    // For cost and goodput; 0 and empty: not known. Never part of a layout's figures.
+    double price_per_gpu_hour = 0;
+    std::string currency;  // "USD"
+    double gpu_watts = 0;
+    double pue = 0;  // power of the whole site / power of the machines
+    double failures_per_gpu_day = 0;
     bool operator==(const Cluster&) const = default;
 };
 
@@ -249,7 +256,13 @@ enum class Schedule : std::uint8_t {
 inline constexpr int kScheduleCount = 9;
 template <>
 inline constexpr std::size_t kEnumCount<Schedule> = kScheduleCount;
-enum class CpComm : std::uint8_t { ring, allgather, ulysses };
+// ulysses_ring: Ulysses inside groups of cp_inner ranks, a ring between them (Megatron's a2a+p2p).
+enum class CpComm : std::uint8_t { ring, allgather, ulysses, ulysses_ring };
+// How tokens find their experts. alltoall: a copy for each expert; allgather: every token to every rank;
+// deepep and hybridep: once to each node and rank that holds one of its experts.
+enum class EpComm : std::uint8_t { alltoall, allgather, deepep, hybridep };
+// What ZeRO-3 does with gathered weights after the forward pass.
+enum class Reshard : std::uint8_t { after_forward, never };
 
 struct Layout {
     // Innermost (fastest-varying rank) first; a permutation of the six axes.
@@ -269,6 +282,11 @@ struct Layout {
     std::int64_t dp_shard = 1;
     std::optional<std::int64_t> dp_replicate;  // left out: what is left of the cluster
     int zero = 1;                              // 0 DDP, 1 optimizer, 2 + gradients, 3 + parameters (FSDP)
+    std::optional<std::int64_t> cp_inner;      // ulysses_ring only: ranks of its inner groups
+    std::optional<std::int64_t> mtp_chunk;     // that holds the prediction layers; default the last
+    EpComm ep_comm = EpComm::alltoall;
+    Reshard reshard = Reshard::after_forward;
+    std::optional<std::int64_t> weight_shards;  // of each weight besides tp (Megatron's gtp); default 1
     bool operator==(const Layout&) const = default;
 };
 
@@ -277,12 +295,31 @@ struct Layout {
 enum class Dtype : std::uint8_t { fp32, tf32, bf16, fp16, fp8, fp4 };
 enum class Optimizer : std::uint8_t { adamw, adamw_8bit, sgd_momentum, muon };
 enum class AttentionImpl : std::uint8_t { flash, math };
-enum class Recompute : std::uint8_t { none, selective, full };
 enum class MasterWeights : std::uint8_t { none, bf16, fp32 };
 
 struct Overlap {
     bool dp = true, pp = true, cp = true, tp = false, ep = false;
     bool operator==(const Overlap&) const = default;
+};
+
+// What lies in host memory.
+struct Offload {
+    std::int64_t activations_layers = 0;   // layers of a GPU, the first ones
+    double optimizer = 0, parameters = 0;  // shares
+    [[nodiscard]] bool any() const { return activations_layers > 0 || optimizer > 0 || parameters > 0; }
+    bool operator==(const Offload&) const = default;
+};
+
+// Whose kernels, buffers, overlap and rules a plan is run with.
+enum class Software : std::uint8_t {
+    megatron,
+    megatron_bridge,
+    torchtitan,
+    deepspeed,
+    fsdp,
+    nanotron,
+    maxtext,
+    automodel
 };
 
 struct Training {
@@ -296,11 +333,15 @@ struct Training {
     Dtype optimizer_state = Dtype::fp32;
     MasterWeights master_weights = MasterWeights::fp32;
     AttentionImpl attention = AttentionImpl::flash;
-    Recompute recompute = Recompute::none;
+    RecomputeChoice recompute;
     bool dropout = false;
     double router_imbalance = 1.0;  // load of the busiest expert rank / mean
     Overlap overlap;
     double straggler_cv = 0.0;  // coefficient of variation of per-rank step time
+    Software software = Software::megatron;
+    Offload offload;
+    double tokens_total = 0;  // of the whole training; 0: not known
+    double checkpoint_s = 0;  // to write a checkpoint; 0: not known
     bool operator==(const Training&) const = default;
 };
 
@@ -318,6 +359,16 @@ struct Source {
     }
 };
 
+// How a file or a picture opens. Figures never depend on it.
+struct SavedScene {
+    std::string view;       // a view's name
+    std::string axis;       // "tp"
+    std::string selection;  // what is selected, in the words of the window
+    double cursor = 0;      // of the timeline, seconds
+    std::int64_t page = 0;
+    bool operator==(const SavedScene&) const = default;
+};
+
 struct Plan {
     std::string name;
     std::string notes;
@@ -327,6 +378,7 @@ struct Plan {
     Source cluster_source;
     Layout layout;
     Training training;
+    SavedScene scene;
     bool operator==(const Plan&) const = default;
 };
 

@@ -2,9 +2,10 @@
 // Schema are visitors of these functions, in the order in which plan.md names the keys.
 //
 // A visitor V has, for a key and a reference to the member:
-//   text, flag, integer, maybe_integer (null or left out: none), number, choice (an enum by kNames),
-//   choice_of (some of an enum), integers (a list), group (a nested object), maybe_group (null or left out:
-//   none), groups (a list of nested objects; null or left out: empty).
+//   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: none),
+//   number, choice (an enum by kNames), choice_of (some of an enum), integers (a list), group (a nested
+//   object), maybe_group (null or left out: none), groups (a list of nested objects; null or left out:
+//   empty), recompute (a word or an object).
 // P is the struct or the const struct.
 #pragma once
 
@@ -203,6 +204,11 @@ void layout_fields(P& l, V& v) {
     v.integer("dp_shard", l.dp_shard, kDegree, Presence::always);
     v.maybe_integer("dp_replicate", l.dp_replicate, kDegree);
     v.integer("zero", l.zero, {0, 3}, Presence::always);
+    v.choice("reshard", l.reshard, Presence::sparse);
+    v.maybe_integer("cp_inner", l.cp_inner, kDegree);
+    v.maybe_integer("mtp_chunk", l.mtp_chunk, {0, kMostDegree - 1});
+    v.choice("ep_comm", l.ep_comm, Presence::sparse);
+    v.maybe_integer("weight_shards", l.weight_shards, kDegree);
 }
 
 template <typename P, typename V>
@@ -212,6 +218,31 @@ void overlap_fields(P& o, V& v) {
     v.flag("cp", o.cp, Presence::always);
     v.flag("tp", o.tp, Presence::always);
     v.flag("ep", o.ep, Presence::always);
+}
+
+template <typename P, typename V>
+void offload_fields(P& o, V& v) {
+    v.integer("activations_layers", o.activations_layers, {0, kMostLayers}, Presence::sparse);
+    v.number("optimizer", o.optimizer, {0, 1}, Presence::sparse);
+    v.number("parameters", o.parameters, {0, 1}, Presence::sparse);
+}
+
+// A cluster's, besides what a preset is made of: 0 means unknown.
+template <typename P, typename V>
+void cost_fields(P& c, V& v) {
+    v.number("price_per_gpu_hour", c.price_per_gpu_hour, {0, 1e6}, Presence::sparse);
+    v.number("gpu_watts", c.gpu_watts, {0, 1e6}, Presence::sparse);
+    v.number("pue", c.pue, {0, 100}, Presence::sparse);
+    v.number("failures_per_gpu_day", c.failures_per_gpu_day, {0, 1e3}, Presence::sparse);
+}
+
+template <typename P, typename V>
+void scene_fields(P& s, V& v) {
+    v.any_text("view", s.view);
+    v.any_text("axis", s.axis);
+    v.any_text("selection", s.selection);
+    v.number("cursor", s.cursor, {0, kMostRate}, Presence::sparse);
+    v.integer("page", s.page, {0, kMostLayers}, Presence::sparse);
 }
 
 template <typename P, typename V>
@@ -227,12 +258,17 @@ void training_fields(P& t, V& v) {
     v.choice_of("optimizer_state", t.optimizer_state, stored);
     v.choice("master_weights", t.master_weights, Presence::always);
     v.choice("attention", t.attention, Presence::always);
-    v.choice("recompute", t.recompute, Presence::always);
+    v.recompute("recompute", t.recompute);
     v.flag("dropout", t.dropout, Presence::always);
     v.number("router_imbalance", t.router_imbalance, {1, 1e6}, Presence::always);
     v.group(
         "overlap", t.overlap, [](auto& s, auto& w) { overlap_fields(s, w); }, Presence::always);
     v.number("straggler_cv", t.straggler_cv, {0, 10}, Presence::always);
+    v.choice("software", t.software, Presence::sparse);
+    v.group(
+        "offload", t.offload, [](auto& s, auto& w) { offload_fields(s, w); }, Presence::sparse);
+    v.number("tokens_total", t.tokens_total, {0, 1e18}, Presence::sparse);
+    v.number("checkpoint_s", t.checkpoint_s, {0, 1e6}, Presence::sparse);
 }
 
 }  // namespace pentamesh

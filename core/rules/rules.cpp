@@ -10,6 +10,7 @@ void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<
     check_model_cuts(r);
     if (!check_world(r)) return;
     check_expert_mesh(r);
+    check_choices(r);
     check_sequence(r);
     check_batch(r);
     check_precision(r);

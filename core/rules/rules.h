@@ -54,6 +54,12 @@ void check_pattern(Rules& r);
 void check_mixer_cuts(Rules& r);
 [[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // what a pattern's own sizes allow
 
+void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go together?
+
+// Warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and what the
+// figures do not hold (rules_notices.cpp).
+void check_modules(Rules& r);
+void check_notices(Rules& r);
 // Warnings: rules that one framework alone enforces (rules_frameworks.cpp).
 void check_frameworks(Rules& r);
 

@@ -105,7 +105,8 @@ class ActivationPlacer {
              bool tp) {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
-        Placement p = place(Activation{name, tokens, width, local, wide, false, false, "h"}, where);
+        Placement p =
+            place(Activation{name, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
         p.axis[Axis::tp] = {Spread::partial, Dim::none, on_tp(tokens), 1};
         out_.push_back(p);
     }
@@ -192,6 +193,14 @@ class ActivationPlacer {
         if (plan_.layout.cp_comm == CpComm::ulysses) {
             cp.dim = Dim::width;
             p.local[2] = divide_up(p.local[2], degrees_.cp);
+            return 1;
+        }
+        // Inner groups have exchanged heads; between them the cut of the sequence stays. A placement has one
+        // cut an axis: that of the sequence is shown.
+        if (plan_.layout.cp_comm == CpComm::ulysses_ring) {
+            const std::int64_t inner = head_ranks_of(plan_.layout, degrees_.cp);
+            p.local[1] = divide_up(plan_.training.sequence_length, degrees_.cp / inner);
+            p.local[2] = divide_up(p.local[2], inner);
             return 1;
         }
         if (!kv) {

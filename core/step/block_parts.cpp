@@ -17,9 +17,11 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
     for (std::size_t i = 0; i < out.size(); ++i) {
         const ChunkLayers& k = stages.chunk[i];
         for (int t = 0; t < work.times.types; ++t) {
-            const double n = k.types[static_cast<std::size_t>(t)];
-            out[i].comm.add(work.of(t).comm, n);
-            out[i].recompute += work.of(t).recompute.input_grad * n;
+            const auto type = static_cast<std::size_t>(t);
+            const LayerWork& layer = work.of(t);
+            out[i].comm.add(layer.comm, k.types[type]);
+            out[i].comm.add(layer.again, k.again[type]);
+            out[i].recompute += layer.recompute.input_grad * k.again[type];
         }
         if (k.first) out[i].comm.add(work.embedding, 1);
         if (k.last) out[i].comm.add(work.head, 1);

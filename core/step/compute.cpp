@@ -84,9 +84,12 @@ class Layer {
         if (type_.has_mamba() && m.mamba) t.mixer += mamba_mixer(*m.mamba);
         t.mixer += element_wise(s_.outer * s_.hidden * parts * (kNormBytes + kAddBytes), parts * kNormAndAdd);
         t.mlp = mlp(s_.tokens, static_cast<double>(type_.ffn_width) / s_.tp);
+        t.module = modules(t);
         t.launches = kDenseLaunches * parts / 2;
         if (type_.is_moe() && m.moe) {
-            t.mlp += moe(*m.moe);
+            const PassTime experts = moe(*m.moe);
+            t.module[RecomputeModule::moe] = experts.forward;
+            t.mlp += experts;
             const double casts = r_.cast_bytes > 0 ? 2 : 1;  // operands are cast expert by expert
             t.launches += kMoeLaunches + local_experts() * kExpertLaunches * casts;
         }
@@ -101,6 +104,32 @@ class Layer {
     }
 
   private:
+    // All modules but the experts' whole way. `t`: so far with its mixer and its dense MLP.
+    [[nodiscard]] ModuleTimes modules(const LayerTime& t) const {
+        using enum RecomputeModule;
+        const Model& m = plan_.model;
+        const bool latent = type_.attends() && m.attention == AttentionKind::mla && m.mla;
+        const double norm = element_wise(s_.outer * s_.hidden * kNormBytes, 1).forward;
+        ModuleTimes module{};
+        module[core_attn] = t.attention.forward;
+        if (latent) module[layernorm] = norm, module[mla_up_proj] = up_projection(*m.mla).forward;
+        module[RecomputeModule::mlp] = t.mlp.forward;
+        if (!type_.is_moe() || !m.moe) return module;
+        module[layernorm] += norm;
+        module[moe_act] = activation(expert_copies(*m.moe), expert_width(*m.moe)).forward;
+        module[shared_experts] = shared(*m.moe).forward;
+        return module;
+    }
+
+    // Queries, keys and values out of MLA's latents, and their rotation.
+    [[nodiscard]] PassTime up_projection(const Mla& a) const {
+        const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
+        PassTime t = linear({s_.tokens, q > 0 ? q : s_.hidden, s_.query});
+        t += linear({s_.tokens, kv, s_.heads * static_cast<double>(a.qk_nope_head_dim) + s_.value});
+        t += element_wise(s_.tokens * (s_.query + s_.key) * kNormBytes, kRope);
+        return t;
+    }
+
     // A linear layer: its input gradient is the same product transposed, its weight gradient adds into the
     // gradient buffer.
     [[nodiscard]] PassTime linear(const Product& p, double factor = 1) const {
@@ -210,8 +239,25 @@ class Layer {
         const double hidden = latent > 0 ? latent : s_.hidden;
         PassTime t = linear({each, hidden, up, groups}, factor);
         t += linear({each, width, hidden, groups}, factor);
-        t += element_wise(tokens * (up + width) * kTwo, 1);
+        t += activation(tokens, width);
         return t;
+    }
+    [[nodiscard]] PassTime activation(double tokens, double width) const {
+        const double up = gated() ? 2 * width : width;
+        return element_wise(tokens * (up + width) * kTwo, 1);
+    }
+    [[nodiscard]] double etp() const {
+        return static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
+    }
+    // Tokens that a rank's experts get, once for each expert.
+    [[nodiscard]] double expert_copies(const Moe& e) const {
+        return s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
+    }
+    [[nodiscard]] double expert_width(const Moe& e) const {
+        return static_cast<double>(e.expert_ffn) / etp();
+    }
+    [[nodiscard]] PassTime shared(const Moe& e) const {
+        return mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
     }
 
     [[nodiscard]] double local_experts() const {
@@ -221,21 +267,20 @@ class Layer {
 
     // Router, the way of the tokens to their experts and back, grouped products, shared experts.
     [[nodiscard]] PassTime moe(const Moe& e) const {
-        const double etp = static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
         const double local = std::max(static_cast<double>(e.experts)
                                           / static_cast<double>(std::max<std::int64_t>(plan_.layout.ep, 1)),
                                       1.0);
-        const double copies = s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp;
+        const double copies = expert_copies(e);
         PassTime t = wide({s_.outer, s_.hidden, static_cast<double>(e.experts)});
         const double latent = static_cast<double>(e.latent), hidden = latent > 0 ? latent : s_.hidden;
         if (latent > 0) {
             t += linear({s_.outer, s_.hidden, latent});
             t += linear({s_.outer, latent, s_.hidden});
         }
-        t += element_wise(3 * copies / etp * hidden * kNormBytes, kRouterKernels + kPermuteKernels);
-        t += mlp(copies, static_cast<double>(e.expert_ffn) / etp, local, r_.grouped, latent);
-        if (plan_.model.mlp_bias) t += unfused_bias(copies, static_cast<double>(e.expert_ffn) / etp);
-        t += mlp(s_.tokens, static_cast<double>(e.shared_experts * e.shared_expert_ffn) / s_.tp);
+        t += element_wise(3 * copies / etp() * hidden * kNormBytes, kRouterKernels + kPermuteKernels);
+        t += mlp(copies, expert_width(e), local, r_.grouped, latent);
+        if (plan_.model.mlp_bias) t += unfused_bias(copies, expert_width(e));
+        t += shared(e);
         return t;
     }
 
@@ -376,14 +421,12 @@ double keys_met(std::int64_t window, double context, bool causal) {
     return causal ? w - w * w / (2 * context) : w;
 }
 
-namespace {
-
-// Attention core, indexer and scan of one layer and sequence.
-void add_mixer_flops(const Model& m, const LayerType& type, double s, double layers, ForwardFlops& f) {
+MixerFlops mixer_flops(const Model& m, const LayerType& type, double s, double layers) {
+    MixerFlops f;
     if (type.mixer == MixerKind::linear && m.linear)
-        f.layers += s * layers * scan_flops(*m.linear, m.hidden).model;
-    if (type.has_mamba() && m.mamba) f.layers += s * layers * scan_flops(*m.mamba).model;
-    if (!type.attends()) return;
+        f.scan += s * layers * scan_flops(*m.linear, m.hidden).model;
+    if (type.has_mamba() && m.mamba) f.scan += s * layers * scan_flops(*m.mamba).model;
+    if (!type.attends()) return f;
     double width = static_cast<double>(type.head_dim) + static_cast<double>(type.value_head_dim), index = 0;
     if (m.attention == AttentionKind::mla && m.mla) {
         width = static_cast<double>(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim);
@@ -393,9 +436,8 @@ void add_mixer_flops(const Model& m, const LayerType& type, double s, double lay
     const double keys = keys_met(type.window, s, false);
     f.attention += per_key * keys + 2 * s * s * index * layers;
     f.masked += per_key * (keys - keys_met(type.window, s, true)) + s * s * index * layers;
+    return f;
 }
-
-}  // namespace
 
 ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     ForwardFlops f;
@@ -411,7 +453,8 @@ ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     const LayerCounts counts = count_layers(m, types, 0, m.layers);
     for (int t = 0; t < types.size; ++t) {
         const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
-        add_mixer_flops(m, types[t], s, counts[static_cast<std::size_t>(t)] + mtp, f);
+        const MixerFlops mixer = mixer_flops(m, types[t], s, counts[static_cast<std::size_t>(t)] + mtp);
+        f.attention += mixer.attention, f.masked += mixer.masked, f.layers += mixer.scan;
     }
     f.layers += f.attention;
     f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab)

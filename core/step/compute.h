@@ -45,9 +45,13 @@ struct PassTime {
     return {p.forward * k, p.input_grad * k, p.weight_grad * k};
 }
 
+// Forward seconds of what recomputation may make again, in one layer.
+using ModuleTimes = EnumArray<RecomputeModule, double>;
+
 // One layer of a type. `attention`: the attention core, part of `mixer`; `mlp`: dense MLP and experts.
 struct LayerTime {
     PassTime all, attention, mixer, mlp;
+    ModuleTimes module{};
     double launches = 0;  // of the forward; the backward has twice as many
     bool operator==(const LayerTime&) const = default;
 };
@@ -64,6 +68,15 @@ inline constexpr double kBackwardLaunches = 2;
 // Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's (0:
 // none).
 [[nodiscard]] double keys_met(std::int64_t window, double context, bool causal);
+
+// Operations of attention cores, indexers and scans in one sequence, forward: of layers of one type.
+struct MixerFlops {
+    double attention = 0;  // cores and indexers
+    double masked = 0;     // what of them a causal mask leaves out
+    double scan = 0;
+};
+[[nodiscard]] MixerFlops mixer_flops(const Model& model, const LayerType& type, double sequence_length,
+                                     double layers);
 
 // FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
 // attention is not halved (Chowdhery et al. 2022, appendix B).

@@ -2,6 +2,7 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
+#include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -49,20 +50,22 @@ double call_time(const Plan& plan, Routes& routes, const Operation& o) {
     const Route& whole = routes.of(o.group);
     const double n = static_cast<double>(o.group_size);
     if (n >= whole.degree || o.group == GroupKind::pp)
-        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share);
-    // A part of expert data parallelism: its shards lie inside, its replicas outside.
-    const bool replicas = o.collective == Collective::all_reduce;
+        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
+    // A part of expert data parallelism: its shards lie inside, its replicas outside. The same of the two
+    // halves of context parallelism: heads are exchanged inside, the ring closes outside.
+    const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
     const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
 }
 
-// What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer.
+// What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer. Of
+// context parallelism the ring alone is covered.
 enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
 constexpr std::size_t kCovers = 5;
 
 Cover cover_of(const Operation& o) {
     switch (o.group) {
-    case GroupKind::cp: return o.collective == Collective::all_to_all ? Cover::none : Cover::core;
+    case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;
     case GroupKind::tp:
         return o.unit == Unit::every_layer                                ? Cover::mixer
                : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
@@ -131,7 +134,8 @@ void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
     if (o.unit == Unit::embedding) add(work.embedding, 1);
     if (o.unit == Unit::head) add(work.head, 1);
     shared.each(o, [&](int t, const Shared& s) {
-        add(work.layer[static_cast<std::size_t>(t)].comm, s.exposed_share());
+        LayerWork& own = work.layer[static_cast<std::size_t>(t)];
+        add(o.recomputed ? own.again : own.comm, s.exposed_share());
     });
 }
 
@@ -154,7 +158,7 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
             return s.hidden;
         };
         const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-        double busy = take(Cover::core, flags.cp && plan.layout.cp_comm == CpComm::ring, room(t.attention));
+        double busy = take(Cover::core, flags.cp, room(t.attention));
         busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy);
         busy += take(Cover::mlp, flags.tp, room(t.mlp));
         busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
@@ -208,33 +212,8 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& sh
     if (device != comm.busiest_device) count_calls(plan, device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
-        o.exposed_s = o.time_s * shared.exposed_share(o, comm.busiest.types);
-    }
-}
-
-void find_recompute(const Plan& plan, StepWork& work) {
-    for (int k = 0; k < work.times.types; ++k) {
-        const LayerTime& t = work.times.of(k);
-        double& again = work.layer[static_cast<std::size_t>(k)].recompute.input_grad;
-        if (plan.training.recompute == Recompute::full) again = t.all.forward;
-        if (plan.training.recompute == Recompute::selective) again = t.attention.forward;
-    }
-}
-
-// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
-// missing counts as compute.
-void wait_for_host(const Plan& plan, StepWork& work) {
-    const double launch = plan.cluster.gpu.efficiency.launch_s;
-    const double repeats = plan.training.recompute == Recompute::full ? 1 : 0;
-    for (int k = 0; k < work.times.types; ++k) {
-        LayerTime& time = work.times.layer[static_cast<std::size_t>(k)];
-        const LayerWork& own = work.of(k);
-        PassTime& t = time.all;
-        const double forward = t.forward + own.comm.sum(Phase::forward);
-        const double backward =
-            t.input_grad + t.weight_grad + own.recompute.input_grad + own.comm.sum(Phase::backward);
-        t.forward += std::max(time.launches * launch - forward, 0.0);
-        t.input_grad += std::max((kBackwardLaunches + repeats) * time.launches * launch - backward, 0.0);
+        o.exposed_s =
+            o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.again : comm.busiest.types);
     }
 }
 
@@ -249,13 +228,14 @@ struct ChunkWork {
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
     for (int t = 0; t < w.times.types; ++t) {
-        const double n = k.types[static_cast<std::size_t>(t)];
+        const double n = k.types[static_cast<std::size_t>(t)], again = k.again[static_cast<std::size_t>(t)];
         if (n <= 0) continue;
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
         c.busy += own.busy * n;
-        c.recompute += own.recompute.input_grad * n;
+        c.recompute += own.recompute.input_grad * again;
         c.comm.add(own.comm, n);
+        c.comm.add(own.again, again);
     }
     if (k.first) {
         c.compute += w.times.embedding;
@@ -264,9 +244,9 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     if (k.last) {
         const double mtp = static_cast<double>(plan.model.mtp_layers);
         c.compute += w.times.head * (1 + mtp);
-        c.compute += w.times.mtp * mtp;
         c.comm.add(w.head, 1);
     }
+    c.compute += w.times.mtp * k.mtp;
     return c;
 }
 
@@ -388,13 +368,11 @@ double sum_of_parts(const Step& s) {
     return sum;
 }
 
-void rate(const Plan& plan, const Mesh& mesh, Step& s) {
+void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
     const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
-    const double repeated = t.recompute == Recompute::full        ? f.layers
-                            : t.recompute == Recompute::selective ? f.attention
-                                                                  : 0;
+    const double repeated = recomputed_flops(plan, stages);
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
     const double ideal_flops = 3 * (f.layers - f.masked + f.head) * batch / gpus;
     s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
@@ -446,7 +424,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     }
     s.time_s = sum_of_parts(s);
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
-    rate(plan, mesh, s);
+    rate(plan, mesh, comm.stages, s);
     out = s;
     return true;
 }

@@ -199,8 +199,7 @@ constexpr std::array kRows{
             const StageMemory* s = h.fullest();
             return s ? sentence(three_digits(s->in_flight), " on the fullest GPU") : "";
         }},
-    Row{"recompute",
-        [](const Here& h) -> std::string { return std::string(name_of(h.p.training.recompute)); }},
+    Row{"recompute", [](const Here& h) -> std::string { return words_of(h.p.training.recompute); }},
     Row{"precision",
         [](const Here& h) {
             return sentence("computes in ", name_of(h.p.training.compute), ", keeps weights in ",
@@ -288,11 +287,17 @@ constexpr std::array kNamesUsed{
     Name{"megatron-sp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.layout.sequence_parallel; }},
     Name{"async-tp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.training.overlap.tp; }},
     Name{"ring-attention",
-         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::ring; }},
+         [](const Here& h) {
+             return h.on(GroupKind::cp)
+                    && (h.p.layout.cp_comm == CpComm::ring || h.p.layout.cp_comm == CpComm::ulysses_ring);
+         }},
     Name{"head-tail",
          [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm != CpComm::ulysses; }},
     Name{"ulysses",
-         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::ulysses; }},
+         [](const Here& h) {
+             return h.on(GroupKind::cp)
+                    && (h.p.layout.cp_comm == CpComm::ulysses || h.p.layout.cp_comm == CpComm::ulysses_ring);
+         }},
     Name{"cp-allgather",
          [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::allgather; }},
     Name{"topk-routing", [](const Here& h) { return h.p.model.moe.has_value(); }},

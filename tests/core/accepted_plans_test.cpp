@@ -17,7 +17,7 @@ using nlohmann::json;
 namespace {
 
 // The cases of a golden file.
-json cases_of_file(const char* name) {
+json golden_cases(const char* name) {
     std::ifstream file(std::string(name).find('/') == std::string::npos ? std::string(GOLDEN_DIR "/") + name
                                                                         : std::string(SOURCE_DIR "/") + name);
     return json::parse(file)["cases"];
@@ -54,7 +54,7 @@ void accepted(const json& text) {
 
 TEST_CASE("layouts of Megatron's memory estimator are accepted") {
     int seen = 0;
-    for (const json& c : cases_of_file("memory.json")) {
+    for (const json& c : golden_cases("memory.json")) {
         if (c["kind"] != "megatron_weight_and_optimizer") continue;
         const json &g = c["config"], &l = c["layout"];
         json m{{"name", c["model"]},  {"layers", g["layers"]},     {"hidden", g["hidden"]},
@@ -75,7 +75,7 @@ TEST_CASE("layouts of Megatron's memory estimator are accepted") {
 }
 
 TEST_CASE("layouts of the communication cases are accepted") {
-    for (const json& c : cases_of_file("communication.json")) {
+    for (const json& c : golden_cases("communication.json")) {
         json l = c["layout"];
         std::int64_t gpus = 1;
         for (const char* axis : {"tp", "cp", "pp", "dp_shard", "dp_replicate"})
@@ -87,7 +87,7 @@ TEST_CASE("layouts of the communication cases are accepted") {
 }
 
 TEST_CASE("published runs are accepted") {
-    for (const json& c : cases_of_file("presets/published_runs.json")) {
+    for (const json& c : golden_cases("presets/published_runs.json")) {
         if (c.contains("gpt"))
             continue;  // their models are not presets; their layouts are tp, pp and dp alone
         const std::int64_t v = c["vpp"].is_null() ? 1 : c["vpp"].get<std::int64_t>();

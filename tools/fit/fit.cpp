@@ -108,7 +108,7 @@ void print_parts(const Case& c, const Evaluation& e, double error) {
     const Step& s = *e.step;
     const auto share = [&](double part) { return 100 * part / s.time_s; };
     std::printf("%+6.1f%%  %-58s recompute %d compute %4.1f again %4.1f bubble %4.1f optimizer %4.1f |",
-                100 * error, c.run->label.c_str(), static_cast<int>(c.plan.training.recompute),
+                100 * error, c.run->label.c_str(), static_cast<int>(c.plan.training.recompute.kind),
                 share(s.compute_s), share(s.recompute_s), share(s.bubble_s), share(s.optimizer_s));
     for (std::size_t i = 0; i < s.exposed_comm_s.size(); ++i) {
         const std::string name(name_of(static_cast<GroupKind>(i)));

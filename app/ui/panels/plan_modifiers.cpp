@@ -82,7 +82,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     if (l.pp == 1) schedule = "none (pp 1)";
     opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
     if (const auto to =
-            choose(ui, "mod.recompute", modifier_row(ui, room, "Recompute", "recompute"), t.recompute))
+            choose(ui, "mod.recompute", modifier_row(ui, room, "Recompute", "recompute"), t.recompute.kind))
         edit = changed(scene, "recompute " + std::string(name_of(*to)),
                        [&](Plan& p) { p.training.recompute = *to; });
     batch_row(ui, room, scene, state);

@@ -1,0 +1,126 @@
+// What does a plan say that the figures do not hold yet, or that a kernel cannot do?
+#include "core/plan/factors.h"
+#include "core/plan/names.h"
+#include "core/rules/rules.h"
+
+namespace pentamesh {
+namespace {
+
+// NUM_MAX_NVL_PEERS of deepseek-ai/DeepEP csrc/kernels/configs.cuh.
+constexpr std::int64_t kDeepEpPeers = 8;
+
+void deepep_domain(Rules& r) {
+    const Plan& plan = r.plan;
+    if (plan.layout.ep_comm != EpComm::deepep || !r.mesh.has_experts || plan.cluster.tiers.empty()) return;
+    if (plan.layout.ep <= kDeepEpPeers || domain_of(plan.cluster, 0) <= kDeepEpPeers) return;
+    Problem& p = r.add(Severity::warning, Rule::hardware, "deepep-domain", "/layout/ep_comm");
+    if (!r.messages) return;
+    p.message = sentence("DeepEP's kernels know ", kDeepEpPeers,
+                         " NVLink peers and go over the network "
+                         "beyond them; the figures let it use the whole domain of ",
+                         domain_of(plan.cluster, 0), ". HybridEP knows larger domains.");
+    p.fix = {{"/layout/ep_comm", std::string(name_of(EpComm::hybridep))}};
+}
+
+void exchange_kernels(Rules& r) {
+    const EpComm how = r.plan.layout.ep_comm;
+    if ((how != EpComm::deepep && how != EpComm::hybridep) || !r.mesh.has_experts || r.plan.layout.ep == 1)
+        return;
+    Problem& p = r.add(Severity::info, Rule::advice, "ep-kernel-rate", "/layout/ep_comm");
+    if (!r.messages) return;
+    p.message = sentence(name_of(how),
+                         " is counted by what it sends on each tier, at the rate of an "
+                         "all-to-all; the multiprocessors that it takes from the products are not counted.");
+}
+
+void offload_time(Rules& r) {
+    const Offload& away = r.plan.training.offload;
+    if (!away.any()) return;
+    Problem& p = r.add(Severity::info, Rule::advice, "offload-time", "/training/offload");
+    if (!r.messages) return;
+    p.message =
+        "What lies in host memory leaves the GPU's memory; the time of its way over PCIe or C2C and of "
+        "an optimizer on the CPU is not counted.";
+    if (away.optimizer > 0) p.message += " Gradients are counted on the GPU.";
+}
+
+// Megatron-LM transformer_config.py, __post_init__.
+void megatron_offload(Rules& r) {
+    const bool pipeline = r.plan.layout.pp > 1, again = r.plan.training.recompute.any();
+    if (r.plan.training.offload.activations_layers == 0 || (!pipeline && !again)) return;
+    Problem& p =
+        r.add(Severity::warning, Rule::megatron, "megatron-offload", "/training/offload/activations_layers");
+    if (!r.messages) return;
+    p.message = sentence("Megatron keeps activations in host memory (--cpu-offloading-num-layers) neither "
+                         "with recomputation nor with a pipeline; here ",
+                         pipeline ? "pp = " : "recompute is ",
+                         pipeline ? with_commas(r.plan.layout.pp) : words_of(r.plan.training.recompute), ".");
+    p.fix = {{"/training/offload/activations_layers", std::int64_t{0}}};
+}
+
+void small_modules(Rules& r) {
+    const RecomputeChoice& choice = r.plan.training.recompute;
+    const RecomputeModules small(RecomputeModule::layernorm, RecomputeModule::moe_act,
+                                 RecomputeModule::mla_up_proj);
+    if (!choice.modules.any_of(small)) return;
+    Problem& p = r.add(Severity::info, Rule::advice, "recompute-launches", "/training/recompute");
+    if (!r.messages) return;
+    p.message = "Modules that are recomputed are counted with their work, not with the host's time to launch "
+                "their kernels again: where the host is the slower one, a step takes a few per cent more.";
+}
+
+void reshard_without_gathering(Rules& r) {
+    const Layout& l = r.plan.layout;
+    if (l.reshard != Reshard::never || l.zero == 3) return;
+    Problem& p = r.add(Severity::info, Rule::arithmetic, "reshard-without-zero-3", "/layout/reshard");
+    if (!r.messages) return;
+    p.message = sentence("reshard says what ZeRO-3 does with gathered weights; with zero = ", l.zero,
+                         " nothing is gathered.");
+}
+
+void weight_shards(Rules& r) {
+    const std::int64_t shards = r.plan.layout.weight_shards.value_or(1);
+    if (shards == 1) return;
+    Problem& p = r.add(Severity::info, Rule::megatron, "weight-shards-not-counted", "/layout/weight_shards");
+    if (!r.messages) return;
+    p.message = sentence("Weights in ", shards,
+                         " further shards, gathered for each pass, are not in the "
+                         "figures yet: memory is too high by them, communication too low.");
+}
+
+void prediction_message(Rules& r) {
+    const Plan& plan = r.plan;
+    const std::int64_t last = pipeline_chunks(plan.layout) - 1;
+    if (plan.model.mtp_layers == 0 || plan.layout.mtp_chunk.value_or(last) >= last) return;
+    Problem& p = r.add(Severity::info, Rule::megatron, "mtp-message", "/layout/mtp_chunk");
+    if (!r.messages) return;
+    p.message = sentence("From chunk ", *plan.layout.mtp_chunk, " on a message carries the states of ",
+                         count_text(plan.model.mtp_layers, "prediction"),
+                         " besides; they are not counted in the pipeline's messages.");
+}
+
+void other_software(Rules& r) {
+    const Software software = r.plan.training.software;
+    if (software == Software::megatron) return;
+    Problem& p = r.add(Severity::info, Rule::advice, "software-not-counted", "/training/software");
+    if (!r.messages) return;
+    p.message = sentence("Kernels, buffers and overlap are those of Megatron still; what ", name_of(software),
+                         " does otherwise is not in the figures.");
+}
+
+}  // namespace
+
+void check_notices(Rules& r) {
+    check_modules(r);
+    deepep_domain(r);
+    megatron_offload(r);
+    exchange_kernels(r);
+    offload_time(r);
+    small_modules(r);
+    reshard_without_gathering(r);
+    weight_shards(r);
+    prediction_message(r);
+    other_software(r);
+}
+
+}  // namespace pentamesh

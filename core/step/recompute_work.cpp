@@ -1,0 +1,109 @@
+#include "core/step/recompute_work.h"
+
+#include "core/model/model_tensors.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+// Forward seconds of the modules that are made again. A MoE layer made again makes its parts again.
+double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
+    double sum = 0;
+    for (const RecomputeModule m : all_of<RecomputeModule>()) {
+        const bool part = m == RecomputeModule::moe_act || m == RecomputeModule::shared_experts;
+        if (choice.modules.has(m) && !(part && choice.modules.has(RecomputeModule::moe))) sum += times[m];
+    }
+    return sum;
+}
+
+bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
+    if (choice.whole_layers()) return true;
+    const bool latent = model.attention == AttentionKind::mla;
+    const bool up = t.name == "attention.q_up" || t.name == "attention.kv_up" || t.name == "attention.q";
+    if (latent && up) return choice.makes(RecomputeModule::mla_up_proj);
+    if (t.name.starts_with("mlp.")) return choice.makes(RecomputeModule::mlp);
+    const bool shared = t.name.starts_with("shared_expert");
+    if (shared && choice.makes(RecomputeModule::shared_experts)) return true;
+    const bool experts = shared || t.name.starts_with("experts.") || t.name.starts_with("router");
+    return experts && choice.makes(RecomputeModule::moe);
+}
+
+// Share of the layers of each type that run again.
+using Shares = std::array<double, kMostLayerTypes>;
+Shares shares_again(const Stages& stages) {
+    Shares all{}, again{};
+    for (const ChunkLayers& k : stages.chunk)
+        for (std::size_t t = 0; t < all.size(); ++t) all[t] += k.types[t], again[t] += k.again[t];
+    for (std::size_t t = 0; t < all.size(); ++t) again[t] = all[t] > 0 ? again[t] / all[t] : 0;
+    return again;
+}
+
+}  // namespace
+
+void find_recompute(const Plan& plan, StepWork& work) {
+    const RecomputeChoice& choice = plan.training.recompute;
+    for (int t = 0; t < work.times.types; ++t) {
+        const LayerTime& time = work.times.of(t);
+        work.layer[static_cast<std::size_t>(t)].recompute.input_grad =
+            choice.whole_layers() ? time.all.forward
+            : choice.any()        ? module_time(choice, time.module)
+                                  : 0;
+    }
+}
+
+double recomputed_flops(const Plan& plan, const Stages& stages) {
+    const RecomputeChoice& choice = plan.training.recompute;
+    const Model& m = plan.model;
+    if (!choice.any()) return 0;
+    const LayerTypes types = layer_types(m);
+    const Shares share = shares_again(stages);
+    const auto tokens = static_cast<double>(plan.training.sequence_length);
+    const LayerCounts counts = count_layers(m, types, 0, m.layers);
+    Shares again{};  // layers of each type, the prediction layers among them
+    double flops = 0, mtp_again = 0;
+    for (std::size_t t = 0; t < static_cast<std::size_t>(types.size); ++t) {
+        const int type = static_cast<int>(t);
+        const double mtp = type == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
+        again[t] = (counts[t] + mtp) * share[t];
+        mtp_again += mtp * share[t];
+        const MixerFlops mixer = mixer_flops(m, types[type], tokens, again[t]);
+        if (choice.makes(RecomputeModule::core_attn)) flops += mixer.attention;
+        if (choice.whole_layers()) flops += mixer.scan;
+    }
+    visit_tensors(m, types, [&](const Tensor& t) {
+        if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
+        if (!makes_again(choice, m, t)) return;
+        double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_again : 0;
+        if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
+        for (int k = 0; k < types.size; ++k)
+            if (has(t.types, k)) layers += again[static_cast<std::size_t>(k)];
+        flops += 2 * tokens * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies * layers;
+    });
+    return flops;
+}
+
+void wait_for_host(const Plan& plan, StepWork& work) {
+    const RecomputeChoice& choice = plan.training.recompute;
+    const double launch = plan.cluster.gpu.efficiency.launch_s;
+    const double repeats = choice.whole_layers() ? 1 : 0;
+    for (int k = 0; k < work.times.types; ++k) {
+        LayerTime& time = work.times.layer[static_cast<std::size_t>(k)];
+        LayerWork& layer = work.layer[static_cast<std::size_t>(k)];
+        PassTime& t = time.all;
+        const double forward = t.forward + layer.comm.sum(Phase::forward);
+        const double own = t.input_grad + t.weight_grad + layer.comm.sum(Phase::backward);
+        const double with = own + layer.recompute.input_grad + layer.again.sum(Phase::backward);
+        const double host = time.launches * launch, host_again = (kBackwardLaunches + repeats) * host;
+        t.forward += std::max(host - forward, 0.0);
+        if (choice.some_layers()) {
+            const double missing = std::max(kBackwardLaunches * host - own, 0.0);
+            t.input_grad += missing;
+            layer.recompute.input_grad += std::max(host_again - with - missing, 0.0);
+        } else {
+            t.input_grad += std::max(host_again - with, 0.0);
+        }
+    }
+}
+
+}  // namespace pentamesh
