@@ -163,7 +163,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     row.cut_left(12);
     if (changed && row.w > 60) {
         const std::string back = "back to " + f.preset_value;
-        if (ui.link("editor.back" + f.pointer, {row.x, row.center().y - 9}, back)) {
+        if (ui.link("editor.back", {row.x, row.center().y - 9}, back, id_of(f.pointer))) {
             Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
             edit = edit_of(std::move(plan), f, f.preset_value);
             state.refused.clear();
