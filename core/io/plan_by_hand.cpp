@@ -199,6 +199,15 @@ json beginning_of(const PlanField& s, const Plan& plan) {
     if (s.pointer == "/model/mla")
         return {
             {"kv_lora_rank", 512}, {"qk_nope_head_dim", 128}, {"qk_rope_head_dim", 64}, {"v_head_dim", 128}};
+    // Qwen3-Next's and Nemotron-H 8B's config.json on the Hugging Face hub.
+    if (s.pointer == "/model/linear")
+        return {{"kind", "gated_delta"}, {"key_heads", 16},       {"value_heads", 32},
+                {"key_head_dim", 128},      {"value_head_dim", 128}, {"conv", 4}};
+    if (s.pointer == "/model/mamba")
+        return {{"inner", 2 * plan.model.hidden},
+                {"state", 128},
+                {"heads", std::max<std::int64_t>(1, plan.model.hidden / 32)},
+                {"groups", 8}};
     return json::object();
 }
 

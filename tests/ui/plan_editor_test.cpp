@@ -82,7 +82,7 @@ TEST_CASE(
     CHECK_FALSE(d.plan().model.moe);
     type_field(d, "/model/layers", "48");
     CHECK(d.plan().model.layers == 48);
-    REQUIRE(d.click("editor.back/model/layers"));
+    REQUIRE(d.click("editor.back", id_of("/model/layers")));
     CHECK(d.plan().model.layers == 80);
 }
 
@@ -115,6 +115,21 @@ TEST_CASE("each field of a plan has a control that can be pressed in the window"
     }
 }
 
+TEST_CASE("a choice is picked from its list, and fields below the sheet's end are reached by its thumb") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    d.press(kAllFields);
+    press_field(d, "/training/optimizer");
+    REQUIRE(d.click("editor.choices", 1));
+    CHECK(d.plan().training.optimizer == static_cast<Optimizer>(1));
+    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(EditorSection::training)));
+    const auto thumb = d.shell.ui_state().rect_of("editor.fields.thumb");
+    const auto first = d.shell.ui_state().rect_of("editor/training/sequence_length");
+    REQUIRE((thumb && first));
+    d.drag(thumb->center(), thumb->center() + Vec2{0, 300});
+    const auto after = d.shell.ui_state().rect_of("editor/training/sequence_length");
+    CHECK((!after || after->y < first->y - 20));
+}
+
 TEST_CASE("tiers are added, changed and taken away") {
     Driver d("llama-3-70b-3d");
     REQUIRE(d.click("plan.cluster"));
@@ -125,6 +140,12 @@ TEST_CASE("tiers are added, changed and taken away") {
     CHECK(d.plan().cluster.tiers.size() == before + 1);
     type_field(d, "/cluster/tiers/1/bytes_per_s", "400 Gb/s");
     CHECK(d.plan().cluster.tiers[1].bytes_per_s == 50e9);
+    for (const PlanField& f : list_plan_fields(d.plan(), d.presets))
+        if (f.pointer.starts_with("/cluster/tiers/2/")) {
+            press_field(d, f.pointer);
+            if (f.kind != PlanField::Kind::flag) d.press({Key::escape});
+        }
+    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(EditorSection::fabric)));
     REQUIRE(d.click("editor.tier.remove"));
     CHECK(d.plan().cluster.tiers.size() == before);
     REQUIRE(d.click("editor.close"));

@@ -24,9 +24,10 @@ constexpr std::array<std::string_view, kEditorSectionCount> kSectionNames{
 constexpr std::array<std::string_view, 11> kSizeKeys{
     "name", "layers", "hidden",         "heads",           "kv_heads",  "head_dim",
     "ffn",  "vocab",  "vocab_multiple", "tied_embeddings", "mtp_layers"};
-constexpr std::array<std::string_view, 10> kAttentionKeys{
+constexpr std::array<std::string_view, 14> kAttentionKeys{
     "attention",       "mla",     "sliding_window", "qkv_bias",      "attention_bias",
-    "attention_sinks", "qk_norm", "positions",      "max_positions", "pattern"};
+    "attention_sinks", "qk_norm", "positions",      "max_positions", "pattern",
+    "linear",          "mamba",   "attention_gate", "value_head_dim"};
 constexpr std::array<std::string_view, 3> kExpertKeys{"ffn_kind", "mlp_bias", "moe"};
 
 template <std::size_t N>
@@ -45,6 +46,7 @@ std::string label_of(const PlanField& f) {
     if (leaf == "bytes_per_s") label = "bandwidth per GPU";
     if (leaf == "moe") label = "mixture of experts";
     if (leaf == "mla") label = "latent attention (MLA)";
+    if (leaf == "linear") label = "linear attention";
     for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
         if (label.size() > unit.size() && label.ends_with(unit)) {
             label.resize(label.size() - unit.size());
@@ -145,7 +147,8 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
     }
 }
 
-std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const PlanField& f, PlanEditorState& state) {
+std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const PlanField& f,
+                                  PlanEditorState& state) {
     Canvas& c = ui.canvas();
     Rect row = room.cut_top(kFieldRow);
     room.cut_top(kFieldGap);
@@ -160,7 +163,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     row.cut_left(12);
     if (changed && row.w > 60) {
         const std::string back = "back to " + f.preset_value;
-        if (ui.link("editor.back" + f.pointer, {row.x, row.center().y - 9}, back)) {
+        if (ui.link("editor.back", {row.x, row.center().y - 9}, back, id_of(f.pointer))) {
             Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
             edit = edit_of(std::move(plan), f, f.preset_value);
             state.refused.clear();
