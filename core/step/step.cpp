@@ -104,8 +104,7 @@ class SharedTable {
     }
     // Of an operation's time what is exposed, over the layers of a device.
     double exposed_share(const Operation& o, const LayerCounts& layers) {
-        if (unit_axis(o.group) < 0) return 0;
-        if (o.types == 0) return 1;  // embedding and head: nothing hides it
+        if (unit_axis(o.group) < 0 || o.types == 0) return 1;  // of no layer: nothing here hides it
         double all = 0, exposed = 0, first = -1;
         bool alike = true;
         each(o, [&](int t, const Shared& s) {

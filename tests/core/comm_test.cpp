@@ -308,6 +308,8 @@ TEST_CASE("what the calls of the busiest stage expose is what the step loses") {
             const auto tp = static_cast<std::size_t>(GroupKind::tp);
             CHECK(e.comm.by_axis[tp].exposed_s == doctest::Approx(e.step->exposed_comm_s[tp]));
             CHECK(e.comm.by_axis[tp].exposed_s <= e.comm.by_axis[tp].time_s * (1 + 1e-12));
+            for (const Operation& o : e.comm.operations)  // nothing hides what stages sum once a step
+                if (o.group == GroupKind::pp && o.unit == Unit::step) CHECK(o.exposed_s == o.time_s);
         }
     }
 }
