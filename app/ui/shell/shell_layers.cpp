@@ -100,7 +100,8 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     const TextStyle strong = ui.title();
     const float w = std::min(c.text_width(plan_name, strong), row.w - 24);
     if (row.w - 24 > 60) {
-        const float x = std::clamp(bar.w / 2 - w / 2, row.x + 12, row.right() - w - 12);
+        const float left = row.x + 12, right = std::max(left, row.right() - w - 12);
+        const float x = std::clamp(bar.w / 2 - w / 2, left, right);
         const Rect box{x, bar.y, w + 1, bar.h};
         if (c.text_in(box, plan_name, strong) && ui.hovers(box)) ui.tooltip(plan_name);
     }
