@@ -1,0 +1,131 @@
+// What the ranks of context parallelism say to each other.
+#include "core/comm/comm_count.h"
+#include "core/comm/comm_rows.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+double CommRows::kv_bytes(const LayerType& type) const {
+    const Model& m = plan_.model;
+    if (m.attention == AttentionKind::mla && m.mla) {
+        const Mla& a = *m.mla;
+        const double width = static_cast<double>(a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
+        return v_.tokens * static_cast<double>(type.heads) / v_.tp * width * v_.wire;
+    }
+    const double heads = std::max(static_cast<double>(type.kv_heads) / v_.tp, 1.0);
+    return v_.tokens * heads * static_cast<double>(type.head_dim + type.value_head_dim) * v_.wire;
+}
+
+double CommRows::query_bytes(const LayerType& type, bool output) const {
+    const Model& m = plan_.model;
+    double width = static_cast<double>(output ? type.value_head_dim : type.head_dim);
+    if (m.attention == AttentionKind::mla && m.mla)
+        width = static_cast<double>(output ? m.mla->v_head_dim
+                                           : m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim);
+    return v_.tokens * static_cast<double>(type.heads) / v_.tp * width * v_.wire;
+}
+
+void CommRows::context_parallel() {
+    LayerMask seen = 0;
+    for (int t = 0; t < types_.size; ++t) {
+        const LayerType& type = types_[t];
+        if (has(seen, t) || type.mixer == MixerKind::none) continue;
+        mixers_ = types_.where([&](const LayerType& other) {
+            return other.attends() == type.attends() && other.heads == type.heads
+                   && other.kv_heads == type.kv_heads && other.head_dim == type.head_dim
+                   && other.value_head_dim == type.value_head_dim && other.has_mamba() == type.has_mamba()
+                   && (other.mixer == MixerKind::linear) == (type.mixer == MixerKind::linear)
+                   && (other.mixer == MixerKind::none) == (type.mixer == MixerKind::none);
+        });
+        seen |= mixers_;
+        if ((mixers_ & present_) == 0) continue;
+        if (type.attends()) attention_over_cp(type);
+        if (!type.attends() || type.mamba_beside) scan_over_cp(type);
+    }
+}
+
+void CommRows::scan_over_cp(const LayerType& type) {
+    using enum Collective;
+    const Model& m = plan_.model;
+    double in = 0, out = 0;
+    if (type.has_mamba() && m.mamba) {
+        const Mamba& a = *m.mamba;
+        in = static_cast<double>(2 * a.inner + (a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads));
+        out = static_cast<double>(a.inner);
+    } else if (m.linear) {
+        const Linear& a = *m.linear;
+        const bool conv = a.kind == LinearKind::short_conv;
+        out = static_cast<double>(conv ? m.hidden : a.value_heads * a.value_head_dim);
+        in = conv ? 3 * out : 2 * static_cast<double>(a.key_heads * a.key_head_dim) + 2 * out;
+    }
+    const double bytes = v_.tokens / v_.tp * v_.wire;
+    const Unit u = Unit::every_layer;
+    const GroupKind cp = GroupKind::cp;
+    const bool repeats = recomputes_layers();
+    repeat(put(cp, u, Phase::forward, all_to_all, "inputs of the scan to heads", in * bytes), repeats);
+    repeat(put(cp, u, Phase::forward, all_to_all, "outputs of the scan to tokens", out * bytes), repeats);
+    put(cp, u, Phase::backward, all_to_all, "gradients of the scan's outputs to heads", out * bytes);
+    put(cp, u, Phase::backward, all_to_all, "gradients of the scan's inputs to tokens", in * bytes);
+}
+
+void CommRows::attention_over_cp(const LayerType& type) {
+    using enum Collective;
+    const GroupKind cp = GroupKind::cp;
+    const Unit u = Unit::every_layer;
+    const bool repeats = recomputes(RecomputeModule::core_attn);
+    const double kv = kv_bytes(type), c = v_.cp;
+    switch (plan_.layout.cp_comm) {
+    case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
+        repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), repeats);
+        put(cp, u, Phase::backward, send_recv, "keys and values, rotated", kv, c - 1);
+        put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
+        break;
+    case CpComm::allgather:  // Llama Team 2024, section 3.3.2
+        repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), repeats);
+        put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
+        put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
+        break;
+    case CpComm::ulysses: ulysses(type, plan_.layout.cp, repeats); break;
+    // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
+    // a2a+p2p).
+    case CpComm::ulysses_ring: {
+        const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
+        ulysses(type, inner, repeats);
+        // A rank then holds `inner` times the tokens and as many times fewer heads.
+        const double block = kv * repeated_kv(type, inner), rounds = static_cast<double>(outer);
+        const auto turn = [&](Phase phase, std::string_view what, double calls) {
+            return put(cp, outer, u, phase, send_recv, what, block, calls);
+        };
+        repeat(turn(Phase::forward, "keys and values, rotated", rounds - 1), repeats);
+        turn(Phase::backward, "keys and values, rotated", rounds - 1);
+        turn(Phase::backward, "gradients of keys and values, rotated", outer > 1 ? rounds : 0);
+        break;
+    }
+    }
+}
+
+std::int64_t CommRows::head_ranks() const {
+    return std::clamp<std::int64_t>(plan_.layout.cp_inner.value_or(1), 1, plan_.layout.cp);
+}
+
+double CommRows::repeated_kv(const LayerType& type, std::int64_t ranks) const {
+    if (plan_.model.attention == AttentionKind::mla) return 1;
+    const double heads = static_cast<double>(type.kv_heads) / v_.tp;
+    return std::max(static_cast<double>(ranks) / std::max(heads, 1.0), 1.0);
+}
+
+void CommRows::ulysses(const LayerType& type, std::int64_t ranks, bool repeats) {
+    using enum Collective;
+    const auto send = [&](Phase phase, std::string_view what, double bytes) {
+        return put(GroupKind::cp, ranks, Unit::every_layer, phase, all_to_all, what, bytes, 1);
+    };
+    const double in = query_bytes(type, false) + kv_bytes(type) * repeated_kv(type, ranks);
+    const double out = query_bytes(type, true);
+    repeat(send(Phase::forward, "queries, keys and values to heads", in), repeats);
+    repeat(send(Phase::forward, "attention output to tokens", out), repeats);
+    send(Phase::backward, "gradients of the output to heads", out);
+    send(Phase::backward, "gradients of queries, keys and values to tokens", in);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,97 @@
+// What goes out to the experts and comes back.
+#include "core/comm/comm_count.h"
+#include "core/comm/comm_rows.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+void CommRows::experts() {
+    using enum Collective;
+    const Moe& e = *plan_.model.moe;
+    ffns_ = types_.moe();
+    if (ffns_ == 0) return;
+    const double h = token_width(e);
+    const double own = v_.tokens / (plan_.layout.sequence_parallel ? v_.tp : 1);
+    const double copies = own * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
+    const Unit u = Unit::moe_layer;
+    const bool repeats = recomputes(RecomputeModule::moe);
+    if (plan_.layout.ep_comm == EpComm::allgather) {
+        // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
+        const double all = own * v_.ep * h * v_.wire;
+        const GroupKind ep = GroupKind::ep;
+        repeat(put(ep, u, Phase::forward, all_gather, "tokens to all ranks of experts", all), repeats);
+        repeat(put(ep, u, Phase::forward, reduce_scatter, "sum of experts' outputs", all), repeats);
+        put(ep, u, Phase::backward, all_gather, "output gradients to all ranks of experts", all);
+        put(ep, u, Phase::backward, reduce_scatter, "sum of input gradients", all);
+        expert_shards(all, repeats);
+        return;
+    }
+    exchange(own * sent_copies(e), h, repeats);
+    expert_shards(copies * h * v_.wire, repeats);
+}
+
+double CommRows::token_width(const Moe& e) const {
+    return static_cast<double>(e.latent > 0 ? e.latent : plan_.model.hidden);
+}
+
+void CommRows::exchange(double copies, double h, bool repeats) {
+    using enum Collective;
+    const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
+    const Unit u = Unit::moe_layer;
+    const GroupKind ep = GroupKind::ep;
+    const std::size_t first = out_.operations.size();
+    repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), repeats);
+    repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), repeats);
+    put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
+    put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
+    const bool kernel = plan_.layout.ep_comm != EpComm::alltoall;
+    const double share = kernel ? slow_share() : 1;
+    for (std::size_t i = first; i < out_.operations.size(); ++i) {
+        out_.operations[i].slow_share = share;
+        out_.operations[i].forwarded = kernel;
+    }
+}
+
+double CommRows::sent_copies(const Moe& e) const {
+    const double k = static_cast<double>(e.top_k), imbalance = plan_.training.router_imbalance;
+    if (plan_.layout.ep_comm == EpComm::alltoall) return k * imbalance;
+    return std::min(places_hit(v_.ep, k) * imbalance, k * imbalance);
+}
+
+void CommRows::expert_shards(double wide, bool repeats) {
+    using enum Collective;
+    const Unit u = Unit::moe_layer;
+    const GroupKind etp = GroupKind::etp;
+    const bool same_tokens = !plan_.layout.sequence_parallel && v_.etp <= v_.tp;
+    if (same_tokens) {
+        repeat(put(etp, u, Phase::forward, all_reduce, "outputs of the experts' shards", wide), repeats);
+        put(etp, u, Phase::backward, all_reduce, "input gradients of the experts' shards", wide);
+        return;
+    }
+    const double distinct = plan_.layout.sequence_parallel ? v_.etp : v_.etp / v_.tp;
+    const double all = wide * distinct;
+    repeat(put(etp, u, Phase::forward, all_gather, "tokens of the experts' shards", all), repeats);
+    repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", all), repeats);
+    put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", all);
+    put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", all);
+}
+
+double CommRows::dispatch_bytes() const {
+    const Dtype t = plan_.training.compute;
+    if (t != Dtype::fp8 && t != Dtype::fp4) return v_.wire;
+    return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
+}
+
+double CommRows::slow_share() const {
+    const GroupSummary& g = summary_of(GroupKind::ep);
+    const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
+    if (nodes <= 1) return 1;
+    const double k = static_cast<double>(plan_.model.moe->top_k);
+    const double limit = static_cast<double>(plan_.model.moe->max_nodes_per_token);
+    double hit = places_hit(nodes, k);
+    if (limit > 0) hit = std::min(hit, limit);
+    return std::min(hit / std::min(places_hit(v_.ep, k), k), 1.0);
+}
+
+}  // namespace pentamesh

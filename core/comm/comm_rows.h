@@ -1,0 +1,144 @@
+// The list of a step's collectives while it is made: tensor and pipeline parallelism in comm.cpp, context
+// parallelism, experts and what data parallelism keeps in files of their own.
+#pragma once
+
+#include "core/comm/comm.h"
+#include "core/model/layer_types.h"
+
+#include <cmath>
+
+namespace pentamesh {
+
+// What the volumes are made of, as docs/communication.md names it.
+struct Volumes {
+    double microbatches = 1, runs = 1;  // a step's, and those that each chunk of a device runs
+    double tokens = 0;                  // of a rank and micro-batch: b s / c
+    double hidden_bytes = 0;            // b s/c h e2: S of the tensor-parallel collectives
+    double tp = 1, cp = 1, pp = 1, ep = 1, etp = 1;
+    double wire = 2;
+};
+
+// Appends rows; those over a single rank or without bytes are nothing and left out.
+class CommRows {
+  public:
+    CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+
+    void list();
+
+  private:
+    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return summary_[k]; }
+
+    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
+
+    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
+                   double calls = 1) {
+        return put(group, summary_of(group).degree, unit, phase, c, what, bytes, calls);
+    }
+
+    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c,
+                   std::string_view what, double bytes, double calls);
+
+    static void describe(Operation& o);
+
+    [[nodiscard]] bool recomputes_layers() const { return plan_.training.recompute.whole_layers(); }
+    [[nodiscard]] bool recomputes(RecomputeModule m) const { return plan_.training.recompute.makes(m); }
+
+    // What is recomputed runs its forward again, collectives included.
+    void repeat(Operation* o, bool repeats);
+
+    // A layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP, Korthikanti et
+    // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
+    // and Megatron gathers the input once more for the weight gradient.
+    struct Region {
+        std::string_view in, out, grad_in, grad_out, gather_again;
+    };
+    void region(Unit unit, const Region& r, bool repeats);
+
+    void tensor_parallel();
+    void vocabulary_parallel();
+
+    // Keys and values of one layer on a rank: 2 b (s/c) (k/t) d e2; MLA attends with full heads.
+    [[nodiscard]] double kv_bytes(const LayerType& type) const;
+
+    // Queries, and as many numbers of attention output.
+    [[nodiscard]] double query_bytes(const LayerType& type, bool output) const;
+
+    // Types with attention of the same sizes speak alike; those without give their heads to the ranks.
+    void context_parallel();
+
+    // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
+    // (Megatron-LM ssm/mamba_context_parallel.py).
+    void scan_over_cp(const LayerType& type);
+    void attention_over_cp(const LayerType& type);
+
+    [[nodiscard]] std::int64_t head_ranks() const;
+    // How many times keys and values are sent where there are fewer heads of them than ranks to hand them to.
+    [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const;
+    // Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
+    void ulysses(const LayerType& type, std::int64_t ranks, bool repeats);
+
+    // What goes out to the experts comes back, forward and backward.
+    void experts();
+
+    // Numbers of a token on its way to the experts.
+    [[nodiscard]] double token_width(const Moe& e) const;
+
+    // Tokens of h numbers, times the copies of each that leave a rank, out and back.
+    void exchange(double copies, double h, bool repeats);
+
+    // Of q places, evenly drawn, k draws hit q (1 - (1 - 1/q)^k) different ones.
+    [[nodiscard]] static double places_hit(double q, double k) { return q * (1 - std::pow(1 - 1 / q, k)); }
+
+    // A copy for each expert; a kernel that knows the ranks sends one to each rank.
+    [[nodiscard]] double sent_copies(const Moe& e) const;
+
+    // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.
+    // Without it tensor-parallel ranks hold the same tokens: what is left is to sum their outputs.
+    void expert_shards(double wide, bool repeats);
+
+    // DeepSeek-AI 2024 (DeepSeek-V3), section 3.3: dispatch in fp8 with an fp32 scale per 128 numbers.
+    [[nodiscard]] double dispatch_bytes() const;
+
+    // Of the copies that ranks are sent, the share that crosses to another node: one for each node that is
+    // hit, spread there over the first tier (DeepEP, internode kernels). At most the model's limit of nodes.
+    [[nodiscard]] double slow_share() const;
+
+    // One activation forward and one gradient backward over every boundary between two devices. V-shaped
+    // placements turn around on the last device, loops close from the last device to the first.
+    void pipeline();
+
+    // Dense parameters over dp x cp, routed experts over edp.
+    void gradients();
+
+    // Of DualPipe's two copies of a stage, on devices d and p - 1 - d, each runs half of the micro-batches:
+    // their gradients are summed (deepseek-ai/DualPipe, issue 22). Each keeps half of the optimizer state,
+    // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
+    void two_copies(double numbers);
+
+    void reduce_all(GroupKind group, double numbers, std::string_view what);
+    void replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what);
+
+    struct Names {
+        std::string_view gather_forward, gather_backward, scatter, gather;
+    };
+    static constexpr Names kDense{"parameters, for the forward", "parameters again, for the backward",
+                                  "gradients", "updated parameters"};
+    static constexpr Names kExperts{"experts' parameters, for the forward",
+                                    "experts' parameters again, for the backward", "experts' gradients",
+                                    "experts' updated parameters"};
+
+    // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
+    // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.
+    void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names);
+
+    const Plan& plan_;
+    const Mesh& mesh_;
+    const GroupSummaries& summary_;
+    Comm& out_;
+    Volumes v_;
+    LayerTypes types_;
+    LayerMask present_;
+    LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
+};
+
+}  // namespace pentamesh

@@ -1,0 +1,72 @@
+// What data parallelism reduces and gathers: gradients and parameters.
+#include "core/comm/comm_count.h"
+#include "core/comm/comm_rows.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+void CommRows::gradients() {
+    const double dense = out_.reduced.dense.all(), experts = out_.reduced.experts.all();
+    const bool cp = v_.cp > 1;
+    const std::int64_t replicas = summary_of(GroupKind::dp_replicate).degree;
+    if (plan_.layout.zero == 0) {
+        reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
+        reduce_all(GroupKind::edp, experts, "experts' gradients");
+        two_copies(dense + experts);
+        return;
+    }
+    const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
+    const std::int64_t n = summary_of(shard).degree;
+    shard_over(shard, n, dense, kDense);
+    replicate(GroupKind::dp_replicate, replicas, dense / static_cast<double>(n),
+              "gradients of the shard, across replicas");
+    const std::int64_t shards = expert_factor(Axis::dp_shard);
+    shard_over(GroupKind::edp, shards, experts, kExperts);
+    replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
+              "experts' gradients of the shard, across replicas");
+    two_copies(dense / static_cast<double>(n) + experts / static_cast<double>(shards));
+}
+
+void CommRows::two_copies(double numbers) {
+    if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || v_.pp <= 1) return;
+    using enum Collective;
+    put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, "gradients of a stage's two copies",
+        numbers * bytes_of(plan_.training.gradients), 1);
+    put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather, "updated parameters of a stage's two copies",
+        numbers * bytes_of(plan_.training.parameters), 1);
+}
+
+void CommRows::reduce_all(GroupKind group, double numbers, std::string_view what) {
+    put(group, Unit::step, Phase::step, Collective::all_reduce, what,
+        numbers * bytes_of(plan_.training.gradients));
+}
+
+void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what) {
+    put(group, n, Unit::step, Phase::step, Collective::all_reduce, what,
+        numbers * bytes_of(plan_.training.gradients), 1);
+}
+
+void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names) {
+    using enum Collective;
+    const double p = numbers * bytes_of(plan_.training.parameters);
+    const double g = numbers * bytes_of(plan_.training.gradients);
+    if (plan_.layout.zero < 3) {
+        put(group, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
+        put(group, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);
+        return;
+    }
+    const double layers = std::max(out_.busiest.layers(), 1.0);
+    const double often = v_.pp > 1 ? layers : layers * v_.microbatches;
+    const std::string_view per = v_.pp > 1 ? "layer" : "layer and micro-batch";
+    const auto layerwise = [&](Phase phase, Collective c, std::string_view what, double bytes) {
+        Operation* o = put(group, n, Unit::step, phase, c, what, bytes / layers, often);
+        if (o) o->scope = Scope::layer, o->per = per;
+    };
+    layerwise(Phase::forward, all_gather, names.gather_forward, p);
+    if (plan_.layout.reshard == Reshard::after_forward)
+        layerwise(Phase::backward, all_gather, names.gather_backward, p);
+    layerwise(Phase::backward, reduce_scatter, names.scatter, g);
+}
+
+}  // namespace pentamesh
