@@ -202,7 +202,7 @@ json beginning_of(const PlanField& s, const Plan& plan) {
     // Qwen3-Next's and Nemotron-H 8B's config.json on the Hugging Face hub.
     if (s.pointer == "/model/linear")
         return {{"kind", "gated_delta"}, {"key_heads", 16},       {"value_heads", 32},
-                {"key_head_dim", 128},      {"value_head_dim", 128}, {"conv", 4}};
+                {"key_head_dim", 128},   {"value_head_dim", 128}, {"conv", 4}};
     if (s.pointer == "/model/mamba")
         return {{"inner", 2 * plan.model.hidden},
                 {"state", 128},

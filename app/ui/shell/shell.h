@@ -4,8 +4,8 @@
 
 #include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/panels/glossary_card.h"
-#include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/inspector.h"
+#include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
