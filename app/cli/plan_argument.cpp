@@ -21,7 +21,8 @@ bool looks_like_file(const std::string& name) {
 
 void add_sets(CLI::App& app, std::vector<std::string>& sets) {
     app.add_option("--set", sets,
-                   "POINTER=VALUE: change a field of the plan first, as layout.tp=4 or /layout/tp=4")
+                   "change a field of the plan first, as layout.tp=4 or /layout/tp=4; may be repeated")
+        ->type_name("POINTER=VALUE")
         ->allow_extra_args(false);
 }
 

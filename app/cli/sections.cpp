@@ -113,9 +113,9 @@ Section timeline_section(const Evaluation& e) {
         return s;
     }
     s.lines.push_back(std::string(name_of(t.shape.schedule)) + ", " + count_text(t.shape.devices, "device")
-                      + ", " + std::to_string(t.shape.microbatches)
-                      + " micro-batches: " + time_text(t.makespan) + ", of which bubble "
-                      + percent_text(t.bubble_fraction()) + ".");
+                      + ", " + std::to_string(t.shape.microbatches) + " micro-batches: "
+                      + time_text(t.makespan) + ", of which bubble " + percent_text(t.bubble_fraction())
+                      + (t.shape.devices > 1 ? " on the average device, uneven stages included." : "."));
     return s;
 }
 

@@ -51,8 +51,8 @@ std::string crossing_text(const Advice& a, const GroupSummary& s, std::string_vi
     const AxisTraffic& t = traffic(a.base, s.kind);
     return sentence(name, " = ", degree, " crosses ", tier_name(a.plan.cluster, s.slowest_tier), " in ",
                     crossing(s), " of its ", s.groups, " groups: ", time_text(t.time_s),
-                    " of a step go into the ", bytes_text(t.sent_bytes_per_rank),
-                    " that each GPU sends in it, ",
+                    " of a step go into the ", bytes_text(t.sent_bytes_per_rank), " that ",
+                    rows_device_text(a.base.comm), " sends in it, ",
                     t.exposed_s > 0.995 * t.time_s ? std::string("all") : time_text(t.exposed_s),
                     " on the critical path.", straddle_text(a, s));
 }

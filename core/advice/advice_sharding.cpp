@@ -48,8 +48,8 @@ void shards_over_slow_tier(Advice& a) {
     Problem& p = a.add(Severity::warning, Rule::advice, "hsdp-keeps-shards-inside", "/layout/dp_shard");
     p.message =
         sentence("Parameters are sharded over ", s.degree, " GPUs, at most ", s.per_fast_domain,
-                 " of them in one ", tier_name(a.plan.cluster, 0), " domain: each GPU sends ",
-                 bytes_text(data_parallel_bytes(now)), " of shards and gradients per step over ",
+                 " of them in one ", tier_name(a.plan.cluster, 0), " domain: ", rows_device_text(a.base.comm),
+                 " sends ", bytes_text(data_parallel_bytes(now)), " of shards and gradients per step over ",
                  tier_name(a.plan.cluster, s.slowest_tier), ". Sharding inside and replicating across needs ",
                  bytes_text(data_parallel_bytes(*c)), ", most of it inside, and ", memory_text(c->peak_bytes),
                  " per GPU instead of ", memory_text(now.peak_bytes), ".");

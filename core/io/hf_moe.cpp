@@ -285,7 +285,7 @@ Model exaone_moe(const Fields& f) {
     if (!sparse.empty())
         set_ffn(layers, [&](std::int64_t i) {
             const nlohmann::json& v = sparse[static_cast<std::size_t>(i)];
-            return v == true || v == 1;
+            return v.is_boolean() ? v.get<bool>() : v == 1;
         });
     if (!read_layer_types(f, layers)) m.sliding_window = 0;
     set_layers(f, m, layers);

@@ -16,7 +16,8 @@ void find_again(const Plan& plan, const LayerTypes& types, std::int64_t begin, s
     const std::int64_t last = r.some_layers() ? std::min(saturating_sum(begin, r.layers), end) : end;
     k.again = count_layers(plan.model, types, begin, last);
     const std::int64_t again = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
-    k.skipped = static_cast<double>(again - (again / unit + (again % unit != 0 ? 1 : 0)));
+    const std::int64_t units = (again + unit - 1) / unit;
+    k.skipped = static_cast<double>(again - units);
 }
 
 // Prediction layers run again with the others, but where these are counted (Megatron-LM

@@ -12,7 +12,8 @@ double number(std::int64_t n) {
 
 }  // namespace
 
-ScanFlops scan_flops(const Mamba& m) {
+ScanFlops scan_flops(const Mamba& mamba) {
+    const Mamba& m = mamba;
     const double inner = number(m.inner), state = number(m.state), conv = 2 * number(m.conv);
     ScanFlops f;
     if (m.version == 1) {  // no matrix units: element by element
@@ -26,7 +27,8 @@ ScanFlops scan_flops(const Mamba& m) {
     return f;
 }
 
-ScanFlops scan_flops(const Linear& a, std::int64_t hidden) {
+ScanFlops scan_flops(const Linear& linear, std::int64_t hidden) {
+    const Linear& a = linear;
     const double keys = number(a.key_heads) * number(a.key_head_dim);
     const double values = number(a.value_heads) * number(a.value_head_dim);
     const double dk = number(a.key_head_dim), conv = 2 * number(a.conv);

@@ -219,6 +219,7 @@ void begin_lesson_scene(ViewStates& states) {
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
+    states.step.part = StepViewState::kTime;
 }
 
 void stand_still(ViewStates& states) {

@@ -9,8 +9,8 @@
 
 namespace pentamesh::ui {
 
-// "2,048 groups of 8, every one inside NVLink." and "reduce-scatter + all-gather, 4 per layer ..., 235 MB
-// each".
+// "2,048 groups of 8, all inside NVLink." and "reduce-scatter + all-gather, 4 per layer, 235 MB a step per
+// GPU of stage 3".
 struct MeshCaption {
     std::string bold, plain;
 };
