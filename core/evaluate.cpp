@@ -13,7 +13,7 @@ void clear_figures(Evaluation& e) {
     e.memory.clear();
     e.comm.clear();
     e.in_flight.clear();
-    e.work = {};
+    e.work.clear();
     e.costs.clear();
     e.timeline.clear();
     e.step.reset();

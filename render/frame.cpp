@@ -108,6 +108,7 @@ void FrameContext::draw(const FrameInfo& info, const std::function<void(const Fr
 
 void FrameContext::end() {
     end_frame_window();
+    put_kept(state_.layer);
     ImGui::Render();
     state_.key_presses.clear();
     vertices_ = ImGui::GetDrawData()->TotalVtxCount;
@@ -122,7 +123,6 @@ void FrameContext::submit(int width, int height) {
     const Color ground = state_.ground;
     glClearColor(part(ground.r), part(ground.g), part(ground.b), 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    copy_kept(state_.layer);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

@@ -71,17 +71,22 @@ void draw_kept(KeptLayer& layer) {
     glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
-void copy_kept(const KeptLayer& layer) {
+void put_kept(KeptLayer& layer) {
     if (layer.shown.empty()) return;
-    GLint target = 0;
-    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, layer.framebuffer);
-    for (const ImVec4& at : layer.shown) {  // OpenGL counts rows from the bottom
-        const auto x0 = static_cast<GLint>(at.x), x1 = static_cast<GLint>(at.z);
-        const auto y0 = layer.height - static_cast<GLint>(at.w), y1 = layer.height - static_cast<GLint>(at.y);
-        glBlitFramebuffer(x0, y0, x1, y1, x0, y0, x1, y1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-    }
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(target));
+    const auto w = static_cast<float>(layer.width), h = static_cast<float>(layer.height);
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    // Nothing lies below, so nothing is blended. A quad, since a driver in software blits on this thread but
+    // draws on its own.
+    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glDisable(GL_BLEND); }, nullptr);
+    push_texture(list, layer.texture);
+    const auto n = static_cast<int>(layer.shown.size());
+    list.PrimReserve(6 * n, 4 * n);
+    for (const ImVec4& at : layer.shown)  // OpenGL counts rows from the bottom
+        list.PrimRectUV({at.x, at.y}, {at.z, at.w}, {at.x / w, 1 - at.y / h}, {at.z / w, 1 - at.w / h},
+                        IM_COL32_WHITE);
+    pop_texture(list);
+    list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { glEnable(GL_BLEND); }, nullptr);
+    layer.shown.clear();
 }
 
 void destroy_kept(KeptLayer& layer) {

@@ -40,10 +40,11 @@ struct KeptLayer {
     std::vector<ImVec4> shown;  // parts shown in this frame: low and high corner in pixels
 };
 void resize_kept(KeptLayer& layer, int width, int height);  // before a frame is built
-// These need a current OpenGL context. Before the frame's own lists are submitted, draw_kept draws new parts
-// on the texture and copy_kept copies the shown parts to the framebuffer that is bound.
+// At the end of a frame: the parts that it shows, behind everything else.
+void put_kept(KeptLayer& layer);
+// These need a current OpenGL context. draw_kept draws new parts on the texture, before the frame's own lists
+// are submitted.
 void draw_kept(KeptLayer& layer);
-void copy_kept(const KeptLayer& layer);
 void destroy_kept(KeptLayer& layer);
 
 struct SurfaceState {

@@ -27,8 +27,8 @@ Volumes volumes_of(const Plan& plan) {
 LayerMask present_types(const Model& m, const LayerTypes& types) {
     const LayerCounts counts = count_layers(m, types, 0, m.layers);
     LayerMask mask = m.mtp_layers > 0 ? LayerMask{1} << types.mtp : 0;
-    for (int t = 0; t < types.size; ++t)
-        if (counts[static_cast<std::size_t>(t)] > 0) mask |= LayerMask{1} << t;
+    for (int t = 0; t < types.size(); ++t)
+        if (counts[t] > 0) mask |= LayerMask{1} << t;
     return mask;
 }
 

@@ -62,8 +62,8 @@ struct Operation {
 class LayerCalls {
   public:
     void add(const Operation& o) {
-        for (std::size_t t = 0; t < calls_.size(); ++t)
-            if (has(o.types, static_cast<int>(t))) calls_[t] += o.calls;
+        for (LayerMask m = o.types; m != 0; m &= m - 1)
+            calls_[static_cast<std::size_t>(std::countr_zero(m))] += o.calls;
     }
     [[nodiscard]] double most() const { return *std::max_element(calls_.begin(), calls_.end()); }
 

@@ -28,7 +28,7 @@ double CommRows::query_bytes(const LayerType& type, bool output) const {
 
 void CommRows::context_parallel() {
     LayerMask seen = 0;
-    for (int t = 0; t < types_.size; ++t) {
+    for (int t = 0; t < types_.size(); ++t) {
         const LayerType& type = types_[t];
         if (has(seen, t) || type.mixer == MixerKind::none) continue;
         mixers_ = types_.where([&](const LayerType& other) {

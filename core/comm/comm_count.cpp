@@ -12,11 +12,11 @@ namespace {
 // What a device runs, all of its chunks together.
 ChunkLayers layers_of(const Stages& stages, int device) {
     ChunkLayers sum;
+    sum.types.resize(stages.types), sum.again.resize(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         sum.dense += k.dense, sum.moe += k.moe;
-        for (std::size_t t = 0; t < sum.types.size(); ++t)
-            sum.types[t] += k.types[t], sum.again[t] += k.again[t];
+        for (int t = 0; t < stages.types; ++t) sum.types[t] += k.types[t], sum.again[t] += k.again[t];
         sum.first |= k.first, sum.last |= k.last;
     }
     return sum;
@@ -71,18 +71,22 @@ void find_busiest(const Plan& plan, Comm& out) {
         used = static_cast<double>(m.moe->top_k) / std::max(local, 1.0);
     }
     double most = -1;
+    int copies = 0;  // of the embedding, on this device
     for (int d = 0; d < out.stages.devices; ++d) {
+        if (repeats_previous(out.stages, d)) {
+            out.embedding_copies += copies;
+            continue;
+        }
         const StageContents contents = contents_of(m, out.stages, d);
-        out.embedding_copies += copies_embedding(m, contents) ? 1 : 0;
-        if (repeats_previous(out.stages, d)) continue;
+        copies = copies_embedding(m, contents) ? 1 : 0;
+        out.embedding_copies += copies;
         const StageNumbers held = numbers_of(m, h, contents);
         if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
         const ChunkLayers sum = layers_of(out.stages, d);
         double work = 0;
-        for (int t = 0; t < h.types; ++t)
-            work +=
-                sum.types[static_cast<std::size_t>(t)] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
+        for (int t = 0; t < h.layer.size(); ++t)
+            work += sum.types[t] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
         if (work <= most) continue;
         most = work;
         out.busiest_device = d;
@@ -110,13 +114,8 @@ void count_row(const Comm& comm, double runs, Operation& o) {
 double sync_points(const Plan& plan, const Comm& comm) {
     const LayerTypes types = layer_types(plan.model);
     const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);
-    // Of each type, layers that run again: a stage of which there are two copies counts once.
-    std::array<double, kMostLayerTypes> again{};
-    for (std::size_t t = 0; t < static_cast<std::size_t>(types.size); ++t) {
-        double all = 0, repeated = 0;
-        for (const ChunkLayers& k : comm.stages.chunk) all += k.types[t], repeated += k.again[t];
-        again[t] = all > 0 ? counts[t] * repeated / all : 0;
-    }
+    const PerType<double> share =
+        plan.training.recompute.any() ? shares_again(comm.stages) : PerType<double>(types.size());
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
@@ -124,8 +123,8 @@ double sync_points(const Plan& plan, const Comm& comm) {
             points += o.calls * sum_of(counts, o.types);
             continue;
         }
-        for (int t = 0; t < types.size; ++t)
-            if (has(o.types, t)) points += o.calls * again[static_cast<std::size_t>(t)];
+        for (int t = 0; t < types.size(); ++t)
+            if (has(o.types, t)) points += o.calls * counts[t] * share[t];
     }
     return points;
 }

@@ -12,10 +12,10 @@ double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const St
 
 // The layer that is shown as one of the stage: a MoE layer where it has one, of these the one of most layers.
 int shown_type(const MemoryCosts& c, const StageMemory& s) {
-    int best = s.moe_layers > 0 || c.types.size == 1 ? c.types.size - 1 : 0;
+    int best = s.moe_layers > 0 || c.types.size() == 1 ? c.types.size() - 1 : 0;
     std::uint32_t most = 0;
-    for (int t = 0; t < c.types.size; ++t) {
-        const std::uint32_t n = s.types[static_cast<std::size_t>(t)];
+    for (int t = 0; t < c.types.size(); ++t) {
+        const std::uint32_t n = s.types[t];
         if (c.types[t].is_moe() == (s.moe_layers > 0) && n > most) most = n, best = t;
     }
     return best;
@@ -42,7 +42,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.parameters = kept_back(s.parameters, away.parameters, s.host);
     s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
     const int shown = shown_type(c, s);
-    const bool again = s.again[static_cast<std::size_t>(shown)] > 0;
+    const bool again = s.again[shown] > 0;
     s.activations_per_layer = whole(again ? c.of(shown).kept : c.of(shown).all);
     const BufferRange b = fixed_buffers(plan, c, s);
     s.buffers_low = b.low;
@@ -58,11 +58,17 @@ double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory
     return static_cast<double>(s.mtp_layers) * (kept + c.mtp.kept);
 }
 
-void fill_activations(const Plan& plan, const MemoryCosts& c, double in_flight, StageMemory& s) {
-    s.in_flight = in_flight;
+// Of the layers of a stage, one micro-batch.
+double layer_activations(const MemoryCosts& c, const StageMemory& s) {
     double kept = -static_cast<double>(s.skipped) * c.layer_input();
     c.each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
     c.each_type(s.again, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
+    return kept;
+}
+
+// `kept`: of one micro-batch.
+void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, double in_flight, StageMemory& s) {
+    s.in_flight = in_flight;
     s.layer_activations = whole(kept * in_flight / c.shards.copies);
     const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
     if (away > 0)
@@ -94,30 +100,29 @@ void Memory::clear() {
 
 void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
                     const std::vector<double>& in_flight, Memory& out) {
-    out.clear();
     out.hbm = plan.cluster.gpu.hbm_bytes;
-    if (stages.chunk.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp)) return;
+    out.peak_stage = 0;
+    if (stages.chunk.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp))
+        return out.stage.clear();
 
     const MemoryCosts costs = memory_costs(plan, degrees);
     out.stage.resize(in_flight.size());
-    StageContents last;
-    StageMemory fixed;  // of those contents, whatever is in flight
-    double most = 0;
+    StageMemory fixed;  // whatever is in flight
+    double kept = 0, most = 0;
     for (std::size_t d = 0; d < in_flight.size(); ++d) {
         StageMemory& s = out.stage[d];
-        const StageContents own = contents_of(plan.model, stages, static_cast<int>(d));
-        // Middle stages are alike: what they hold is computed once.
-        if (d == 0 || !(own == last)) {
+        if (!repeats_previous(stages, static_cast<int>(d))) {
+            const StageContents own = contents_of(plan.model, stages, static_cast<int>(d));
             fixed = {};
             fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
             fixed.types = own.types, fixed.again = own.again, fixed.skipped = own.skipped;
             fixed.embedding = own.embedding, fixed.head = own.head;
             fill_static(plan, costs, fixed);
-            last = own;
+            kept = layer_activations(costs, fixed);
         }
         s = fixed;
         s.stage = static_cast<int>(d);
-        fill_activations(plan, costs, in_flight[d], s);
+        fill_activations(plan, costs, kept, in_flight[d], s);
         if (const double total = s.total(); d == 0 || total > most) {
             most = total;
             out.peak_stage = static_cast<int>(d);

@@ -21,8 +21,8 @@ struct Unit {
 };
 Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&shard)[2]) {
     Unit u;
-    for (int t = 0; t < c.types.size; ++t) {
-        const bool here = s.types[static_cast<std::size_t>(t)] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
+    for (int t = 0; t < c.types.size(); ++t) {
+        const bool here = s.types[t] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
         if (!here) continue;
         const HeldLayer& layer = c.held.of(t);
         const double n = (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
@@ -40,7 +40,7 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d) {
     double local = 0;
     const TokenCounts tokens = token_counts(plan, d);
     const LayerTypes types = layer_types(plan.model);
-    for (int t = 0; t < types.size; ++t) {
+    for (int t = 0; t < types.size(); ++t) {
         double own = 0;
         visit_layer(plan, d, types[t], [&](const Activation& a) {
             if (a.name == "attention.k" || a.name == "attention.v") own += bytes_of(a, tokens);

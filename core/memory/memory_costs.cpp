@@ -77,8 +77,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
     c.gradient = gradient_bytes(plan.training);
     c.optimizer = optimizer_bytes(plan.training);
     c.shards = shards_of(plan, degrees);
-    for (int t = 0; t < c.types.size; ++t)
-        c.layer[static_cast<std::size_t>(t)] = layer_sums(plan, degrees, c.types[t]);
+    for (const LayerType& type : c.types.type) c.layer.push_back(layer_sums(plan, degrees, type));
     c.head = layer_sums(plan, degrees, LayerKind::head);
     c.embedding = layer_sums(plan, degrees, LayerKind::embedding);
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, LayerKind::mtp);
@@ -95,10 +94,10 @@ StageContents contents_of(const StageMemory& stage) {
 
 int usual_type(const Model& model, const LayerTypes& types, bool moe) {
     const LayerCounts counts = count_layers(model, types, 0, model.layers);
-    int best = moe ? types.size - 1 : 0;
+    int best = moe ? types.size() - 1 : 0;
     std::int64_t most = -1;
-    for (int t = 0; t < types.size; ++t) {
-        const auto n = static_cast<std::int64_t>(counts[static_cast<std::size_t>(t)]);
+    for (int t = 0; t < types.size(); ++t) {
+        const auto n = static_cast<std::int64_t>(counts[t]);
         if (types[t].is_moe() == moe && n > most) most = n, best = t;
     }
     return best;

@@ -12,20 +12,19 @@ struct MemoryCosts {
     StateBytes parameter, gradient, optimizer;
     StateShards shards;
     LayerTypes types;
-    std::array<LayerSums, kMostLayerTypes> layer;  // of each type
+    PerType<LayerSums> layer;  // of each type
     LayerSums head, embedding, mtp;
-    [[nodiscard]] const LayerSums& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
+    [[nodiscard]] const LayerSums& of(int type) const { return layer[type]; }
     // sum(layers of a type, its LayerSums) over the stage's types.
     template <typename F>
     void each_type(const LayerCounts& counts, F&& sum) const {
-        for (int t = 0; t < types.size; ++t)
-            if (counts[static_cast<std::size_t>(t)] > 0)
-                sum(static_cast<double>(counts[static_cast<std::size_t>(t)]), of(t));
+        for (int t = 0; t < types.size(); ++t)
+            if (counts[t] > 0) sum(static_cast<double>(counts[t]), of(t));
     }
     // The input of a layer: as wide in all types.
     [[nodiscard]] double layer_input() const {
         double most = 0;
-        for (int t = 0; t < types.size; ++t) most = std::max(most, of(t).input);
+        for (int t = 0; t < types.size(); ++t) most = std::max(most, of(t).input);
         return most;
     }
 };

@@ -78,19 +78,18 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
         e.substituted += sentence(more ? " + " : "", n, " · ", memory_text(bytes));
     };
     const LayerCounts once = s.once();
-    for (std::size_t t = 0; t < static_cast<std::size_t>(c.types.size); ++t) {
-        const int type = static_cast<int>(t);
+    for (int type = 0; type < c.types.size(); ++type) {
         const bool pattern = !plan.model.pattern.empty(), moe = c.types[type].is_moe();
         const std::string kind = pattern ? words_of(c.types[type]) + " layers"
                                  : moe   ? "MoE layers"
                                          : "layers";
         const std::string mark = pattern ? std::to_string(type) : moe ? "moe" : "";
         const std::string symbol = mark.empty() ? "A" : "A_" + mark;
-        const bool both = once[t] > 0 && s.again[t] > 0;
-        layers(sentence(kind, " · ", symbol), once[t], c.of(type).all);
+        const bool both = once[type] > 0 && s.again[type] > 0;
+        layers(sentence(kind, " · ", symbol), once[type], c.of(type).all);
         layers(both ? sentence("recomputed ", kind, " · ", symbol, mark.empty() ? "_again" : ", again")
                     : sentence(kind, " · ", symbol),
-               s.again[t], c.of(type).kept);
+               s.again[type], c.of(type).kept);
     }
     if (s.skipped > 0) {
         e.formula += " − inputs not kept";

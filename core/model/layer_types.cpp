@@ -53,9 +53,8 @@ LayerType type_of_run(const Model& m, const LayerRun& r) {
 }
 
 int index_of(const LayerTypes& types, const LayerType& type) {
-    const auto begin = types.type.begin(), end = begin + types.size;
-    const auto at = std::find(begin, end, type);
-    return at == end ? -1 : static_cast<int>(at - begin);
+    const LayerType* const at = std::find(types.type.begin(), types.type.end(), type);
+    return at == types.type.end() ? -1 : static_cast<int>(at - types.type.begin());
 }
 
 // How many of the layers before `layer` are MoE, without a pattern.
@@ -79,7 +78,7 @@ void add_before(const Model& model, const LayerTypes& types, std::int64_t end, b
         const std::int64_t n = whole * count + part;
         if (n == 0) continue;
         const int t = std::max(index_of(types, type_of_run(model, r)), 0);
-        std::uint32_t& sum = out[static_cast<std::size_t>(t)];
+        std::uint32_t& sum = out[t];
         sum = subtract ? sum - static_cast<std::uint32_t>(n) : sum + static_cast<std::uint32_t>(n);
     }
 }
@@ -90,26 +89,25 @@ LayerTypes layer_types(const Model& model) {
     LayerTypes types;
     const LayerFfn mtp = model.moe && !model.mtp_dense ? LayerFfn::moe : LayerFfn::dense;
     if (model.pattern.empty()) {
-        types.type[0] = plain_type(model, LayerFfn::dense);
-        types.size = 1;
-        if (model.moe) types.type[1] = plain_type(model, LayerFfn::moe), types.size = 2;
+        types.type.push_back(plain_type(model, LayerFfn::dense));
+        if (model.moe) types.type.push_back(plain_type(model, LayerFfn::moe));
         types.mtp = mtp == LayerFfn::moe ? 1 : 0;
         return types;
     }
     const auto add = [&](const LayerType& t) {
         const int at = index_of(types, t);
         if (at >= 0) return at;
-        if (types.size == kMostLayerTypes) {
+        if (types.size() == kMostLayerTypes) {
             types.complete = false;
             return 0;
         }
-        types.type[static_cast<std::size_t>(types.size)] = t;
-        return types.size++;
+        types.type.push_back(t);
+        return types.size() - 1;
     };
     for (const LayerRun& r : model.pattern) add(type_of_run(model, r));
     if (model.mtp_layers <= 0) return types;
     for (const MixerKind mixer : {MixerKind::full, MixerKind::window})
-        for (int t = 0; t < types.size; ++t)
+        for (int t = 0; t < types.size(); ++t)
             if (types[t].mixer == mixer && types[t].ffn == mtp) {
                 types.mtp = t;
                 return types;
@@ -130,13 +128,13 @@ std::string words_of(const LayerType& type) {
 }
 
 LayerCounts count_layers(const Model& model, const LayerTypes& types, std::int64_t begin, std::int64_t end) {
-    LayerCounts counts{};
+    LayerCounts counts(types.size());
     begin = std::max<std::int64_t>(begin, 0);
     if (end <= begin) return counts;
     if (model.pattern.empty()) {
         const std::int64_t moe = plain_moe_before(model, end) - plain_moe_before(model, begin);
         counts[0] = static_cast<std::uint32_t>(end - begin - moe);
-        counts[1] = static_cast<std::uint32_t>(moe);
+        if (model.moe) counts[1] = static_cast<std::uint32_t>(moe);
         return counts;
     }
     add_before(model, types, end, false, counts);

@@ -2,17 +2,17 @@
 // alike and for those with a pattern.
 #pragma once
 
+#include "core/model/per_type.h"
 #include "core/plan/plan.h"
 
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 
 namespace pentamesh {
 
-inline constexpr int kMostLayerTypes = 24;
 using LayerMask = std::uint32_t;  // bit t: of type t
-using LayerCounts = std::array<std::uint32_t, kMostLayerTypes>;
+using LayerCounts = PerType<std::uint32_t>;
 
 // One kind of layer with every size of its own filled in.
 struct LayerType {
@@ -31,20 +31,20 @@ struct LayerType {
 
 // Without a pattern type 0 is the layer with a dense MLP and type 1, where there are experts, the MoE layer.
 struct LayerTypes {
-    std::array<LayerType, kMostLayerTypes> type;
-    int size = 0;
+    PerType<LayerType> type;
     // Whose tensors a multi-token-prediction layer has: attention over all keys where any layer has that, and
     // experts where the model has any and `mtp_dense` does not say otherwise.
     int mtp = 0;
     bool complete = true;  // false: a pattern of more kinds than can be held; those beyond are left out
 
-    [[nodiscard]] const LayerType& operator[](int t) const { return type[static_cast<std::size_t>(t)]; }
-    [[nodiscard]] LayerMask all() const { return (LayerMask{1} << size) - 1; }
+    [[nodiscard]] int size() const { return type.size(); }
+    [[nodiscard]] const LayerType& operator[](int t) const { return type[t]; }
+    [[nodiscard]] LayerMask all() const { return (LayerMask{1} << size()) - 1; }
     // The types that `wanted` is true of.
     template <typename F>
     [[nodiscard]] LayerMask where(F&& wanted) const {
         LayerMask mask = 0;
-        for (int t = 0; t < size; ++t)
+        for (int t = 0; t < size(); ++t)
             if (wanted((*this)[t])) mask |= LayerMask{1} << t;
         return mask;
     }
@@ -70,8 +70,7 @@ struct LayerTypes {
 // Layers of a mask.
 [[nodiscard]] inline double sum_of(const LayerCounts& counts, LayerMask mask) {
     double n = 0;
-    for (int t = 0; t < kMostLayerTypes; ++t)
-        if (has(mask, t)) n += counts[static_cast<std::size_t>(t)];
+    for (; mask != 0; mask &= mask - 1) n += counts[std::countr_zero(mask)];
     return n;
 }
 

@@ -76,18 +76,17 @@ struct HeldLayer {
     bool operator==(const HeldLayer&) const = default;
 };
 struct HeldNumbers {
-    std::array<HeldLayer, kMostLayerTypes> layer;  // of one layer of each type
-    Numbers embedding, head, mtp;                  // mtp: besides a whole layer
-    double word_embedding = 0;  // the part of `embedding` that a tied head or an MTP layer needs too
-    int types = 0;
+    PerType<HeldLayer> layer;      // of one layer of each type
+    Numbers embedding, head, mtp;  // mtp: besides a whole layer
+    double word_embedding = 0;     // the part of `embedding` that a tied head or an MTP layer needs too
     int mtp_type = 0;
-    [[nodiscard]] const HeldLayer& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
+    [[nodiscard]] const HeldLayer& of(int type) const { return layer[type]; }
     bool operator==(const HeldNumbers&) const = default;
 };
 [[nodiscard]] inline HeldNumbers held_numbers(const Model& model, const LayerTypes& types,
                                               const Degrees& degrees) {
     HeldNumbers h;
-    h.types = types.size;
+    h.layer.resize(types.size());
     h.mtp_type = types.mtp;
     visit_tensors(model, types, [&](const Tensor& t) {
         const double n = numbers_held(t, degrees);
@@ -102,8 +101,8 @@ struct HeldNumbers {
         };
         if (t.types == 0)
             add(t.place == Place::embedding ? h.embedding : t.place == Place::head ? h.head : h.mtp);
-        for (int k = 0; k < types.size; ++k) {
-            HeldLayer& layer = h.layer[static_cast<std::size_t>(k)];
+        for (int k = 0; k < types.size(); ++k) {
+            HeldLayer& layer = h.layer[k];
             if (has(t.types, k)) add(t.per_expert ? layer.experts : layer.dense);
         }
         if (t.place == Place::embedding && t.cut == TpCut::vocab) h.word_embedding = n;

@@ -35,7 +35,7 @@ std::int64_t moe_layers(const Model& model) {
 }
 
 std::int64_t times(const Model& model, Place place) {
-    const std::int64_t moe = moe_layers(model), mtp = std::max<std::int64_t>(model.mtp_layers, 0);
+    const std::int64_t mtp = std::max<std::int64_t>(model.mtp_layers, 0);
     const bool mtp_moe = model.moe && !model.mtp_dense;
     switch (place) {
     case Place::embedding:
@@ -43,24 +43,25 @@ std::int64_t times(const Model& model, Place place) {
     case Place::mtp: return mtp;
     case Place::some_layers:
     case Place::every_layer: return model.layers + mtp;
-    case Place::moe_layer: return moe + (mtp_moe ? mtp : 0);
-    case Place::dense_layer: return model.layers - moe + (mtp_moe ? 0 : mtp);
+    case Place::moe_layer: return moe_layers(model) + (mtp_moe ? mtp : 0);
+    case Place::dense_layer: return model.layers - moe_layers(model) + (mtp_moe ? 0 : mtp);
     }
     return 0;
 }
 
-std::int64_t times(const Model& model, const LayerTypes& types, const Tensor& tensor) {
+std::int64_t times(const Model& model, const LayerTypes& types, const LayerCounts& counts,
+                   const Tensor& tensor) {
     if (tensor.types == 0) return times(model, tensor.place);
-    const auto layers =
-        static_cast<std::int64_t>(sum_of(count_layers(model, types, 0, model.layers), tensor.types));
+    const auto layers = static_cast<std::int64_t>(sum_of(counts, tensor.types));
     return layers + (has(tensor.types, types.mtp) ? std::max<std::int64_t>(model.mtp_layers, 0) : 0);
 }
 
 void list_tensors(const Model& model, std::vector<Tensor>& out) {
     out.clear();
     const LayerTypes types = layer_types(model);
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
     visit_tensors(model, types, [&](const Tensor& t) {
-        if (times(model, types, t) > 0) out.push_back(t);
+        if (times(model, types, counts, t) > 0) out.push_back(t);
     });
 }
 

@@ -65,7 +65,8 @@ struct Tensor {
 // How often layers of a place, or a tensor, stand in the whole model; those of layers once more per mtp
 // layer.
 [[nodiscard]] std::int64_t times(const Model& model, Place place);
-[[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const Tensor& tensor);
+[[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const LayerCounts& counts,
+                                 const Tensor& tensor);
 
 // All tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
 void list_tensors(const Model& model, std::vector<Tensor>& out);

@@ -56,7 +56,7 @@ class TensorVisitor {
     template <typename Part, typename List>
     void each_alike(Part&& part_of, List&& list) {
         LayerMask seen = 0;
-        for (int t = 0; t < types_.size; ++t) {
+        for (int t = 0; t < types_.size(); ++t) {
             if (has(seen, t)) continue;
             const LayerType part = part_of(types_[t]);
             mask_ = types_.where([&](const LayerType& other) { return part_of(other) == part; });

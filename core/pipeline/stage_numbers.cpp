@@ -10,8 +10,8 @@ bool copies_embedding(const Model& model, const StageContents& contents) {
 StageNumbers numbers_of(const Model& model, const HeldNumbers& held, const StageContents& contents) {
     StageNumbers n;
     const auto mtp = static_cast<double>(contents.mtp_layers);
-    for (int t = 0; t < held.types; ++t) {
-        const double layers = contents.types[static_cast<std::size_t>(t)] + (t == held.mtp_type ? mtp : 0);
+    for (int t = 0; t < held.layer.size(); ++t) {
+        const double layers = contents.types[t] + (t == held.mtp_type ? mtp : 0);
         n.dense.add(held.of(t).dense, layers);
         n.experts.add(held.of(t).experts, layers);
     }

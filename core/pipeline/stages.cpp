@@ -3,6 +3,8 @@
 #include "core/model/model.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace pentamesh {
@@ -12,9 +14,9 @@ namespace {
 void find_again(const Plan& plan, const LayerTypes& types, std::int64_t begin, std::int64_t end,
                 ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
-    if (!r.any()) return;
+    if (!r.any()) return k.again.resize(types.size());
     const std::int64_t last = r.some_layers() ? std::min(saturating_sum(begin, r.layers), end) : end;
-    k.again = count_layers(plan.model, types, begin, last);
+    k.again = last == end ? k.types : count_layers(plan.model, types, begin, last);
     const std::int64_t again = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
     const std::int64_t units = (again + unit - 1) / unit;
     k.skipped = static_cast<double>(again - units);
@@ -26,9 +28,16 @@ void add_mtp(const Plan& plan, const LayerTypes& types, ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
     k.mtp = static_cast<double>(plan.model.mtp_layers);
     k.mtp_again = r.any() && !r.some_layers() ? k.mtp : 0;
-    const auto type = static_cast<std::size_t>(types.mtp);
-    k.types[type] += static_cast<std::uint32_t>(k.mtp);
-    k.again[type] += static_cast<std::uint32_t>(k.mtp_again);
+    k.types[types.mtp] += static_cast<std::uint32_t>(k.mtp);
+    k.again[types.mtp] += static_cast<std::uint32_t>(k.mtp_again);
+}
+
+// From this layer on all are of one type; none: beyond the last.
+std::int64_t first_alike(const Model& m) {
+    if (!m.pattern.empty()) return std::numeric_limits<std::int64_t>::max();
+    if (!m.moe) return 0;
+    return m.moe->every <= 1 ? std::max<std::int64_t>(m.moe->first_dense_layers, 0)
+                             : std::numeric_limits<std::int64_t>::max();
 }
 
 std::int64_t chunk_count(const Layout& l) {
@@ -72,15 +81,16 @@ ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches) {
 
 void Stages::clear() {
     devices = chunks = 1;
+    types = 0, mtp_type = 0;
     chunk.clear();
+    repeats.clear();
     first_layer.clear();
 }
 
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     const Model& m = plan.model;
-    out.clear();
     layers_of_chunks(plan, out.first_layer);
-    if (out.first_layer.empty()) return;
+    if (out.first_layer.empty()) return out.clear();
     // Running sum, from the layers of each virtual stage to the first of each.
     std::int64_t sum = 0;
     for (std::int64_t& layers : out.first_layer) sum = saturating_sum(sum, std::exchange(layers, sum));
@@ -92,13 +102,29 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     const std::int64_t* const first_layer = out.first_layer.data();
     ChunkLayers* k = out.chunk.data();
     const LayerTypes types = layer_types(m);
+    out.types = types.size(), out.mtp_type = types.mtp;
+    out.repeats.assign(static_cast<std::size_t>(out.devices), false);
     const LayerMask moe_types = types.moe();
     const std::int64_t mtp_stage =
         std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages - 1), 0, virtual_stages - 1);
+    // Most chunks hold as many layers, all of one type: they are laid once and copied.
+    const std::int64_t alike_from = first_alike(m);
+    const ChunkLayers* usual = nullptr;
+    std::int64_t usual_layers = 0;
+    int usual_before = 0;  // chunks of the device before that are copies of it
     for (int d = 0; d < out.devices; ++d) {
+        int usual_here = 0;
         for (int c = 0; c < out.chunks; ++c, ++k) {
             const int stage = stage_of(shape, d, c);
             const std::int64_t begin = first_layer[stage], end = first_layer[stage + 1];
+            const bool between = stage != 0 && stage != virtual_stages - 1 && stage != mtp_stage;
+            const bool alike = between && begin >= alike_from;
+            if (alike && usual && end - begin == usual_layers) {
+                *k = *usual;
+                ++usual_here;
+                continue;
+            }
+            *k = {};
             k->types = count_layers(m, types, begin, end);
             k->first = stage == 0;
             k->last = stage == virtual_stages - 1;
@@ -106,19 +132,42 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
             if (stage == mtp_stage) add_mtp(plan, types, *k);
             k->moe = sum_of(k->types, moe_types);
             k->dense = sum_of(k->types, types.all() & ~moe_types);
+            if (alike && !usual) usual = k, usual_layers = end - begin, ++usual_here;
         }
+        const bool copied = usual_here == out.chunks && usual_before == out.chunks;
+        const ChunkLayers* const end = k;
+        if (d > 0)
+            out.repeats[static_cast<std::size_t>(d)] =
+                copied || std::equal(end - out.chunks, end, end - std::ptrdiff_t{2} * out.chunks);
+        usual_before = usual_here;
     }
 }
 
-bool repeats_previous(const Stages& stages, int device) {
-    if (device == 0) return false;
-    const auto here = stages.chunk.begin() + device * stages.chunks;
-    return std::equal(here, here + stages.chunks, here - stages.chunks);
+namespace {
+// Prediction layers among them.
+void add_types(const Stages& stages, int device, LayerCounts& types, LayerCounts& again) {
+    types.assign(stages.types), again.assign(stages.types);
+    for (int c = 0; c < stages.chunks; ++c) {
+        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        for (int t = 0; t < stages.types; ++t) types[t] += k.types[t], again[t] += k.again[t];
+    }
+}
+}  // namespace
+
+PerType<double> shares_again(const Stages& stages) {
+    PerType<double> all(stages.types), again(stages.types);
+    LayerCounts own, own_again;
+    for (int d = 0; d < stages.devices; ++d) {
+        if (!repeats_previous(stages, d)) add_types(stages, d, own, own_again);
+        for (int t = 0; t < stages.types; ++t) all[t] += own[t], again[t] += own_again[t];
+    }
+    for (int t = 0; t < stages.types; ++t) again[t] = all[t] > 0 ? again[t] / all[t] : 0;
+    return again;
 }
 
 StageContents contents_of(const Model& model, const Stages& stages, int device) {
     StageContents s;
-    const LayerTypes types = layer_types(model);
+    s.types.resize(stages.types), s.again.resize(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
         const auto mtp = static_cast<std::int64_t>(k.mtp);
@@ -126,9 +175,9 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
         s.layers += static_cast<std::int64_t>(k.layers()) - mtp;
         s.moe_layers += static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp);
         s.mtp_layers += mtp;
-        for (std::size_t t = 0; t < s.types.size(); ++t) s.types[t] += k.types[t], s.again[t] += k.again[t];
-        s.types[static_cast<std::size_t>(types.mtp)] -= static_cast<std::uint32_t>(mtp);
-        s.again[static_cast<std::size_t>(types.mtp)] -= static_cast<std::uint32_t>(k.mtp_again);
+        for (int t = 0; t < stages.types; ++t) s.types[t] += k.types[t], s.again[t] += k.again[t];
+        s.types[stages.mtp_type] -= static_cast<std::uint32_t>(mtp);
+        s.again[stages.mtp_type] -= static_cast<std::uint32_t>(k.mtp_again);
         s.embedding |= k.first;
         s.head |= k.last;
     }

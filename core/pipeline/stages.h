@@ -17,8 +17,8 @@ inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 // head behind the last, the multi-token-prediction layers there or in the chunk that the layout names.
 struct ChunkLayers {
     double dense = 0, moe = 0;      // multi-token-prediction layers are counted among them
-    LayerCounts types{};            // the same layers by type
-    LayerCounts again{};            // how many of these run again in the backward (training.recompute)
+    LayerCounts types;              // the same layers by type
+    LayerCounts again;              // how many of these run again in the backward (training.recompute)
     double mtp = 0, mtp_again = 0;  // the prediction layers among them, and among those run again
     double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
@@ -30,6 +30,8 @@ struct Stages {
     int devices = 1, chunks = 1;
     std::vector<ChunkLayers> chunk;         // [device * chunks + c]
     std::vector<std::int64_t> first_layer;  // of each virtual stage in model order, and the end of the last
+    std::vector<bool> repeats;              // by device: it runs the same as the one before it
+    int types = 0, mtp_type = 0;            // LayerTypes::size() and mtp
     void clear();
     bool operator==(const Stages&) const = default;
 };
@@ -45,13 +47,19 @@ void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
 // Whether a device runs the same as the one before it: most do, and cost the same.
-[[nodiscard]] bool repeats_previous(const Stages& stages, int device);
+[[nodiscard]] inline bool repeats_previous(const Stages& stages, int device) {
+    return stages.repeats[static_cast<std::size_t>(device)];
+}
+
+// Of each type the share of its layers that run again in the backward. A stage of which there are two copies
+// counts once.
+[[nodiscard]] PerType<double> shares_again(const Stages& stages);
 
 // What one device holds, all of its chunks together. `layers` leaves the multi-token-prediction layers out;
 // `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    LayerCounts types{}, again{};  // of `layers`, as in ChunkLayers
+    LayerCounts types, again;  // of `layers`, as in ChunkLayers
     std::int64_t skipped = 0;
     bool embedding = false, head = false;
     bool operator==(const StageContents&) const = default;

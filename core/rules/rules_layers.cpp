@@ -50,7 +50,7 @@ Uncut first_uncut(const Model& m, std::int64_t tp) {
     if (m.pattern.empty()) return {};
     const LayerTypes types = layer_types(m);
     bool linear = false, mamba = false;
-    for (int t = 0; t < types.size; ++t) {
+    for (int t = 0; t < types.size(); ++t) {
         const LayerType& type = types[t];
         linear |= type.mixer == MixerKind::linear;
         mamba |= type.has_mamba();

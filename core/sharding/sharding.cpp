@@ -2,6 +2,8 @@
 
 #include "core/sharding/sharding_rules.h"
 
+#include <utility>
+
 namespace pentamesh {
 
 std::string_view name_of(TensorState state) {
@@ -29,11 +31,12 @@ class Placer {
   public:
     Placer(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment)
         : plan_(plan), mesh_(mesh), state_(state), moment_(moment), types_(layer_types(plan.model)),
-          degrees_(degrees_of(plan, mesh)),
+          counts_(count_layers(plan.model, types_, 0, plan.model.layers)), degrees_(degrees_of(plan, mesh)),
           bytes_(state == TensorState::parameters  ? parameter_bytes(plan.training)
                  : state == TensorState::gradients ? gradient_bytes(plan.training)
                                                    : optimizer_bytes(plan.training)) {}
 
+    [[nodiscard]] const LayerTypes& types() const { return types_; }
     Placement operator()(const Tensor& t) const {
         Placement p;
         p.name = t.name;
@@ -42,7 +45,7 @@ class Placer {
         p.state = state_;
         p.moment = moment_;
         p.expert = t.per_expert;
-        p.layers = times(plan_.model, types_, t);
+        p.layers = times(plan_.model, types_, counts_, t);
         p.types = t.types;
         p.dims = {t.per_expert ? Dim::experts : Dim::none, Dim::rows, t.cols > 1 ? Dim::columns : Dim::none};
         const LocalShape local = local_shape(t, degrees_);
@@ -132,6 +135,7 @@ class Placer {
     TensorState state_;
     Moment moment_;
     LayerTypes types_;
+    LayerCounts counts_;
     Degrees degrees_;
     StateBytes bytes_;
 };
@@ -146,9 +150,9 @@ void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Mome
         return;
     }
     const Placer place(plan, mesh, state, moment);
-    const LayerTypes types = layer_types(plan.model);
-    visit_tensors(plan.model, types, [&](const Tensor& t) {
-        if (times(plan.model, types, t) > 0) out.push_back(place(t));
+    visit_tensors(plan.model, place.types(), [&](const Tensor& t) {
+        Placement p = place(t);
+        if (p.layers > 0) out.push_back(std::move(p));
     });
 }
 

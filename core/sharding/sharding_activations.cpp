@@ -28,7 +28,8 @@ class ActivationPlacer {
   public:
     ActivationPlacer(const Plan& plan, const Mesh& mesh, Moment moment, std::vector<Placement>& out)
         : plan_(plan), mesh_(mesh), moment_(moment), degrees_(degrees_of(plan, mesh)),
-          tokens_(token_counts(plan, degrees_)), types_(layer_types(plan.model)), out_(out) {}
+          tokens_(token_counts(plan, degrees_)), types_(layer_types(plan.model)),
+          counts_(count_layers(plan.model, types_, 0, plan.model.layers)), out_(out) {}
 
     void run() {
         each(LayerKind::embedding, [](std::string_view) { return Place::embedding; });
@@ -44,13 +45,12 @@ class ActivationPlacer {
     void layers() {
         const Model& m = plan_.model;
         LayerMask present = 0;
-        const LayerCounts counts = count_layers(m, types_, 0, m.layers);
-        for (int t = 0; t < types_.size; ++t) {
+        for (int t = 0; t < types_.size(); ++t) {
             const bool of_mtp = m.mtp_layers > 0 && t == types_.mtp;
-            if (counts[static_cast<std::size_t>(t)] > 0 || of_mtp) present |= LayerMask{1} << t;
+            if (counts_[t] > 0 || of_mtp) present |= LayerMask{1} << t;
         }
         const std::size_t first = out_.size();
-        for (int t = 0; t < types_.size; ++t) {
+        for (int t = 0; t < types_.size(); ++t) {
             if (!has(present, t)) continue;
             mask_ = LayerMask{1} << t;
             visit_layer(plan_, degrees_, types_[t], [&](const Activation& a) {
@@ -82,7 +82,7 @@ class ActivationPlacer {
                                                             : Place::some_layers;
         Tensor t;
         t.place = p.place, t.types = p.types;
-        p.layers = times(plan_.model, types_, t);
+        p.layers = times(plan_.model, types_, counts_, t);
     }
 
     template <typename PlaceOf>
@@ -238,6 +238,7 @@ class ActivationPlacer {
     Degrees degrees_;
     TokenCounts tokens_;
     LayerTypes types_;
+    LayerCounts counts_;
     LayerMask mask_ = 0;  // of the layers that are being listed
     std::vector<Placement>& out_;
 };

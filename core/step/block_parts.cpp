@@ -16,12 +16,11 @@ void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& w
     out.assign(stages.chunk.size(), {});
     for (std::size_t i = 0; i < out.size(); ++i) {
         const ChunkLayers& k = stages.chunk[i];
-        for (int t = 0; t < work.times.types; ++t) {
-            const auto type = static_cast<std::size_t>(t);
+        for (int t = 0; t < work.times.layer.size(); ++t) {
             const LayerWork& layer = work.of(t);
-            out[i].comm.add(layer.comm, k.types[type]);
-            out[i].comm.add(layer.again, k.again[type]);
-            out[i].recompute += layer.recompute.input_grad * k.again[type];
+            out[i].comm.add(layer.comm, k.types[t]);
+            out[i].comm.add(layer.again, k.again[t]);
+            out[i].recompute += layer.recompute.input_grad * k.again[t];
         }
         if (k.first) out[i].comm.add(work.embedding, 1);
         if (k.last) out[i].comm.add(work.head, 1);

@@ -408,8 +408,7 @@ double product_time(const Rates& r, const Product& p, double rate, double operan
 LayerTimes time_layers(const Plan& plan) {
     const LayerTypes types = layer_types(plan.model);
     LayerTimes t;
-    t.types = types.size;
-    for (int k = 0; k < types.size; ++k) t.layer[static_cast<std::size_t>(k)] = Layer(plan, types[k]).time();
+    for (const LayerType& type : types.type) t.layer.push_back(Layer(plan, type).time());
     Layer(plan, types[0]).ends(t);
     return t;
 }

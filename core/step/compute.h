@@ -56,10 +56,9 @@ struct LayerTime {
     bool operator==(const LayerTime&) const = default;
 };
 struct LayerTimes {
-    std::array<LayerTime, kMostLayerTypes> layer;  // by type (layer_types.h)
-    int types = 0;
+    PerType<LayerTime> layer;       // by type (layer_types.h)
     PassTime embedding, head, mtp;  // head with the loss; mtp besides its layer and head
-    [[nodiscard]] const LayerTime& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
+    [[nodiscard]] const LayerTime& of(int type) const { return layer[type]; }
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;

@@ -36,17 +36,17 @@ ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
     ForwardFlops f;
     const double s = static_cast<double>(sequence_length);
     const LayerTypes types = layer_types(m);
+    const LayerCounts counts = count_layers(m, types, 0, m.layers);
     visit_tensors(m, types, [&](const Tensor& t) {
         if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
         double copies = static_cast<double>(t.copies);
         if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
         f.layers += 2 * s * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies
-                    * static_cast<double>(times(m, types, t));
+                    * static_cast<double>(times(m, types, counts, t));
     });
-    const LayerCounts counts = count_layers(m, types, 0, m.layers);
-    for (int t = 0; t < types.size; ++t) {
+    for (int t = 0; t < types.size(); ++t) {
         const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
-        const MixerFlops mixer = mixer_flops(m, types[t], s, counts[static_cast<std::size_t>(t)] + mtp);
+        const MixerFlops mixer = mixer_flops(m, types[t], s, counts[t] + mtp);
         f.attention += mixer.attention, f.masked += mixer.masked, f.layers += mixer.scan;
     }
     f.layers += f.attention;

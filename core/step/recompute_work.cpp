@@ -29,26 +29,15 @@ bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor
     return experts && choice.makes(RecomputeModule::moe);
 }
 
-// Share of the layers of each type that run again.
-using Shares = std::array<double, kMostLayerTypes>;
-Shares shares_again(const Stages& stages) {
-    Shares all{}, again{};
-    for (const ChunkLayers& k : stages.chunk)
-        for (std::size_t t = 0; t < all.size(); ++t) all[t] += k.types[t], again[t] += k.again[t];
-    for (std::size_t t = 0; t < all.size(); ++t) again[t] = all[t] > 0 ? again[t] / all[t] : 0;
-    return again;
-}
-
 }  // namespace
 
 void find_recompute(const Plan& plan, StepWork& work) {
     const RecomputeChoice& choice = plan.training.recompute;
-    for (int t = 0; t < work.times.types; ++t) {
+    for (int t = 0; t < work.times.layer.size(); ++t) {
         const LayerTime& time = work.times.of(t);
-        work.layer[static_cast<std::size_t>(t)].recompute.input_grad =
-            choice.whole_layers() ? time.all.forward
-            : choice.any()        ? module_time(choice, time.module)
-                                  : 0;
+        work.layer[t].recompute.input_grad = choice.whole_layers() ? time.all.forward
+                                             : choice.any()        ? module_time(choice, time.module)
+                                                                   : 0;
     }
 }
 
@@ -57,17 +46,16 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
     const Model& m = plan.model;
     if (!choice.any()) return 0;
     const LayerTypes types = layer_types(m);
-    const Shares share = shares_again(stages);
+    const PerType<double> share = shares_again(stages);
     const auto tokens = static_cast<double>(plan.training.sequence_length);
     const LayerCounts counts = count_layers(m, types, 0, m.layers);
-    Shares again{};  // layers of each type, the prediction layers among them
+    PerType<double> again(types.size());  // layers of each type, the prediction layers among them
     double flops = 0, mtp_again = 0;
-    for (std::size_t t = 0; t < static_cast<std::size_t>(types.size); ++t) {
-        const int type = static_cast<int>(t);
-        const double mtp = type == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
+    for (int t = 0; t < types.size(); ++t) {
+        const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
         again[t] = (counts[t] + mtp) * share[t];
         mtp_again += mtp * share[t];
-        const MixerFlops mixer = mixer_flops(m, types[type], tokens, again[t]);
+        const MixerFlops mixer = mixer_flops(m, types[t], tokens, again[t]);
         if (choice.makes(RecomputeModule::core_attn)) flops += mixer.attention;
         if (choice.whole_layers()) flops += mixer.scan;
     }
@@ -76,8 +64,8 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
         if (!makes_again(choice, m, t)) return;
         double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_again : 0;
         if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
-        for (int k = 0; k < types.size; ++k)
-            if (has(t.types, k)) layers += again[static_cast<std::size_t>(k)];
+        for (int k = 0; k < types.size(); ++k)
+            if (has(t.types, k)) layers += again[k];
         flops += 2 * tokens * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies * layers;
     });
     return flops;
@@ -87,9 +75,9 @@ void wait_for_host(const Plan& plan, StepWork& work) {
     const RecomputeChoice& choice = plan.training.recompute;
     const double launch = plan.cluster.gpu.efficiency.launch_s;
     const double repeats = choice.whole_layers() ? 1 : 0;
-    for (int k = 0; k < work.times.types; ++k) {
-        LayerTime& time = work.times.layer[static_cast<std::size_t>(k)];
-        LayerWork& layer = work.layer[static_cast<std::size_t>(k)];
+    for (int k = 0; k < work.times.layer.size(); ++k) {
+        LayerTime& time = work.times.layer[k];
+        LayerWork& layer = work.layer[k];
         PassTime& t = time.all;
         const double forward = t.forward + layer.comm.sum(Phase::forward);
         const double own = t.input_grad + t.weight_grad + layer.comm.sum(Phase::backward);

@@ -90,16 +90,15 @@ struct Shared {
 // Of one layer type: one Shared for each cover, forward and backward.
 class SharedTable {
   public:
-    explicit SharedTable(int types) : types_(types) {}
+    explicit SharedTable(int types) : table_(types) {}
     Shared& of(int type, Cover cover, bool forward) {
-        return table_[(static_cast<std::size_t>(type) * kCovers + static_cast<std::size_t>(cover)) * 2
-                      + (forward ? 0 : 1)];
+        return table_[type][static_cast<std::size_t>(cover) * 2 + (forward ? 0 : 1)];
     }
     // Calls use(type, its Shared) for the types that make a call.
     template <typename F>
     void each(const Operation& o, F&& use) {
         if (unit_axis(o.group) < 0) return;
-        for (int t = 0; t < types_; ++t)
+        for (int t = 0; t < types(); ++t)
             if (has(o.types, t)) use(t, of(t, cover_of(o), o.phase == Phase::forward));
     }
     // Of an operation's time what is exposed, over the layers of a device.
@@ -108,7 +107,7 @@ class SharedTable {
         double all = 0, exposed = 0, first = -1;
         bool alike = true;
         each(o, [&](int t, const Shared& s) {
-            const double n = layers[static_cast<std::size_t>(t)], share = s.exposed_share();
+            const double n = layers[t], share = s.exposed_share();
             if (first < 0) first = share;
             alike = alike && share == first;
             all += n;
@@ -116,11 +115,10 @@ class SharedTable {
         });
         return alike || all <= 0 ? std::max(first, 0.0) : exposed / all;
     }
-    [[nodiscard]] int types() const { return types_; }
+    [[nodiscard]] int types() const { return table_.size(); }
 
   private:
-    std::array<Shared, kMostLayerTypes * kCovers * 2> table_{};
-    int types_;
+    PerType<std::array<Shared, kCovers * 2>> table_;
 };
 
 void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
@@ -133,7 +131,7 @@ void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
     if (o.unit == Unit::embedding) add(work.embedding, 1);
     if (o.unit == Unit::head) add(work.head, 1);
     shared.each(o, [&](int t, const Shared& s) {
-        LayerWork& own = work.layer[static_cast<std::size_t>(t)];
+        LayerWork& own = work.layer[t];
         add(o.recomputed ? own.again : own.comm, s.exposed_share());
     });
 }
@@ -162,7 +160,7 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
         busy += take(Cover::mlp, flags.tp, room(t.mlp));
         busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
                      room(t.all) - busy);
-        PassTime& own = work.layer[static_cast<std::size_t>(k)].busy;
+        PassTime& own = work.layer[k].busy;
         (forward ? own.forward : own.input_grad) = busy;
     }
 }
@@ -226,8 +224,8 @@ struct ChunkWork {
 
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
-    for (int t = 0; t < w.times.types; ++t) {
-        const double n = k.types[static_cast<std::size_t>(t)], again = k.again[static_cast<std::size_t>(t)];
+    for (int t = 0; t < w.times.layer.size(); ++t) {
+        const double n = k.types[t], again = k.again[t];
         if (n <= 0) continue;
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
@@ -253,10 +251,11 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
 
 void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
                    StepWork& work, TimelineCosts& out) {
-    work = {};
+    work.clear();
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
-    SharedTable shared(work.times.types);
+    work.layer.resize(work.times.layer.size());
+    SharedTable shared(work.times.layer.size());
     time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);
     wait_for_host(plan, work);
@@ -266,8 +265,13 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     out.pair_factor = 1;
     out.slow.clear();
     out.chunk.resize(comm.stages.chunk.size());
+    const auto chunks = static_cast<std::size_t>(comm.stages.chunks);
     for (std::size_t i = 0; i < out.chunk.size(); ++i) {
         const ChunkLayers& k = comm.stages.chunk[i];
+        if (comm.stages.repeats[i / chunks]) {
+            out.chunk[i] = out.chunk[i - chunks];
+            continue;
+        }
         if (i > 0 && k == comm.stages.chunk[i - 1]) {
             out.chunk[i] = out.chunk[i - 1];
             continue;
@@ -296,9 +300,11 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
     Parts p;
     const double runs = runs_of(shape.schedule, work.microbatches);
     p.busy = device_busy(costs, device, stages.chunks) * runs;
+    ChunkWork w;
+    const ChunkLayers* const own = stages.chunk.data() + std::ptrdiff_t{device} * stages.chunks;
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
-        const ChunkWork w = work_of(plan, work, k);
+        const ChunkLayers& k = own[c];
+        if (c == 0 || !(k == own[c - 1])) w = work_of(plan, work, k);
         p.work.compute += w.compute * runs;
         p.work.busy += w.busy * runs;
         p.work.recompute += w.recompute * runs;
@@ -315,14 +321,23 @@ struct DeviceWork {
 
 // What a device computes on average, all micro-batches.
 DeviceWork mean_work(const Plan& plan, const StepWork& work, const Stages& stages, double runs) {
-    DeviceWork sum, chunk;
-    for (std::size_t i = 0; i < stages.chunk.size(); ++i) {
-        if (i == 0 || !(stages.chunk[i] == stages.chunk[i - 1])) {
-            const ChunkWork w = work_of(plan, work, stages.chunk[i]);
-            chunk = {w.compute.total(), w.recompute};
+    DeviceWork sum, device;
+    for (int d = 0; d < stages.devices; ++d) {
+        if (!repeats_previous(stages, d)) {
+            device = {};
+            DeviceWork chunk;
+            const ChunkLayers* const own = stages.chunk.data() + std::ptrdiff_t{d} * stages.chunks;
+            for (int c = 0; c < stages.chunks; ++c) {
+                if (c == 0 || !(own[c] == own[c - 1])) {
+                    const ChunkWork w = work_of(plan, work, own[c]);
+                    chunk = {w.compute.total(), w.recompute};
+                }
+                device.compute += chunk.compute;
+                device.recompute += chunk.recompute;
+            }
         }
-        sum.compute += chunk.compute;
-        sum.recompute += chunk.recompute;
+        sum.compute += device.compute;
+        sum.recompute += device.recompute;
     }
     const double share = runs / stages.devices;
     return {sum.compute * share, sum.recompute * share};

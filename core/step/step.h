@@ -59,11 +59,17 @@ struct LayerWork {
 // What a step is made of before a schedule orders it. Units as in comm.h.
 struct StepWork {
     LayerTimes times;
-    std::array<LayerWork, kMostLayerTypes> layer;  // by type (layer_types.h)
+    PerType<LayerWork> layer;  // by type (layer_types.h)
     UnitComm embedding, head;
     double send_s = 0;        // one message to a neighbouring stage
     double microbatches = 0;  // per step and replica
-    [[nodiscard]] const LayerWork& of(int type) const { return layer[static_cast<std::size_t>(type)]; }
+    [[nodiscard]] const LayerWork& of(int type) const { return layer[type]; }
+    void clear() {
+        times.layer.resize(0), layer.resize(0);
+        times.embedding = times.head = times.mtp = {};
+        embedding = head = {};
+        send_s = microbatches = 0;
+    }
     bool operator==(const StepWork&) const = default;
 };
 

@@ -32,10 +32,10 @@ Plan hybrid_plan() {
 TEST_CASE("layers of a pattern are counted by type as one by one") {
     const Plan p = hybrid_plan();
     const LayerTypes types = layer_types(p.model);
-    CHECK(types.size == 4);
-    LayerCounts sum{};
+    CHECK(types.size() == 4);
+    LayerCounts sum(types.size());
     for (std::int64_t l = 0; l < p.model.layers; ++l) {
-        ++sum[static_cast<std::size_t>(type_of_layer(p.model, types, l))];
+        ++sum[type_of_layer(p.model, types, l)];
         CHECK(count_layers(p.model, types, 0, l + 1) == sum);
     }
     CHECK(sum[0] == 14);  // 4 whole periods of 6 layers, then two linear ones

@@ -105,8 +105,9 @@ TEST_CASE("the list of tensors adds up to the counts, each name once") {
         std::int64_t sum = 0;
         std::set<std::pair<std::string_view, LayerMask>> names;  // layers of other sizes list their own
         const LayerTypes types = layer_types(m);
+        const LayerCounts counts = count_layers(m, types, 0, m.layers);
         for (const Tensor& t : tensors) {
-            sum += t.numel() * times(m, types, t);
+            sum += t.numel() * times(m, types, counts, t);
             CHECK_MESSAGE(names.insert({t.name, t.types}).second, t.name);
         }
         const ParameterCounts n = count_parameters(m);

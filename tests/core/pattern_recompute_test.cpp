@@ -47,12 +47,12 @@ TEST_CASE("the first layers of a chunk that run again are counted by type as one
     const LayerTypes types = layer_types(p.model);
     const Degrees degrees = degrees_of(p, e.mesh);
     for (const StageMemory& s : e.memory.stage) {
-        LayerCounts again{};
+        LayerCounts again(types.size());
         double kept = 0;
         for (std::int64_t l = 13 * s.stage; l < 13 * s.stage + 13; ++l) {
             const int type = type_of_layer(p.model, types, l);
             const bool repeated = l < 13 * s.stage + kLayers;
-            if (repeated) ++again[static_cast<std::size_t>(type)];
+            if (repeated) ++again[type];
             const LayerSums sums = layer_sums(p, degrees, types[type]);
             kept += repeated ? sums.kept : sums.all;
         }
@@ -70,7 +70,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
     const LayerTypes types = layer_types(p.model);
     const Degrees degrees = degrees_of(p, e.mesh);
     const LayerTimes times = time_layers(p);
-    for (int t = 0; t < types.size; ++t) {
+    for (int t = 0; t < types.size(); ++t) {
         const LayerSums sums = layer_sums(p, degrees, types[t]);
         CHECK((sums.kept < sums.all) == types[t].attends());
         CHECK((times.of(t).module[RecomputeModule::core_attn] > 0) == types[t].attends());
@@ -78,8 +78,8 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
     for (std::size_t d = 0; d < e.memory.stage.size(); ++d) {
         const StageMemory &was = none.memory.stage[d], &is = e.memory.stage[d];
         double dropped = 0;
-        for (std::size_t t = 0; t < static_cast<std::size_t>(types.size); ++t)
-            dropped += is.types[t] * layer_sums(p, degrees, types[static_cast<int>(t)]).recomputed;
+        for (int t = 0; t < is.types.size(); ++t)
+            dropped += is.types[t] * layer_sums(p, degrees, types[t]).recomputed;
         CHECK(was.layer_activations - is.layer_activations == doctest::Approx(dropped * is.in_flight));
     }
     // The ring's calls of attention run again, a scan's exchange of heads does not.

@@ -21,7 +21,7 @@ rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 50
 seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.SystemRandom().randrange(1 << 32)
 print(f"kill_test: {rounds} rounds, seed {seed}", flush=True)
 chance = random.Random(seed)
-KEPT_WITHIN_S = 1.0  # what is older than this is on the disk
+KEPT_WITHIN_S = 1.0  # what is older than this is kept
 LONGEST_S = 1.6      # from the first edit to the end
 
 
@@ -45,7 +45,10 @@ def find_window():
 
 
 def play(folder, at):
-    """One window from its start to its end. Returns seconds from an edit that was seen, and not saved, to the kill."""
+    """One window from its start to its end. Returns seconds from an edit that was seen, and not saved, to the kill.
+
+    Where nothing is saved one button alone is clicked: the other would bring back the plan as it was opened, and then
+    there is nothing to keep."""
     plan = folder / "a.plan.json"
     shutil.copy(pathlib.Path(source) / "presets/plans/mesh-8.plan.json", plan)
     environment = dict(os.environ, XDG_CONFIG_HOME=str(folder / "config"))
@@ -55,7 +58,14 @@ def play(folder, at):
         name = wait_for("the window", find_window)
         xdotool("windowmove", name, 0, 0)
         saves = chance.random() < 0.6
-        killer = threading.Timer(chance.uniform(0, LONGEST_S), lambda: os.kill(window.pid, signal.SIGKILL))
+        at = at if saves else [chance.choice(at)]
+        killed_at = []
+
+        def kill():
+            killed_at.append(time.monotonic())
+            os.kill(window.pid, signal.SIGKILL)
+
+        killer = threading.Timer(chance.uniform(0, LONGEST_S), kill)
         killer.start()
         marked_at = None
         while window.poll() is None:
@@ -64,9 +74,8 @@ def play(folder, at):
                 xdotool("key", "--window", name, "ctrl+s")
             elif not saves and marked_at is None and " * " in xdotool("getwindowname", name):
                 marked_at = time.monotonic()
-        killed_at = time.monotonic()
         killer.join()
-        return killed_at - marked_at if marked_at else None
+        return killed_at[0] - marked_at if marked_at else None
     finally:
         if window.poll() is None:
             window.kill()
@@ -80,15 +89,16 @@ def check(folder, unsaved_s):
         sys.exit(f"kill_test: the file is broken: {(folder / 'a.plan.json').read_text()!r}")
     if said["broken"]:
         sys.exit(f"kill_test: what was kept cannot be read: {said}")
-    # A loaded machine sees the end of the process late: only what is clearly older must be there.
-    if unsaved_s is not None and unsaved_s > KEPT_WITHIN_S + 0.3 and said["offered"] != 1:
+    if unsaved_s is not None and unsaved_s > KEPT_WITHIN_S and said["offered"] != 1:
         sys.exit(f"kill_test: an edit {unsaved_s:.2f} s old is not offered")
     if said["offered"] > 1:
         sys.exit(f"kill_test: one window left {said['offered']} plans")
     return said["offered"]
 
 
-with tempfile.TemporaryDirectory() as temporary:
+# In memory where there is such a folder: a disk that is busy with another's work may take longer than the second.
+in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+with tempfile.TemporaryDirectory(dir=in_memory) as temporary:
     work = pathlib.Path(temporary)
     read, write = os.pipe()
     xvfb = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1000x24", "-noreset", "-nolisten", "tcp"],
