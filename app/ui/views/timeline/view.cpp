@@ -268,13 +268,15 @@ float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
     return std::min(w, 160.0f);
 }
 
-struct Rooms {
+// Where the parts of the view stand.
+struct TimelineAreas {
     Rect labels, plot, ruler, second, curve, legend;
+    float row_h = 0;  // of a device
 };
 
 // The memory curve takes what few stages leave free.
-Rooms divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
-    Rooms r;
+TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
+    TimelineAreas r;
     r.legend = room.cut_bottom(legend);
     const float rows = static_cast<float>(devices) * kMostRow * (second ? 2.0f : 1.0f);
     if (tall) r.curve = room.cut_bottom(std::clamp(room.h - rows - 48, 76.0f, 240.0f));
@@ -286,7 +288,81 @@ Rooms divide(Rect room, float labels, float legend, bool tall, bool second, int 
         if (x->empty()) continue;
         x->cut_left(r.labels.w);
     }
+    r.row_h = std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
     return r;
+}
+
+// The legend takes as many lines as its words need.
+TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene& scene,
+                         const TimelineViewState& state) {
+    const auto devices = static_cast<int>(state.shown.timeline(scene.evaluation).device.size());
+    const float labels = labels_width(ui, room, tall, state.shown);
+    const TimelineAreas one = divide(room, labels, kLegendLine, tall, second, devices);
+    const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, one.row_h, false);
+    if (lines <= 1 || room.h <= 150) return one;
+    return divide(room, labels, kLegendLine * static_cast<float>(std::min(lines, 4)), tall, second, devices);
+}
+
+// Above the plot where it is tall, in the head where there is room, else in a row of their own.
+void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, TimelineViewState& state,
+               std::uint64_t revision) {
+    const Evaluation& e = scene.evaluation;
+    const bool still = ui.state().still;
+    if (tall) {
+        if (!still) {
+            Rect row = room.cut_top(28);
+            row.h = 24;
+            draw_controls(ui, row, scene, state, revision);
+        }
+        draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
+    } else if (!still && head_row.w <= 360 && room.h > 200) {
+        Rect row = room.cut_top(28);
+        row.h = 24;
+        draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
+        row.cut_left(8);
+        draw_critical_switch(ui, row.cut_left(94), state);
+    } else if (head_row.w > 360 && !still) {
+        draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
+        head_row.cut_right(4);
+        draw_critical_switch(ui, head_row.cut_right(94), state);
+        head_row.cut_right(8);
+    }
+    draw_sentence(ui, head_words(head_row, room, kSentence), scene, state);
+}
+
+// The longest of what is shown, in seconds.
+double update_shown_lines(const Scene& scene, bool second, TimelineViewState& state, std::uint64_t revision) {
+    update_shown(scene.plan, scene.evaluation, revision, state.choice, state.shown);
+    double whole = state.shown.whole_s(scene.evaluation);
+    if (second && !state.second_evaluation.timeline.empty()) {
+        update_shown(state.second_plan, state.second_evaluation, revision, state.choice, state.second_shown);
+        whole = std::max(whole, state.second_shown.whole_s(state.second_evaluation));
+    }
+    if (state.to_s > whole) state.from_s = state.to_s = 0;
+    if (state.cursor_s > whole) state.cursor_s = -1;
+    return whole;
+}
+
+// Rows, what lies over them, and what the mouse does there.
+void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const TimeScale& scale, bool clicked,
+               Scene& scene, TimelineViewState& state) {
+    const Timeline& t = state.shown.timeline(scene.evaluation);
+    Canvas& c = ui.canvas();
+    RowPainter painter(ui, scene.evaluation, state.shown, scale, state.blocks);
+    painter.selected = scene.selection.op;
+    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
+        painter.lit_microbatch = t.order.ops[static_cast<std::size_t>(op)].microbatch;
+    c.push_clip(areas.plot);
+    draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, &scene);
+    draw_over_rows(ui, scene, state, rows, scale);
+    c.pop_clip();
+    answer_mouse(ui, t, painter, clicked, scale, scene, state);
+
+    if (!areas.ruler.empty()) draw_ruler(ui, areas.ruler, scale);
+    if (state.cursor_s < 0) return;
+    c.push_clip({areas.plot.x, areas.plot.y, areas.plot.w, areas.plot.h + areas.ruler.h});
+    draw_cursor(ui, state.cursor_s, areas.plot, areas.ruler, scale);
+    c.pop_clip();
 }
 
 }  // namespace
@@ -307,98 +383,46 @@ void step_cursor(const Timeline& t, TimelineViewState& s, int by, int stage) {
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
                    std::uint64_t revision) {
     const Evaluation& e = scene.evaluation;
-    Canvas& c = ui.canvas();
     if (e.timeline.empty() || e.timeline.makespan <= 0) {
-        c.text_in(room, "No timeline for this plan: the problems say why.", ui.small(), Align::center);
+        ui.canvas().text_in(room, "No timeline for this plan: the problems say why.", ui.small(),
+                            Align::center);
         return;
     }
     const double cursor_before = state.cursor_s;
     update_shown(scene.plan, e, revision, state.choice, state.shown);
     const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
-    const bool still = ui.state().still;
-    if (tall) {
-        if (!still) {
-            Rect row = room.cut_top(28);
-            row.h = 24;
-            draw_controls(ui, row, scene, state, revision);
-        }
-        draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
-    } else if (!still && head_row.w <= 360 && room.h > 200) {  // a row of its own
-        Rect row = room.cut_top(28);
-        row.h = 24;
-        draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
-        row.cut_left(8);
-        draw_critical_switch(ui, row.cut_left(94), state);
-    } else if (head_row.w > 360 && !still) {
-        draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
-        head_row.cut_right(4);
-        draw_critical_switch(ui, head_row.cut_right(94), state);
-        head_row.cut_right(8);
-    }
-    draw_sentence(ui, head_words(head_row, room, kSentence), scene, state);
-    update_shown(scene.plan, e, revision, state.choice, state.shown);  // a control may have chosen anew
+    draw_head(ui, head_row, room, tall, scene, state, revision);
+    const bool second = tall && state.second >= 0 && piped;
+    const double whole = update_shown_lines(scene, second, state, revision);  // a control may have chosen anew
     const Timeline& t = state.shown.timeline(e);
-    double whole = state.shown.whole_s(e);
-    const bool compared = tall && state.second >= 0 && piped;
-    if (compared && !state.second_evaluation.timeline.empty()) {
-        update_shown(state.second_plan, state.second_evaluation, revision, state.choice, state.second_shown);
-        whole = std::max(whole, state.second_shown.whole_s(state.second_evaluation));
-    }
-    if (state.to_s > whole) state.from_s = state.to_s = 0;
-    if (state.cursor_s > whole) state.cursor_s = -1;
-
     const auto devices = static_cast<int>(t.device.size());
-    const float labels = labels_width(ui, room, tall, state.shown);
-    const auto rooms_with = [&](float legend) {
-        return divide(room, labels, legend, tall, compared, devices);
-    };
-    const auto row_in = [&](const Rooms& r) {
-        return std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
-    };
-    Rooms rooms = rooms_with(kLegendLine);
-    const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, row_in(rooms), false);
-    if (lines > 1 && room.h > 150) rooms = rooms_with(kLegendLine * static_cast<float>(std::min(lines, 4)));
-    RowPlace rows{rooms.plot, row_in(rooms), 0};
-    const float content = rows.row_h * static_cast<float>(devices);
-    if (ui.hovers(rooms.labels) && ui.frame().wheel != 0)
-        state.scroll -= ui.frame().wheel * std::max(16.0f, rows.row_h * 3);
-    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - rooms.plot.h));
-    rows.scroll = state.scroll;
+
+    TimelineAreas areas = find_areas(ui, room, tall, second, scene, state);
+    if (ui.hovers(areas.labels) && ui.frame().wheel != 0)
+        state.scroll -= ui.frame().wheel * std::max(16.0f, areas.row_h * 3);
+    const float content = areas.row_h * static_cast<float>(devices);
+    state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
+    const RowPlace rows{areas.plot, areas.row_h, state.scroll};
     const auto scale_on = [&](Rect r) {
         return TimeScale{state.from_s, state.to_s > state.from_s ? state.to_s : whole, r};
     };
-    const bool clicked = navigate(ui, rooms.plot, whole, state, scale_on(rooms.plot), scene.keys);
-    scrub(ui, "timeline.ruler", rooms.ruler, whole, state, scale_on(rooms.plot));
-    scrub(ui, "timeline.curve", rooms.curve, whole, state, scale_on(rooms.plot));
+    const bool clicked = navigate(ui, areas.plot, whole, state, scale_on(areas.plot), scene.keys);
+    scrub(ui, "timeline.ruler", areas.ruler, whole, state, scale_on(areas.plot));
+    scrub(ui, "timeline.curve", areas.curve, whole, state, scale_on(areas.plot));
     play(ui, whole, state);
-    const TimeScale scale = scale_on(rooms.plot);
+    const TimeScale scale = scale_on(areas.plot);
 
-    RowPainter painter(ui, e, state.shown, scale, state.blocks);
-    painter.selected = scene.selection.op;
-    if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
-        painter.lit_microbatch = t.order.ops[static_cast<std::size_t>(op)].microbatch;
-    c.push_clip(rooms.plot);
-    draw_rows(ui, rows, devices, painter, &scene);
-    draw_over_rows(ui, scene, state, rows, scale);
-    c.pop_clip();
-    answer_mouse(ui, t, painter, clicked, scale, scene, state);
-
-    if (!rooms.ruler.empty()) draw_ruler(ui, rooms.ruler, scale);
-    if (state.cursor_s >= 0) {
-        c.push_clip({rooms.plot.x, rooms.plot.y, rooms.plot.w, rooms.plot.h + rooms.ruler.h});
-        draw_cursor(ui, state.cursor_s, rooms.plot, rooms.ruler, scale);
-        c.pop_clip();
-    }
-    if (compared) draw_second(ui, rooms.second, rooms.labels.w, scene, state, scale.from_s, scale.to_s);
-    if (!rooms.curve.empty()) {
+    draw_plot(ui, areas, rows, scale, clicked, scene, state);
+    if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, scale.from_s, scale.to_s);
+    if (!areas.curve.empty()) {
         const bool chosen = scene.selection.stage >= 0 && scene.selection.stage < devices;
-        Rect band = rooms.curve;
+        Rect band = areas.curve;
         band.cut_bottom(6);
         draw_memory_curve(ui, band, t, chosen ? scene.selection.stage : 0, scale_on(band), state);
     }
-    draw_labels(ui, rooms.labels, rows, scene, state);
-    rooms.legend.cut_left(rooms.labels.w);
-    timeline_legend(ui, rooms.legend, scene, state, rows.row_h, true);
+    draw_labels(ui, areas.labels, rows, scene, state);
+    areas.legend.cut_left(areas.labels.w);
+    timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);
     if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
 }
 
