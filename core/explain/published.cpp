@@ -1,5 +1,6 @@
 #include "core/explain/published.h"
 
+#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
@@ -15,11 +16,13 @@ namespace {
 
 using nlohmann::json;
 
-// Which cluster a run's GPUs stood in.
-std::string cluster_of(const std::string& gpu) {
-    if (gpu == "a100-80gb-sxm") return "a100-80gb-ib";
-    if (gpu == "gb200" || gpu == "gb300") return gpu + "-nvl72";
-    return gpu + "-ib";
+// The first preset of a cluster with these GPUs. Throws Error where there is none.
+Cluster cluster_with(const std::string& gpu, const Presets& presets) {
+    const Gpu wanted = presets.gpu(gpu);
+    for (const Presets::Entry& entry : presets.list(PresetKind::cluster))
+        if (entry.broken.empty())
+            if (const Cluster c = presets.cluster(entry.id); c.gpu == wanted) return c;
+    throw Error(ErrorKind::invalid, "", "", "no preset of a cluster has the GPU \"" + gpu + "\"");
 }
 
 std::int64_t number(const json& run, const char* key, std::int64_t otherwise) {
@@ -101,7 +104,7 @@ PublishedRun read_run(const json& run, const Presets& presets) {
     out.model = run.at("model");
     out.source = run.at("source");
     p.model = run.contains("gpt") ? gpt(run) : presets.model(run.at("model").get<std::string>());
-    p.cluster = presets.cluster(cluster_of(out.gpu));
+    p.cluster = cluster_with(out.gpu, presets);
     p.cluster.gpus = run.at("gpus");
     set_layout(run, p.layout);
     set_training(run, p.training);

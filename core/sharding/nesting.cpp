@@ -2,18 +2,11 @@
 
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <utility>
 
 namespace pentamesh {
 namespace {
-
-// A slice is never so thin that it cannot be seen or met.
-constexpr double kLeastShare = 0.14;
-// Room above children for the parent's name, and around and between them; shares of the parent or the child.
-constexpr double kHead = 0.1, kClusterHead = 0.07, kPad = 0.02, kGap = 0.07;
-constexpr double kBestAspect = 1.5;
 
 NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
     const Plan& plan = nest.plan;
@@ -43,7 +36,6 @@ GroupKind group_of(Axis axis, Fold fold) {
 
 void lay_levels(Nest& nest) {
     std::int64_t gpus = nest.mesh.world;
-    double w = nest.aspect, h = 1;
     bool inner = false;
     const auto& factors = nest.fold == Fold::experts ? nest.mesh.expert : nest.mesh.dense;
     for (const Axis axis : {Axis::dp_replicate, Axis::dp_shard, Axis::pp, Axis::ep, Axis::cp, Axis::tp}) {
@@ -53,9 +45,6 @@ void lay_levels(Nest& nest) {
         nest.levels.push_back(
             {kind_of(axis, nest, inner), axis, group_of(axis, nest.fold), f.size, gpus, f.stride});
         inner = axis == Axis::dp_replicate;
-        nest.grids.push_back(nest_grid(w, h, f.size, nest.grids.empty()));
-        w = nest.grids.back().w;
-        h = nest.grids.back().h;
     }
 }
 
@@ -143,7 +132,7 @@ std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
     return items;
 }
 
-NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path, const NestBox& box) {
+NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path) {
     NestChildren out;
     const std::size_t depth = path.size() - nest.levels.size();
     if (depth > 2) return out;
@@ -157,8 +146,6 @@ NestChildren inside_gpu(const Nest& nest, std::span<const std::int64_t> path, co
         out.kind = k == 0 ? NestKind::block : NestKind::tensor;
     }
     out.count = static_cast<std::int64_t>(out.items.size());
-    out.sliced = depth > 0;
-    out.grid = nest_grid(box.w, box.h, std::max<std::int64_t>(1, out.count));
     return out;
 }
 
@@ -171,80 +158,18 @@ std::string_view name_of(NestKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-double nest_head(double w, double h, bool cluster) {
-    return std::min((cluster ? kClusterHead : kHead) * h, 0.25 * w);
-}
-
-NestGrid nest_grid(double w, double h, std::int64_t count, bool cluster) {
-    NestGrid g;
-    const double head = nest_head(w, h, cluster), pad = kPad * std::min(w, h);
-    g.x = pad;
-    g.y = head;
-    const double room_w = w - 2 * pad, room_h = h - head - pad;
-    double best = 1e300;
-    // Columns about the square root of the best shape; the row that is not full costs its empty room.
-    const double ideal = std::sqrt(static_cast<double>(count) * room_w / room_h / kBestAspect);
-    const auto from = static_cast<std::int64_t>(std::max(1.0, std::floor(ideal / 2)));
-    const auto to = std::min(count, static_cast<std::int64_t>(std::ceil(ideal * 2)) + 1);
-    for (std::int64_t cols = std::min(from, count); cols <= to; ++cols) {
-        const std::int64_t rows = (count + cols - 1) / cols;
-        const double aspect =
-            room_w / static_cast<double>(cols) / (room_h / static_cast<double>(rows)) / kBestAspect;
-        const double empty = static_cast<double>(rows * cols) / static_cast<double>(count) - 1;
-        const double cost = std::abs(std::log(aspect)) + 6 * empty + (empty > 0 ? 0.35 : 0);
-        if (cost < best) best = cost, g.cols = cols, g.rows = rows;
-    }
-    g.pitch_x = room_w / static_cast<double>(g.cols);
-    g.pitch_y = room_h / static_cast<double>(g.rows);
-    const double gap = kGap * std::min(g.pitch_x, g.pitch_y);
-    g.w = g.pitch_x - gap;
-    g.h = g.pitch_y - gap;
-    g.x += gap / 2;
-    g.y += gap / 2;
-    return g;
-}
-
-Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect, Fold fold) {
-    Nest nest{plan, mesh, mesh.has_experts ? fold : Fold::dense, {}, {}, {}, std::clamp(aspect, 0.25, 8.0)};
+Nest nest_of(const Plan& plan, const Mesh& mesh, Fold fold) {
+    Nest nest{plan, mesh, mesh.has_experts ? fold : Fold::dense, {}, {}};
     lay_levels(nest);
     if (mesh.world > 0) list_placements(plan, mesh, TensorState::parameters, Moment::computing, nest.tensors);
     return nest;
 }
 
-NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path, const NestBox& box) {
+NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path) {
     if (nest.mesh.world <= 0) return {};
-    if (path.size() >= nest.levels.size()) return inside_gpu(nest, path, box);
-    const std::size_t level = path.size();
-    return {nest.levels[level].kind, nest.levels[level].count, nest.grids[level], {}, false};
-}
-
-NestBox child_box(const NestChildren& children, const NestBox& parent, std::int64_t i) {
-    const NestGrid& g = children.grid;
-    if (!children.sliced) {
-        const std::int64_t row = i / g.cols, column = i % g.cols;
-        return {parent.x + g.x + static_cast<double>(column) * g.pitch_x,
-                parent.y + g.y + static_cast<double>(row) * g.pitch_y, g.w, g.h};
-    }
-    double sum = 0, before = 0, own = 0, all = 0;
-    for (const NestItem& item : children.items) sum += item.weight;
-    for (std::size_t k = 0; k < children.items.size(); ++k) {
-        const double share = std::max(kLeastShare, sum > 0 ? children.items[k].weight / sum : 0);
-        if (static_cast<std::int64_t>(k) < i) before += share;
-        if (static_cast<std::int64_t>(k) == i) own = share;
-        all += share;
-    }
-    const double pad = kPad * std::min(parent.w, parent.h), head = nest_head(parent.w, parent.h);
-    NestBox room{parent.x + pad, parent.y + head, parent.w - 2 * pad, parent.h - head - pad};
-    const double gap = pad;
-    if (room.w >= room.h) return {room.x + room.w * before / all, room.y, room.w * own / all - gap, room.h};
-    return {room.x, room.y + room.h * before / all, room.w, room.h * own / all - gap};
-}
-
-NestBox box_of(const Nest& nest, std::span<const std::int64_t> path) {
-    NestBox box{0, 0, nest.aspect, 1};
-    for (std::size_t k = 0; k < path.size(); ++k)
-        box = child_box(children_of(nest, path.first(k), box), box, path[k]);
-    return box;
+    if (path.size() >= nest.levels.size()) return inside_gpu(nest, path);
+    const NestLevel& level = nest.levels[path.size()];
+    return {level.kind, level.count, {}};
 }
 
 std::int64_t first_rank_of(const Nest& nest, std::span<const std::int64_t> path) {
@@ -263,11 +188,8 @@ NestPath path_of_rank(const Nest& nest, std::int64_t rank) {
 
 NestPath legal_path(const Nest& nest, std::span<const std::int64_t> path) {
     NestPath out;
-    NestBox box{0, 0, nest.aspect, 1};
     for (const std::int64_t step : path) {
-        const NestChildren children = children_of(nest, out, box);
-        if (step < 0 || step >= children.count) break;
-        box = child_box(children, box, step);
+        if (step < 0 || step >= children_of(nest, out).count) break;
         out.push_back(step);
     }
     return out;
@@ -277,7 +199,7 @@ std::string step_label(const Nest& nest, std::span<const std::int64_t> path) {
     if (path.empty()) return "cluster";
     const std::size_t level = path.size() - 1;
     if (level < nest.levels.size()) return sentence(name_of(nest.levels[level].kind), " ", path.back());
-    const NestChildren siblings = children_of(nest, path.first(level), {});
+    const NestChildren siblings = children_of(nest, path.first(level));
     const auto i = static_cast<std::size_t>(path.back());
     return i < siblings.items.size() ? siblings.items[i].label : "";
 }
@@ -302,7 +224,7 @@ bool is_matrix(const NestChildren& siblings, std::int64_t i) {
 
 std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path) {
     if (path.size() <= nest.levels.size()) return {};
-    NestChildren siblings = children_of(nest, path.first(path.size() - 1), {});
+    NestChildren siblings = children_of(nest, path.first(path.size() - 1));
     if (!is_matrix(siblings, path.back())) return {};
     return std::move(siblings.items[static_cast<std::size_t>(path.back())].tensors);
 }

@@ -42,28 +42,10 @@ struct NestLevel {
     std::int64_t stride = 1;  // from a box to its neighbour, in ranks
 };
 
-// In units of the cluster's height; y grows downwards.
-struct NestBox {
-    double x = 0, y = 0, w = 1, h = 1;
-    [[nodiscard]] bool contains(double px, double py) const {
-        return px >= x && py >= y && px < x + w && py < y + h;
-    }
-};
-// Where equal children stand in their parent, from its top-left corner, row by row.
-struct NestGrid {
-    std::int64_t cols = 1, rows = 1;
-    double x = 0, y = 0;              // of the first child
-    double pitch_x = 1, pitch_y = 1;  // from one to the next
-    double w = 1, h = 1;              // of a child
-};
-[[nodiscard]] NestGrid nest_grid(double parent_w, double parent_h, std::int64_t count, bool cluster = false);
-// Height of the strip above a box' children, for its name; the cluster's takes a smaller share.
-[[nodiscard]] double nest_head(double w, double h, bool cluster = false);
-
 // A child inside a GPU: a layer (embedding and head among them), a block of a layer, a tensor.
 struct NestItem {
     std::string label;        // "layer 33", "attention", "wqkv"
-    double weight = 1;        // share of its parent's room, in numbers that the GPU holds
+    double weight = 1;        // numbers that the GPU holds of it; a layer's is 1
     std::int64_t layer = -1;  // of the model; -1: embedding or head
     Place place = Place::every_layer;
     LayerMask types = 0;       // the layer's type, as a mask; 0: embedding or head
@@ -78,27 +60,19 @@ struct Nest {
     Mesh mesh;
     Fold fold = Fold::dense;
     std::vector<NestLevel> levels;   // outermost first; counts multiply to the world
-    std::vector<NestGrid> grids;     // of the same levels
     std::vector<Placement> tensors;  // parameters while the layer runs
-    double aspect = 1;               // of the cluster's box: width over height
 };
 // dp_replicate, dp_shard, pp, cp, tp from the outside in, whatever the order of ranks: what is nested is
 // what each has of the model. For the experts edp, pp, ep, etp, where the mesh has experts; else the dense
-// fold. `aspect` 0.25 to 8.
-[[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, double aspect, Fold fold = Fold::dense);
+// fold.
+[[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, Fold fold = Fold::dense);
 
 struct NestChildren {
     NestKind kind = NestKind::none;
     std::int64_t count = 0;
-    NestGrid grid;                // of equal children
     std::vector<NestItem> items;  // inside a GPU: `count` of them; empty above
-    bool sliced = false;          // side by side (or one above the other) by weight, instead of in the grid
 };
-// `box` that of the path: children inside a GPU are laid out for its shape.
-[[nodiscard]] NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path,
-                                       const NestBox& box);
-[[nodiscard]] NestBox child_box(const NestChildren& children, const NestBox& parent, std::int64_t i);
-[[nodiscard]] NestBox box_of(const Nest& nest, std::span<const std::int64_t> path);
+[[nodiscard]] NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path);
 
 // First rank in the box of a path; of a GPU's box and what is in it, the GPU's.
 [[nodiscard]] std::int64_t first_rank_of(const Nest& nest, std::span<const std::int64_t> path);

@@ -9,13 +9,9 @@ using namespace pentamesh;
 
 namespace {
 
-Nest nest_for(const char* preset, double aspect = 2) {
+Nest nest_for(const char* preset) {
     const Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan(preset);
-    return nest_of(plan, build_mesh(plan), aspect);
-}
-bool inside(const NestBox& inner, const NestBox& outer) {
-    return inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.w <= outer.x + outer.w + 1e-12
-           && inner.y + inner.h <= outer.y + outer.h + 1e-12 && inner.w > 0 && inner.h > 0;
+    return nest_of(plan, build_mesh(plan));
 }
 constexpr const char* kPresets[] = {"mesh-8",    "zoom-1024",       "llama-3.1-405b-16k",
                                     "hsdp-64",   "single-gpu",      "deepseek-v3-2048",
@@ -55,35 +51,10 @@ TEST_CASE("the levels' counts multiply to the world, and every rank is in one bo
     }
 }
 
-TEST_CASE("a rank's box lies in the boxes of all it belongs to, and siblings do not overlap") {
-    for (const char* preset : kPresets) {
-        CAPTURE(preset);
-        for (const double aspect : {0.6, 2.0, 4.0}) {
-            const Nest n = nest_for(preset, aspect);
-            NestPath path = path_of_rank(n, n.mesh.world - 1);
-            path.insert(path.end(), {1, 0, 0});  // 0 may be the embedding, which has nothing in it
-            const NestPath legal = legal_path(n, path);
-            CHECK(legal == path);
-            for (std::size_t k = 1; k <= path.size(); ++k)
-                CHECK(inside(box_of(n, std::span(path).first(k)), box_of(n, std::span(path).first(k - 1))));
-            for (std::size_t k = 0; k < path.size(); ++k) {
-                const auto parent = std::span(path).first(k);
-                const NestBox box = box_of(n, parent);
-                const NestChildren c = children_of(n, parent, box);
-                for (std::int64_t i = 1; i < std::min<std::int64_t>(c.count, 40); ++i) {
-                    const NestBox a = child_box(c, box, i - 1), b = child_box(c, box, i);
-                    CHECK(inside(b, box));
-                    CHECK((a.x + a.w <= b.x + 1e-12 || a.y + a.h <= b.y + 1e-12));
-                }
-            }
-        }
-    }
-}
-
 TEST_CASE("inside a GPU are its layers, their blocks and one projection for queries, keys and values") {
     const Nest n = nest_for("zoom-1024");
     NestPath path = path_of_rank(n, 0);
-    const NestChildren layers = children_of(n, path, box_of(n, path));
+    const NestChildren layers = children_of(n, path);
     CHECK(layers.kind == NestKind::layer);
     CHECK(layers.items.front().label == "embedding");
     CHECK(layers.items[1].label == "layer 0");
@@ -92,20 +63,20 @@ TEST_CASE("inside a GPU are its layers, their blocks and one projection for quer
     CHECK(step_label(n, std::span(path).first(5)) == "attention");
     CHECK(step_label(n, path) == "wqkv");
     CHECK(tensors_at(n, path).size() == 3);
-    CHECK(children_of(n, path, box_of(n, path)).count == 0);
+    CHECK(children_of(n, path).count == 0);
 }
 
 TEST_CASE("the embedding and the head are one matrix each, with their cut, and have no blocks") {
     const Nest n = nest_for("zoom-1024");
     for (const bool last : {false, true}) {
         NestPath path = path_of_rank(n, last ? n.mesh.world - 1 : 0);
-        const NestChildren layers = children_of(n, path, box_of(n, path));
+        const NestChildren layers = children_of(n, path);
         path.push_back(last ? layers.count - 1 : 0);
         CHECK(step_label(n, path) == (last ? "head" : "embedding"));
         CHECK(is_matrix(layers, path.back()));
         CHECK_FALSE(is_matrix(layers, 1));
         REQUIRE(tensors_at(n, path).size() == 1);
-        CHECK(children_of(n, path, box_of(n, path)).count == 0);
+        CHECK(children_of(n, path).count == 0);
     }
 }
 
@@ -115,7 +86,7 @@ TEST_CASE("folded for the experts, the same ranks nest as edp, stages, ep and et
         CAPTURE(preset);
         const Plan plan = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan(preset);
         const Mesh mesh = build_mesh(plan);
-        const Nest n = nest_of(plan, mesh, 2, Fold::experts);
+        const Nest n = nest_of(plan, mesh, Fold::experts);
         REQUIRE(n.fold == Fold::experts);
         std::int64_t product = 1;
         for (const NestLevel& l : n.levels) product *= l.count;
@@ -142,14 +113,14 @@ TEST_CASE("folded for the experts, the same ranks nest as edp, stages, ep and et
     }
     CHECK(nest_for("zoom-1024").fold == Fold::dense);
     const Plan dense = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("zoom-1024");
-    CHECK(nest_of(dense, build_mesh(dense), 2, Fold::experts).fold == Fold::dense);
+    CHECK(nest_of(dense, build_mesh(dense), Fold::experts).fold == Fold::dense);
 }
 
 TEST_CASE("a layer with experts has them as a block, and larger than its attention") {
     const Nest n = nest_for("mixtral-8x7b-ep");
     NestPath path = path_of_rank(n, 0);
     path.push_back(1);
-    const NestChildren blocks = children_of(n, path, box_of(n, path));
+    const NestChildren blocks = children_of(n, path);
     REQUIRE(blocks.count == 3);
     CHECK(blocks.items[0].label == "attention");
     CHECK(blocks.items[2].label == "experts");
@@ -161,15 +132,4 @@ TEST_CASE("a path is kept as far as it exists when the plan changes") {
     CHECK(legal_path(big, NestPath{3, 5, 2}) == NestPath{3, 5, 2});
     CHECK(legal_path(small, NestPath{1, 5, 2}) == NestPath{1});
     CHECK(legal_path(big, NestPath{99}).empty());
-}
-
-TEST_CASE("a grid holds every child for any count") {
-    for (const std::int64_t count : {1, 2, 3, 7, 8, 16, 61, 128, 131072})
-        for (const double w : {0.1, 1.0, 7.0}) {
-            const NestGrid g = nest_grid(w, 1, count);
-            CHECK(g.cols * g.rows >= count);
-            CHECK((g.rows - 1) * g.cols < count);
-            CHECK(g.w > 0);
-            CHECK(g.h > 0);
-        }
 }

@@ -31,7 +31,7 @@ void refold(const Scene& scene, ZoomViewState& s) {
         s.path.clear();
         return;
     }
-    NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene)),
+    NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, fold_of(scene)),
                                  first_rank_of(s.nest, s.path));
     path.insert(path.end(), s.path.begin() + static_cast<std::ptrdiff_t>(levels), s.path.end());
     s.path = std::move(path);
@@ -41,7 +41,7 @@ void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revisio
     const Fold fold = fold_of(scene);
     if (s.of_revision == revision && s.nest.fold == fold && s.room == Vec2{room.w, room.h}) return;
     if (s.of_revision == revision && s.nest.fold != fold) refold(scene, s);
-    s.nest = nest_of(scene.plan, scene.evaluation.mesh, room.w / std::max(1.0f, room.h), fold);
+    s.nest = place_boxes(nest_of(scene.plan, scene.evaluation.mesh, fold), room.w / std::max(1.0f, room.h));
     s.of_revision = revision;
     s.room = {room.w, room.h};
     s.path = legal_path(s.nest, s.path);
@@ -77,7 +77,7 @@ void follow_camera(Rect room, ZoomViewState& s) {
     const double x = s.camera.x + room.w / s.camera.scale / 2, y = s.camera.y + room.h / s.camera.scale / 2;
     const NestPath at = path_at(s, room, room.center(), 8);
     for (const std::int64_t step : at) {
-        const NestBox child = child_box(children_of(s.nest, path, box), box, step);
+        const NestBox child = child_box(placed_children(s.nest, path, box), box, step);
         const double share = std::max(child.w * s.camera.scale / room.w, child.h * s.camera.scale / room.h);
         if (!child.contains(x, y) || share < kFills) break;
         path.push_back(step);
@@ -162,10 +162,10 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     if (keys.pressed({Key::home})) fly(ui, room, s, {});
     if (!mine) return;
     const NestBox box = box_of(s.nest, s.path);
-    const NestChildren inside = children_of(s.nest, s.path, box);
+    const PlacedChildren inside = placed_children(s.nest, s.path, box);
     const bool leaf = inside.count == 0;
     const NestPath parent(s.path.begin(), s.path.end() - (leaf && !s.path.empty() ? 1 : 0));
-    const NestChildren row = leaf ? children_of(s.nest, parent, box_of(s.nest, parent)) : inside;
+    const PlacedChildren row = leaf ? placed_children(s.nest, parent, box_of(s.nest, parent)) : inside;
     if (row.count == 0) return;
     const std::int64_t at = leaf ? s.path.back() : s.cursor;
     const std::int64_t down = row.sliced ? 1 : row.grid.cols;
@@ -304,7 +304,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
 }
 
 void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank) {
-    state.path = path_of_rank(nest_of(plan, mesh, 1), rank);
+    state.path = path_of_rank(nest_of(plan, mesh), rank);
     state.nest.fold = Fold::dense;
     state.of_revision = 0;
 }
@@ -319,7 +319,7 @@ Table zoom_data(const Scene& scene, const ZoomViewState& state) {
                  {"ranks apart", Shown::count},
                  {"here"},
                  {"what they say to each other"}};
-    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, 1, fold_of(scene));
+    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, fold_of(scene));
     std::int64_t boxes = 1;
     for (std::size_t k = 0; k < nest.levels.size(); ++k) {
         const NestLevel& l = nest.levels[k];
@@ -332,7 +332,7 @@ Table zoom_data(const Scene& scene, const ZoomViewState& state) {
     }
     const NestPath path = legal_path(nest, state.path);
     if (nest.mesh.world <= 0 || path.size() < nest.levels.size()) return t;
-    const NestChildren inside = children_of(nest, path, {});
+    const NestChildren inside = children_of(nest, path);
     for (const NestItem& item : inside.items)
         t.rows.push_back({std::string(name_of(inside.kind)), "", "", "", "", "", item.label, ""});
     for (const std::string& cut : cut_sentences(nest, tensors_at(nest, path), first_rank_of(nest, path)))

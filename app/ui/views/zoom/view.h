@@ -5,11 +5,11 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "core/sharding/nesting.h"
+#include "app/ui/views/zoom/zoom_places.h"
 
 namespace pentamesh::ui {
 
-// screen = room + (unit - origin) * scale, in the units of nesting.h.
+// screen = room + (unit - origin) * scale, in the units of zoom_places.h.
 struct ZoomCamera {
     double x = 0, y = 0, scale = 1;
 };
@@ -24,7 +24,7 @@ struct ZoomViewState {
     bool panning = false;
     ZoomCamera pan_start;
     // Kept while the plan and the room stand.
-    Nest nest;  // of the fold that the selection asks for
+    PlacedNest nest;  // of the fold that the selection asks for
     std::uint64_t of_revision = 0;
     Vec2 room;
 };

@@ -20,15 +20,15 @@ struct Drawing {
     Rect room;
     const Scene& scene;
     const ZoomViewState& state;
-    const Nest& nest;
+    const PlacedNest& nest;
     NestPath selected;  // of the selected rank; empty: none
     NestPath path;
     bool under_tag = false;  // the box around has its name over its first children
 
     void draw(const NestBox& box, bool matrix = false);
     void children(const NestBox& box, Rect r);
-    void grid(const NestChildren& c, const NestBox& box, Rect r);
-    void lines(const NestChildren& c, Rect r);
+    void grid(const PlacedChildren& c, const NestBox& box, Rect r);
+    void lines(const PlacedChildren& c, Rect r);
     void fill(Rect r);
     void label(Rect r);
     void tag(Rect r);
@@ -152,7 +152,7 @@ void Drawing::label(Rect r) {
         c.text_in({x + w + 10, y, left, line.h}, more, ui.style(size, Tone::secondary));
 }
 
-void Drawing::lines(const NestChildren& c, Rect r) {
+void Drawing::lines(const PlacedChildren& c, Rect r) {
     const auto k = static_cast<float>(state.camera.scale);
     const auto px = static_cast<float>(c.grid.pitch_x) * k, py = static_cast<float>(c.grid.pitch_y) * k;
     const Color axis = color_of_level(ui.theme(), nest, path.size());
@@ -171,7 +171,7 @@ void Drawing::lines(const NestChildren& c, Rect r) {
     }
 }
 
-void Drawing::grid(const NestChildren& c, const NestBox& box, Rect r) {
+void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
     const double k = state.camera.scale;
     const bool gpus = path.size() + 1 == nest.levels.size();
     if (std::min(c.grid.w, c.grid.h) * k < (gpus ? kLeastGpu : kLeastBox)) {
@@ -200,7 +200,7 @@ void Drawing::grid(const NestChildren& c, const NestBox& box, Rect r) {
 
 void Drawing::children(const NestBox& box, Rect r) {
     if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
-    const NestChildren c = children_of(nest, path, box);
+    const PlacedChildren c = placed_children(nest, path, box);
     if (c.count == 0) return;
     if (!c.sliced) {
         grid(c, box, r);
@@ -259,7 +259,7 @@ NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_
     NestPath path;
     NestBox box{0, 0, state.nest.aspect, 1};
     for (int depth = 0; depth < 9; ++depth) {
-        const NestChildren c = children_of(state.nest, path, box);
+        const PlacedChildren c = placed_children(state.nest, path, box);
         std::int64_t hit = -1;
         if (c.count > 0 && !c.sliced) {
             const double col = std::floor((x - box.x - c.grid.x) / c.grid.pitch_x),

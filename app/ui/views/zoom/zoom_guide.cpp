@@ -52,7 +52,7 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
     } else if (s.nest.mesh.world > 0) {
         const std::int64_t rank = first_rank_of(s.nest, s.path);
         bold = "rank " + thousands(rank);
-        const NestChildren inside = children_of(s.nest, s.path, box_of(s.nest, s.path));
+        const NestChildren inside = children_of(s.nest, s.path);
         const std::vector<std::string> cuts = cut_sentences(s.nest, tensors_at(s.nest, s.path), rank);
         for (const std::string& cut : cuts) plain += (plain.empty() ? "" : "; ") + cut;
         if (cuts.empty() && inside.kind == NestKind::layer)
@@ -125,7 +125,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
         while (path.size() < k) {
             const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
             path.push_back(on_way                  ? way[path.size()]
-                           : path.size() == levels ? first_to_enter(children_of(s.nest, path, {}))
+                           : path.size() == levels ? first_to_enter(children_of(s.nest, path))
                                                    : 0);
         }
         to = legal_path(s.nest, path);
