@@ -3,12 +3,15 @@
 #include "app/ui/shell/incoming.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
+#include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
@@ -27,7 +30,9 @@ void add_sets(CLI::App& app, std::vector<std::string>& sets) {
 }
 
 void add_plan_argument(CLI::App& app, PlanArgument& argument) {
-    app.add_option("PLAN", argument.name, "a plan file, a plan preset's id, or - for standard input")
+    app.add_option("PLAN", argument.name,
+                   "a plan file, a plan preset's id, a picture with a plan inside, a config.json, or - for "
+                   "standard input")
         ->required();
     add_sets(app, argument.sets);
 }
@@ -50,6 +55,27 @@ namespace {
 struct PlanText {
     std::string text, name;  // and what it is called in errors
 };
+
+// A model alone is laid out as `import` does, which is said.
+std::string plan_around(const Context& context, const std::string& config, const std::string& name) {
+    interop::ImportRequest request;
+    request.text = config;
+    request.path = name;
+    request.framework = interop::Framework::hf;
+    const interop::Import in = interop::import_settings(request, context.presets);
+    if (!in.plan) {
+        for (const interop::ImportProblem& p : in.problems)
+            if (p.severity == Severity::error) throw Error(ErrorKind::invalid, name, "", p.message);
+        throw Error(ErrorKind::invalid, name, "", "no plan can be made of this model");
+    }
+    std::cerr
+        << "pentamesh: " << name << " is a model, not a plan: " << count_text(in.plan->cluster.gpus, "GPU")
+        << " of \"" << in.plan->cluster.name
+        << "\" without a layout stand in. Change that with --set cluster.gpus=8, --set layout.tp=8 and the "
+           "like\n";
+    return write_plan(*in.plan);
+}
+
 PlanText text_of(const Context& context, const PlanArgument& argument) {
     const Presets& presets = context.presets;
     if (presets.has(PresetKind::plan, argument.name)) {
@@ -65,7 +91,9 @@ PlanText text_of(const Context& context, const PlanArgument& argument) {
                     "there is no such file, and no such plan preset; the closest preset is \""
                         + std::string(nearest(argument.name, ids)) + "\"");
     }
-    return {ui::plan_text_inside(read_input(argument.name), argument.name), argument.name};
+    std::string text = ui::plan_text_inside(read_input(argument.name), argument.name);
+    if (ui::is_model_text(text)) text = plan_around(context, text, argument.name);
+    return {std::move(text), argument.name};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 namespace pentamesh::cli {
@@ -46,6 +47,19 @@ constexpr std::array kCommands{
                     + std::string(nearest(word, known)) + "\" (pentamesh --help lists them)");
 }
 
+// Nothing where the file is broken.
+std::optional<ui::IncomingKind> kind_of(const Context& context, const PlanArgument& argument,
+                                        const std::filesystem::path& file) {
+    if (file.empty() || !argument.sets.empty()) return ui::IncomingKind::plan;
+    const std::string text = read_file(file);
+    try {
+        return ui::read_incoming(text, argument.name, context.presets).kind;
+    } catch (const Error& e) {
+        std::cerr << "pentamesh: " << e.what() << "\n";
+        return std::nullopt;
+    }
+}
+
 int open_window(Context& context, const PlanArgument& argument) {
     WindowArgs args;
     args.data_folder = context.data_folder;
@@ -63,12 +77,9 @@ int open_window(Context& context, const PlanArgument& argument) {
             && !std::filesystem::exists(argument.name, ignored))
             refuse_word(argument.name);
         const std::filesystem::path file = file_of(context, argument);
-        const ui::IncomingKind kind =
-            file.empty() || !argument.sets.empty()
-                ? ui::IncomingKind::plan
-                : ui::read_incoming(read_file(file), argument.name, context.presets).kind;
-        if (kind == ui::IncomingKind::model || kind == ui::IncomingKind::lesson) {
-            args.opened = file;
+        const std::optional<ui::IncomingKind> kind = kind_of(context, argument, file);
+        if (kind != ui::IncomingKind::plan && kind != ui::IncomingKind::plan_inside) {
+            args.opened = file;  // the window says of a broken file what is wrong with it
         } else {
             LoadedPlan loaded = load_plan_and_sets(context, argument);
             args.saved = argument.sets.empty() || loaded.before.has_value();

@@ -50,6 +50,27 @@ def plan_presets():
     return [p["id"] for p in run_json("presets", "--json")[1]["plans"]]
 
 
+class Models(unittest.TestCase):
+    def test_a_config_json_is_a_plan_for_every_command_and_what_stands_in_is_said(self):
+        config = os.path.join(SOURCE, "tests/golden/hf_configs/deepseek-v3.json")
+        status, out, err = run("report", config, "--json", "--set", "cluster.gpus=64", "--set", "layout.dp_shard=64",
+                               "--set", "training.global_batch=64")
+        self.assertEqual(status, 0, err)
+        self.assertIn("is a model, not a plan", err)
+        parameters = json.loads(out)["parameters"]["total"]
+        self.assertEqual(parameters, run_json("params", config, "--json")[1]["total"])
+        with open(config, "rb") as file:
+            self.assertEqual(run("groups", "-", plan=file.read())[0], 0)
+
+    def test_a_config_json_that_cannot_be_stated_is_status_1_with_its_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+                json.dump({"model_type": "nonsense", "hidden_size": 64, "num_hidden_layers": 2}, file)
+            status, out, err = run("report", "config.json", folder=folder)
+            self.assertEqual((status, out), (1, ""), err)
+            self.assertIn("config.json", err)
+
+
 class Statuses(unittest.TestCase):
     def test_a_wrong_command_line_is_status_2_with_nothing_on_stdout(self):
         for args in (["nonsense"], ["report"], ["report", "mesh-8", "--nonsense"], ["report", "mesh-8", "--json", "--html"],

@@ -40,6 +40,10 @@ bool is_plan(const nlohmann::json& value) {
     return value.is_object() && (value.contains("format") || value.contains("cluster"));
 }
 
+bool is_model(const nlohmann::json& value) {
+    return !is_plan(value) && is_hf_config(value);
+}
+
 // A config without a file has no name of its own: "llama 70.6 B".
 std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
     const auto type = config.find("model_type");
@@ -72,7 +76,7 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
     }
     const bool wrapped = is_picture(text) || is_page(text);
     const nlohmann::json value = parse_json(plan_text_inside(text, name), name);
-    if (!wrapped && !is_plan(value) && is_hf_config(value)) {
+    if (!wrapped && is_model(value)) {
         in.kind = IncomingKind::model;
         Source ignored;
         in.model = model_from_json(value, {name, ""}, presets, ignored);
@@ -82,6 +86,14 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
     in.kind = wrapped ? IncomingKind::plan_inside : IncomingKind::plan;
     in.plan = plan_from_json(value, name, presets);
     return in;
+}
+
+bool is_model_text(const std::string& text) {
+    try {
+        return !is_picture(text) && !is_page(text) && is_model(parse_json(text, ""));
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 Plan with_model_of(const Plan& plan, const Model& model) {

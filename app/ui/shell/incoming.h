@@ -28,6 +28,9 @@ struct Incoming {
 // or page has none.
 [[nodiscard]] std::string plan_text_inside(const std::string& text, const std::string& name);
 
+// Whether a text is a Hugging Face config by itself, not one inside a plan. Never throws.
+[[nodiscard]] bool is_model_text(const std::string& text);
+
 // `plan` with another model. Title and notes described the old one: they go.
 [[nodiscard]] Plan with_model_of(const Plan& plan, const Model& model);
 
