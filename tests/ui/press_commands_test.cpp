@@ -25,6 +25,19 @@ TEST_CASE("a new plan is one GPU, a preset is the preset") {
     CHECK(d.plan().cluster.gpus == 1);
     run_command(d, "open preset: Llama 3 70B");
     CHECK(d.plan().model.name == d.presets.model("llama-3-70b").name);
+    run_command(d, "open a preset");
+    d.type(" hsdp");  // goes on in the palette's field
+    d.press({Key::enter});
+    CHECK(d.plan() == d.presets.plan("hsdp-64"));
+}
+
+TEST_CASE("the title is edited from the menu as by a click on it") {
+    Driver d("mesh-8");
+    run_command(d, "title of the plan");
+    REQUIRE(d.drawn("edit.title"));
+    d.type("Mine");
+    d.press({Key::enter});
+    CHECK(d.plan().name == "Mine");
 }
 
 TEST_CASE("open, about and keys show what they name, and Escape puts it away") {

@@ -1,4 +1,5 @@
 #include "core/io/plan_json.h"
+#include "core/plan/title.h"
 #include "render/png.h"
 #include "tests/folder.h"
 #include "tests/ui/driver.h"
@@ -81,6 +82,32 @@ TEST_CASE("a factor can be typed, and what is no number changes nothing") {
     d.type("many");
     d.press({Key::enter});
     CHECK(d.plan().layout.tp == 4);
+}
+
+TEST_CASE(
+    "the title is typed where it stands: Enter takes it as one step, Escape does not, none is made anew") {
+    Driver d("zoom-1024");
+    const std::string before = d.plan().name;
+    const auto type_title = [&](std::string_view text, Chord end) {
+        REQUIRE(d.click("title"));
+        REQUIRE(d.drawn("edit.title"));
+        d.press({.key = Key::a, .ctrl = true});
+        if (text.empty()) d.press({Key::del});
+        d.type(text);
+        d.press(end);
+        CHECK_FALSE(d.drawn("edit.title"));
+    };
+    type_title("Ours", {Key::escape});
+    CHECK(d.plan().name == before);
+    type_title("Ours, by hand", {Key::enter});
+    CHECK(d.plan().name == "Ours, by hand");
+    CHECK(d.shell.title().starts_with("Ours, by hand *"));
+    type_title("", {Key::enter});
+    CHECK(d.plan().name.empty());
+    CHECK(d.shell.title().starts_with(title_of(d.plan())));
+    d.press({.key = Key::z, .ctrl = true});
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().name == before);
 }
 
 TEST_CASE("clicking a cell selects its rank, and Escape clears it") {

@@ -29,6 +29,10 @@ void Shell::make_file_commands() {
     add({.id = "file.open", .title = "Open…", .menu = "File", .chord = ctrl(Key::o), .run = [this] {
              ask(DialogKind::open, "", nullptr);
          }});
+    add({.id = "file.preset", .title = "Open a preset…", .menu = "File", .run = [this] {
+             palette_ = true;
+             palette_state_ = {.filter = "Open preset"};
+         }});
     add({.id = "file.save", .title = "Save", .menu = "File", .chord = ctrl(Key::s), .run = [this] {
              save_or_ask();
          }});
@@ -92,6 +96,7 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::e, true),
          .separator = true,
          .run = [this] { editor_.open_at(EditorSection::size); }});
+    add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",

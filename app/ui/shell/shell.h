@@ -136,7 +136,12 @@ class Shell {
     Glossary glossary_;
     GlossaryState glossary_state_;
     PlanEditorState editor_;
-    std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
+    struct TitleEdit {
+        std::string text;
+        bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
+    };
+    std::optional<TitleEdit> title_edit_;  // while the title is typed
+    std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
     std::optional<ViewId> full_;
@@ -244,6 +249,8 @@ class Shell {
     void make_presenter_commands();
     void draw_welcome(Ui& ui);
 
+    void draw_title(Ui& ui, Rect bar, Rect row);
+    void edit_title();
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
 

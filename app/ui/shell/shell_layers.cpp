@@ -94,17 +94,45 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
         if (hit.focused) ui.focus_ring(box, 6);
         if (hit.clicked) palette_ = true, palette_state_ = {};
     }
-    // The plan's name in the middle of the window, where it has room.
-    std::string plan_name = title_of(document_.plan());
-    if (document_.modified()) plan_name += " *";
-    const TextStyle strong = ui.title();
-    const float w = std::min(c.text_width(plan_name, strong), row.w - 24);
-    if (row.w - 24 > 60) {
-        const float left = row.x + 12, right = std::max(left, row.right() - w - 12);
-        const float x = std::clamp(bar.w / 2 - w / 2, left, right);
-        const Rect box{x, bar.y, w + 1, bar.h};
-        if (c.text_in(box, plan_name, strong) && ui.hovers(box)) ui.tooltip(plan_name);
+    draw_title(ui, bar, row);
+}
+
+// The plan's title in the middle of the window, where `row` leaves it room. A click edits it in place.
+void Shell::draw_title(Ui& ui, Rect bar, Rect row) {
+    Canvas& c = ui.canvas();
+    const float room = row.w - 24;
+    if (room <= 60) {
+        title_edit_.reset();
+        return;
     }
+    std::string text = title_of(document_.plan());
+    if (document_.modified()) text += " *";
+    const float w = title_edit_ ? std::min(420.0f, room) : std::min(c.text_width(text, ui.title()), room);
+    const float left = row.x + 12, right = std::max(left, row.right() - w - 12);
+    const Rect box{std::clamp(bar.w / 2 - w / 2, left, right), bar.y, w + 1, bar.h};
+    if (title_edit_) {
+        const Ui::Typing typing =
+            ui.typed_value("edit.title", box.inset(0, 7), title_edit_->text, title_edit_->fresh);
+        if (ui.state().edit == ui.id("edit.title")) title_edit_->fresh = false;
+        if (typing == Ui::Typing::goes_on) return;
+        if (typing == Ui::Typing::taken && title_edit_->text != title_of(document_.plan())) {
+            view_edit_ = PlanEdit{document_.plan(), "Title", ""};
+            view_edit_->plan.name = title_edit_->text;  // empty: one made from the plan again
+        }
+        title_edit_.reset();
+        dirty_ = true;
+        return;
+    }
+    const Hit hit = ui.area("title", box);
+    const bool cut = c.text_in(box, text, ui.title());
+    if (hit.hovered) ui.tooltip(cut ? text + "\nClick to change the title" : "Click to change the title");
+    if (hit.focused) ui.focus_ring(box.inset(-4, 10), 4);
+    if (hit.clicked) edit_title();
+}
+
+void Shell::edit_title() {
+    title_edit_ = TitleEdit{title_of(document_.plan()), true};
+    dirty_ = true;
 }
 
 void Shell::draw_layers(Ui& ui, Scene& scene) {
