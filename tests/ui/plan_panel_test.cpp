@@ -52,6 +52,31 @@ TEST_CASE("a number of GPUs out of range is refused below its field, with the ra
     CHECK_FALSE(window_says(d, "refused"));
 }
 
+TEST_CASE("nodes and GPUs of a node are typed and stepped; what does not hold is refused with the reason") {
+    Driver d("llama-3.1-405b-16k");  // 2,048 nodes of 8 in pods of 3,072
+    type_into(d, "plan.nodes", "edit.nodes", "1024");
+    CHECK(d.plan().cluster.gpus == 8192);
+    CHECK(d.plan().layout.dp_shard == 64);
+    type_into(d, "plan.gpus_per_node", "edit.gpus_per_node", "4");
+    CHECK(d.plan().cluster.gpus == 8192);
+    CHECK(d.plan().cluster.tiers.front().domain == 4);
+    CHECK(window_says(d, "2,048\n"));
+    type_into(d, "plan.gpus_per_node", "edit.gpus_per_node", "4000");
+    CHECK(d.plan().cluster.tiers.front().domain == 4);
+    CHECK(window_says(d, "3,072."));
+    type_into(d, "plan.nodes", "edit.nodes", "900000");
+    CHECK(d.plan().cluster.gpus == 8192);
+    CHECK(window_says(d, "900,000 nodes of 4"));
+    REQUIRE(d.click("plan.nodes.plus"));
+    CHECK(d.plan().cluster.gpus == 16384);
+    REQUIRE(d.click("plan.nodes.minus"));
+    CHECK(d.plan().cluster.gpus == 8192);
+    REQUIRE(d.click("plan.gpus_per_node.plus"));
+    CHECK(d.plan().cluster.tiers.front().domain == 8);
+    REQUIRE(d.click("plan.gpus_per_node.minus"));
+    CHECK(d.plan().cluster.tiers.front().domain == 4);
+}
+
 TEST_CASE("a factor out of range is refused below its row") {
     Driver d("llama-3-70b-3d");
     const std::int64_t before = d.plan().layout.tp;

@@ -104,6 +104,65 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 12);
 }
 
+// "[64] nodes of [8]", where the first tier is not the whole cluster.
+MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const Cluster& cluster = scene.plan.cluster;
+    if (cluster.tiers.size() < 2 || cluster.tiers.front().domain < 1) return std::nullopt;
+    constexpr std::string_view kGpus = "/cluster/gpus";
+    const std::int64_t each = cluster.tiers.front().domain, nodes = divide_up(cluster.gpus, each);
+    const auto nodes_to = [&](std::int64_t n) {
+        return PlanEdit{with_gpus(scene.plan, n * each), plural(n, "node", "nodes"), ""};
+    };
+    const auto each_to = [&](std::int64_t n) -> MaybeEdit {
+        Plan to = with_gpus_per_node(scene.plan, n);
+        if (to == scene.plan) return std::nullopt;
+        return PlanEdit{std::move(to), plural(n, "GPU", "GPUs") + " a node", ""};
+    };
+    MaybeEdit edit;
+    room.cut_top(6);
+    Rect row = room.cut_top(26);
+    const Rect right = row.cut_right(72), left = row.cut_left(86);
+    ui.canvas().text_in(row, "nodes of", ui.small(), Align::center);
+    const double most = range_of(kGpus)->most;
+    const auto fits = [&](std::int64_t n) {
+        return static_cast<double>(n) * static_cast<double>(each) <= most;
+    };
+    if (state.editing == "nodes") {
+        const auto n = typed_number(ui, "nodes", kGpus, left, state);
+        if (n && fits(*n)) edit = nodes_to(*n);
+        if (n && !fits(*n)) {
+            state.refused = "nodes";
+            state.refusal = plural(*n, "node", "nodes") + " of " + thousands(each) + " are more than "
+                            + thousands(static_cast<std::int64_t>(most)) + " GPUs.";
+        }
+    } else {
+        const std::int64_t up = next_value(kGpus, nodes, 1), down = next_value(kGpus, nodes, -1);
+        const Ui::Step step = ui.stepper("plan.nodes", left, thousands(nodes), down != nodes,
+                                         up != nodes && fits(up), cluster.gpus % each == 0);
+        if (step.edit_requested) start_editing(state, "nodes", nodes);
+        if (step.by != 0) edit = nodes_to(step.by > 0 ? up : down);
+    }
+    if (state.editing == "gpus_per_node") {
+        const auto n = typed_number(ui, "gpus_per_node", kGpus, right, state);
+        if (n) edit = each_to(*n);
+        if (edit && edit->plan.cluster.tiers.front().domain != *n) {
+            edit.reset();
+            state.refused = "gpus_per_node";
+            state.refusal = "A node has fewer GPUs than the next tier, " + cluster.tiers[1].name
+                            + ", joins: " + thousands(cluster.tiers[1].domain) + ".";
+        }
+    } else {
+        const std::int64_t up = next_value(kGpus, each, 1), down = next_value(kGpus, each, -1);
+        const Ui::Step step = ui.stepper("plan.gpus_per_node", right, thousands(each), down != each,
+                                         each_to(up).has_value(), true);
+        if (step.edit_requested) start_editing(state, "gpus_per_node", each);
+        if (step.by != 0) edit = each_to(step.by > 0 ? up : down);
+    }
+    field_message(ui, room, "nodes", state);
+    field_message(ui, room, "gpus_per_node", state);
+    return edit;
+}
+
 MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     MaybeEdit edit;
     ui.section(room.cut_top(18), "CLUSTER", "GPUS");
@@ -126,6 +185,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (step.by != 0) edit = edit_to(step.by > 0 ? up : down);
     }
     field_message(ui, room, "gpus", state);
+    if (MaybeEdit nodes = nodes_row(ui, room, scene, state)) edit = std::move(nodes);
     room.cut_top(4);
     std::string text;
     for (const Tier& t : scene.plan.cluster.tiers) {
