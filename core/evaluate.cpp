@@ -29,9 +29,7 @@ bool has_error(const std::vector<Problem>& problems) {
 void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::vector<double>& out) {
     out.resize(static_cast<std::size_t>(shape.devices));
     for (int d = 0; d < shape.devices; ++d)
-        out[static_cast<std::size_t>(d)] = timeline.complete
-                                               ? timeline.device[static_cast<std::size_t>(d)].peak_in_flight
-                                               : peak_in_flight(shape, d);
+        out[d] = timeline.complete ? timeline.device[d].peak_in_flight : peak_in_flight(shape, d);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<Vec2> rounded_outline(Rect r, float radius) {
             const float angle =
                 (static_cast<float>(corner) - 1 + static_cast<float>(i) / static_cast<float>(steps))
                 * 1.5707963f;
-            const Vec2 c = centers[static_cast<std::size_t>(corner)];
+            const Vec2 c = centers[corner];
             out.push_back({c.x + std::cos(angle) * radius, c.y + std::sin(angle) * radius});
         }
     return out;
@@ -105,7 +105,7 @@ void Canvas::curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, 
     std::array<Vec2, kSteps + 1> points{};
     for (int i = 0; i <= kSteps; ++i) {
         const float t = static_cast<float>(i) / kSteps, s = 1 - t;
-        points[static_cast<std::size_t>(i)] =
+        points[i] =
             a * (s * s * s) + control_a * (3 * s * s * t) + control_b * (3 * s * t * t) + b * (t * t * t);
     }
     stroke(points, color, width, false, dash);

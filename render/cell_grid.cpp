@@ -14,23 +14,22 @@ namespace pentamesh {
 Vec2 cell_position(const CellGrid& grid, std::int64_t rank) {
     std::array<Vec2, 4> offset{};
     for (int i = 0; i < grid.levels; ++i) {
-        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        const auto& l = grid.level[i];
         const bool outermost = i + 1 == grid.levels;
         const std::int64_t index = outermost ? rank : rank % l.size;
         const std::int64_t column = index % l.cols, row = index / l.cols;
-        offset[static_cast<std::size_t>(i)] = {static_cast<float>(column) * l.pitch_x,
-                                               static_cast<float>(row) * l.pitch_y};
+        offset[i] = {static_cast<float>(column) * l.pitch_x, static_cast<float>(row) * l.pitch_y};
         rank /= l.size;
     }
     Vec2 at = grid.origin;
-    for (int i = grid.levels; i-- > 0;) at = at + offset[static_cast<std::size_t>(i)];  // as the shader sums
+    for (int i = grid.levels; i-- > 0;) at = at + offset[i];  // as the shader sums
     return at;
 }
 
 std::int64_t cell_id(const CellGrid& grid, std::int64_t rank) {
     std::int64_t id = 0;
     for (int i = 0; i < grid.digits; ++i) {
-        const auto& d = grid.digit[static_cast<std::size_t>(i)];
+        const auto& d = grid.digit[i];
         id += rank / d.stride % d.size * d.weight;
     }
     return id;
@@ -51,20 +50,19 @@ std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
     Vec2 rest = p - grid.origin;
     std::array<std::int64_t, 4> index{};
     for (int i = grid.levels; i-- > 0;) {
-        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        const auto& l = grid.level[i];
         if (!(rest.x >= 0 && rest.y >= 0)) return -1;
         const std::int64_t col = std::min<std::int64_t>(steps(rest.x, l.pitch_x), l.cols - 1);
         const std::int64_t row = steps(rest.y, l.pitch_y);
         const std::int64_t at = row * l.cols + col;
         if (at >= (i + 1 < grid.levels ? l.size : std::numeric_limits<std::int32_t>::max())) return -1;
-        index[static_cast<std::size_t>(i)] = at;
+        index[i] = at;
         rest = {std::max(0.0f, rest.x - static_cast<float>(col) * l.pitch_x),
                 std::max(0.0f, rest.y - static_cast<float>(row) * l.pitch_y)};
     }
     if (rest.x >= grid.cell.x || rest.y >= grid.cell.y) return -1;
     std::int64_t rank = 0;
-    for (int i = grid.levels; i-- > 0;)
-        rank = rank * (grid.level[static_cast<std::size_t>(i)].size) + index[static_cast<std::size_t>(i)];
+    for (int i = grid.levels; i-- > 0;) rank = rank * (grid.level[i].size) + index[i];
     return rank >= grid.first && rank < grid.first + static_cast<std::int64_t>(grid.count) * grid.step ? rank
                                                                                                        : -1;
 }
@@ -171,7 +169,7 @@ Vec2 far_corner(const CellGrid& grid) {
     Vec2 end = grid.origin + grid.cell;
     std::int64_t boxes = grid.first + std::int64_t{grid.count - 1} * std::max(1, grid.step) + 1;
     for (int i = 0; i < grid.levels; ++i) {
-        const auto& l = grid.level[static_cast<std::size_t>(i)];
+        const auto& l = grid.level[i];
         const std::int64_t size = std::max(1, l.size), cols = std::max(1, l.cols);
         const std::int64_t seen = i + 1 == grid.levels ? boxes : std::min(size, boxes);
         const std::int64_t last_row = (seen - 1) / cols;

@@ -107,8 +107,7 @@ void GlyphCache::add_first_page(float scale) {
     const GlyphSlot rows = put(kWide, kRows, alpha.data());
     for (int n = 0; n < kRows; ++n) {
         const auto x = static_cast<float>(rows.x + left(n)), y = static_cast<float>(rows.y + n) + 0.5f;
-        lines_[static_cast<std::size_t>(n)] = {(x - 1) * kTexel, y * kTexel,
-                                               (x + static_cast<float>(n) + 1) * kTexel, y * kTexel};
+        lines_[n] = {(x - 1) * kTexel, y * kTexel, (x + static_cast<float>(n) + 1) * kTexel, y * kTexel};
     }
     const int side = pattern_span(scale) + pattern_side(scale);
     for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted})

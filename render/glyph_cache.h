@@ -39,7 +39,7 @@ class GlyphCache {
         return patterns_[static_cast<std::size_t>(pattern)];
     }
     // OpenGL's name of a page's texture, kPageSide pixels a side.
-    [[nodiscard]] unsigned texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
+    [[nodiscard]] unsigned texture(int page) const { return pages_[page].texture; }
     static constexpr int kPageSide = 2048;
     // Lines of 0 to kWidestLine whole pixels, on page 0, as Dear ImGui bakes them: row n has n white texels
     // and a clear one on each side. Texture coordinates of the row's two ends.

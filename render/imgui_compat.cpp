@@ -265,7 +265,7 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
         inside ? ImVec2{input.mouse.x * scale, input.mouse.y * scale} : ImVec2{-FLT_MAX, -FLT_MAX};
 #if IMGUI_VERSION_NUM < 18700
     io.MousePos = mouse;
-    for (int i = 0; i < 3; ++i) io.MouseDown[i] = input.down[static_cast<std::size_t>(i)];
+    for (int i = 0; i < 3; ++i) io.MouseDown[i] = input.down[i];
     io.MouseWheel = input.wheel;
     io.KeyCtrl = input.ctrl;
     io.KeyShift = input.shift;
@@ -276,7 +276,7 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 #else
     io.ConfigInputTrickleEventQueue = false;
     io.AddMousePosEvent(mouse.x, mouse.y);
-    for (int i = 0; i < 3; ++i) io.AddMouseButtonEvent(i, input.down[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 3; ++i) io.AddMouseButtonEvent(i, input.down[i]);
     if (input.wheel != 0) io.AddMouseWheelEvent(0, input.wheel);
     io.AddKeyEvent(ImGuiMod_Ctrl, input.ctrl);
     io.AddKeyEvent(ImGuiMod_Shift, input.shift);

@@ -73,7 +73,7 @@ void PageSink::cells(const CellGrid& grid) {
     for (std::int32_t k = 0; k < grid.count; ++k) {
         const std::int64_t rank = grid.first + static_cast<std::int64_t>(k) * grid.step;
         const std::int64_t id = cell_id(grid, rank);
-        Color c = grid.palette[static_cast<std::size_t>(id % grid.palette_size)];
+        Color c = grid.palette[id % grid.palette_size];
         if (grid.lit_id >= 0 && id != grid.lit_id) c = mix(c, grid.ground, grid.dim);
         const Vec2 at = cell_position(grid, rank);
         by_color[key(c)].push_back({at.x, at.y, grid.cell.x, grid.cell.y});

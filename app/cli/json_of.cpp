@@ -78,7 +78,7 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
     Json axes = Json::array();
     if (e.valid && e.mesh.world > 0)
         for (const GroupKind kind : kinds) {
-            const GroupSummary& s = e.groups[static_cast<std::size_t>(kind)];
+            const GroupSummary& s = e.groups[kind];
             Json tiers = Json::array();
             for (std::size_t t = 0; t < plan.cluster.tiers.size() && t < kMaxTiers; ++t)
                 tiers.push_back({{"tier", plan.cluster.tiers[t].name}, {"groups", s.by_tier[t]}});
@@ -108,7 +108,7 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
         operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
     Json by_axis = Json::object();
     for (int i = 0; i < kGroupKindCount; ++i) {
-        const AxisTraffic& t = e.comm.by_axis[static_cast<std::size_t>(i)];
+        const AxisTraffic& t = e.comm.by_axis[i];
         if (t.count > 0)
             by_axis[std::string(name_of(static_cast<GroupKind>(i)))] = {
                 {"count", whole(t.count)},
@@ -145,9 +145,8 @@ Json json_of_step(const Evaluation& e) {
     const Step& s = *e.step;
     Json exposed = Json::object();
     for (int i = 0; i < kGroupKindCount; ++i)
-        if (e.comm.by_axis[static_cast<std::size_t>(i)].count > 0)
-            exposed[std::string(name_of(static_cast<GroupKind>(i)))] =
-                s.exposed_comm_s[static_cast<std::size_t>(i)];
+        if (e.comm.by_axis[i].count > 0)
+            exposed[std::string(name_of(static_cast<GroupKind>(i)))] = s.exposed_comm_s[i];
     return {{"time_s", s.time_s},
             {"compute_s", s.compute_s},
             {"ideal_s", s.ideal_s},
@@ -187,8 +186,7 @@ Json json_of_cost(const Plan& plan, const Evaluation& e) {
 Json json_of_parameters(const std::string& name, const ParameterCounts& counts) {
     Json by_kind = Json::object();
     for (int i = 0; i < kTensorKindCount; ++i)
-        by_kind[std::string(name_of(static_cast<TensorKind>(i)))] =
-            counts.by_kind[static_cast<std::size_t>(i)];
+        by_kind[std::string(name_of(static_cast<TensorKind>(i)))] = counts.by_kind[i];
     return {{"model", name},           {"total", counts.total},
             {"active", counts.active}, {"active_without_embedding", counts.active_without_embedding},
             {"mtp", counts.mtp},       {"by_kind", std::move(by_kind)}};

@@ -38,7 +38,7 @@ Json json_of_coordinates(const Evaluation& e, std::int64_t rank) {
     Json out{{"dense", std::move(dense)}};
     if (!e.mesh.has_experts) return out;
     const Coordinates c = expert_coordinates(e.mesh, rank);
-    const auto at = [&](Axis a) { return c[static_cast<std::size_t>(a)]; };
+    const auto at = [&](Axis a) { return c[a]; };
     out["expert"] = {{"etp", at(Axis::tp)},
                      {"ep", at(Axis::ep)},
                      {"pp", at(Axis::pp)},

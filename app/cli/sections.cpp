@@ -50,7 +50,7 @@ Section problems_section(const Evaluation& e) {
 Section parameters_section(const ParameterCounts& c) {
     Section s{"Parameters", {}, {{{"kind"}, {"numbers", Shown::count}}, {}}};
     for (int i = 0; i < kTensorKindCount; ++i) {
-        const std::int64_t n = c.by_kind[static_cast<std::size_t>(i)];
+        const std::int64_t n = c.by_kind[i];
         if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), cell(n)});
     }
     s.table.rows.push_back({"total", cell(c.total)});
@@ -136,7 +136,7 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
                                 StepPart::optimizer, StepPart::straggler})
         add(explain_step(plan, e, part));
     for (int i = 0; i < kGroupKindCount; ++i)
-        if (e.step->exposed_comm_s[static_cast<std::size_t>(i)] > 0)
+        if (e.step->exposed_comm_s[i] > 0)
             add(explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
     return s;
 }

@@ -64,7 +64,7 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
     t.columns.push_back({"means"});
     if (!e.valid || e.mesh.world <= 0) return t;
     for (const GroupKind kind : kinds) {
-        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
+        const GroupSummary& g = e.groups[kind];
         if (g.groups == 0 || (g.degree <= 1 && !alone)) continue;
         std::vector<std::string> row{std::string(name_of(kind)), cell(g.degree), cell(g.groups),
                                      g.degree > 1 ? std::string(tier_name(plan.cluster, g.slowest_tier))
@@ -88,7 +88,7 @@ Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::si
     t.columns = {{"axis"}, {"group", Shown::count}, {"ranks"}};
     if (!e.valid || e.mesh.world <= 0) return t;
     for (const GroupKind kind : kinds) {
-        const GroupSummary& g = e.groups[static_cast<std::size_t>(kind)];
+        const GroupSummary& g = e.groups[kind];
         if (g.degree <= 1) continue;
         std::int64_t group = 0;
         const Factors rest = split_factors(e.mesh, kind).rest;

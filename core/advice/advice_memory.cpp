@@ -139,7 +139,7 @@ void consider_all_out(Fastest& fastest) {
 void does_not_fit(Advice& a) {
     const Memory& m = a.now.memory;
     if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
-    const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const StageMemory& s = m.stage[m.peak_stage];
     Problem& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
     p.message = sentence("The GPUs of stage ", s.stage, " need ", memory_text(s.total()), ", ",
                          memory_text(s.total() - m.hbm), " more than the ", memory_text(m.hbm),
@@ -182,7 +182,7 @@ void recomputes_without_need(Advice& a) {
 void nearly_full(Advice& a) {
     const Memory& m = a.now.memory;
     if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
-    const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const StageMemory& s = m.stage[m.peak_stage];
     const double most = s.total() - s.buffers + s.buffers_high;
     if (most <= m.hbm) return;
     Problem& p = a.add(Severity::info, Rule::hardware, "memory-nearly-full", "/cluster/gpu");

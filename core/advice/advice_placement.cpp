@@ -38,7 +38,7 @@ void less_tp(Layout& l, std::int64_t tp, bool to_pipeline) {
 std::string straddle_text(const Advice& a, const GroupSummary& s) {
     const std::int64_t domain = a.plan.cluster.tiers.empty() ? 0 : domain_of(a.plan.cluster, 0);
     const GroupFactors f = group_factors(a.base.mesh, s.kind);
-    const Factor& top = f.factor[static_cast<std::size_t>(f.count - 1)];
+    const Factor& top = f.factor[f.count - 1];
     const std::int64_t extent = top.size * top.stride;
     if (extent > domain || domain % extent == 0) return {};
     return sentence(" A group would fit a domain of ", domain, " GPUs, but ", domain, " is no multiple of ",

@@ -86,7 +86,7 @@ std::vector<std::int64_t> with_light_end(const Plan& plan, std::int64_t fewer) {
     if (chunks < 2 || layers / chunks < fewer) return {};
     const std::int64_t last = layers / chunks - fewer, rest = layers - last, others = chunks - 1;
     std::vector<std::int64_t> list(static_cast<std::size_t>(chunks), rest / others);
-    for (std::int64_t i = 0; i < rest % others; ++i) ++list[static_cast<std::size_t>(others - 1 - i)];
+    for (std::int64_t i = 0; i < rest % others; ++i) ++list[others - 1 - i];
     list.back() = last;
     return list;
 }

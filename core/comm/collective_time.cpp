@@ -12,7 +12,7 @@ namespace {
 double ring_pass(const Route& r, double buffer) {
     double time = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const RoutePart& p = r.part[i];
         time += (p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * buffer / inside / p.bytes_per_s;
         inside *= p.ways;
     }
@@ -23,7 +23,7 @@ double ring_pass(const Route& r, double buffer) {
 double all_reduce(const Route& r, double buffer) {
     double time = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const RoutePart& p = r.part[i];
         const double share = buffer / inside;
         const double rings = 2 * ((p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * share / p.bytes_per_s);
         const bool switched = p.in_network_reduction && p.ways > 1;
@@ -37,7 +37,7 @@ double all_reduce(const Route& r, double buffer) {
 double all_to_all(const Route& r, const Efficiency& e, double buffer, double slow_share, bool forwarded) {
     double time = 0, latency = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const RoutePart& p = r.part[i];
         const double rate = p.link_bytes_per_s * e.all_to_all;
         const double reached = i == 0 && forwarded ? p.members : r.degree;
         const double bytes = (p.members - inside) / reached * buffer * (i == 0 ? 1 : slow_share);
@@ -52,7 +52,7 @@ double all_to_all(const Route& r, const Efficiency& e, double buffer, double slo
 double send(const Route& r, double buffer) {
     double time = 0;
     for (int i = 0; i < r.parts; ++i) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const RoutePart& p = r.part[i];
         if (p.ways > 1) time = std::max(time, p.latency_s + buffer / p.bytes_per_s);
     }
     return time;
@@ -64,7 +64,7 @@ Route refold(const Route& route, double degree, F&& members_of) {
     r.degree = degree;
     double inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        RoutePart& p = r.part[i];
         p.members = members_of(p.members);
         p.ways = p.members / inside;
         inside = p.members;
@@ -85,8 +85,8 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
     const GroupFactors group = group_factors(mesh, summary.kind);
     double inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        const Tier& t = cluster.tiers[static_cast<std::size_t>(i)];
-        RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const Tier& t = cluster.tiers[i];
+        RoutePart& p = r.part[i];
         p.members =
             i + 1 == r.parts
                 ? r.degree
@@ -116,7 +116,7 @@ Route beyond(const Route& route, double inner) {
 int slowest_tier(const Route& r) {
     int slowest = 0;
     for (int i = 0; i < r.parts; ++i)
-        if (r.part[static_cast<std::size_t>(i)].ways > 1) slowest = i;
+        if (r.part[i].ways > 1) slowest = i;
     return slowest;
 }
 

@@ -62,8 +62,7 @@ struct Operation {
 class LayerCalls {
   public:
     void add(const Operation& o) {
-        for (LayerMask m = o.types; m != 0; m &= m - 1)
-            calls_[static_cast<std::size_t>(std::countr_zero(m))] += o.calls;
+        for (LayerMask m = o.types; m != 0; m &= m - 1) calls_[std::countr_zero(m)] += o.calls;
     }
     [[nodiscard]] double most() const { return *std::max_element(calls_.begin(), calls_.end()); }
 

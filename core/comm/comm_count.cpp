@@ -14,7 +14,7 @@ ChunkLayers layers_of(const Stages& stages, int device) {
     ChunkLayers sum;
     sum.types.resize(stages.types), sum.again.resize(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
         sum.dense += k.dense, sum.moe += k.moe;
         for (int t = 0; t < stages.types; ++t) sum.types[t] += k.types[t], sum.again[t] += k.again[t];
         sum.first |= k.first, sum.last |= k.last;
@@ -147,7 +147,7 @@ void sum_axes(Comm& comm) {
 std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
     std::array<AxisTraffic, kMaxTiers> out{};
     for (const Operation& o : comm.operations)
-        if (!o.on_other_stage) add(out[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))], o);
+        if (!o.on_other_stage) add(out[std::clamp(o.tier, 0, kMaxTiers - 1)], o);
     return out;
 }
 

@@ -13,7 +13,7 @@ std::vector<CollectivePhase> rings(const Route& r, Shape shape, double buffer) {
     std::vector<CollectivePhase> out;
     double inside = 1;
     for (int i = 0; i < r.parts; ++i) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(i)];
+        const RoutePart& p = r.part[i];
         if (p.ways > 1) {
             // Where domains cut a group unevenly `ways` is their mean, and the longest ring is shown.
             const double ring = std::ceil(p.ways - 1e-9), even = (p.ways - 1) / (ring - 1);
@@ -32,7 +32,7 @@ std::vector<CollectivePhase> all_reduce(const Route& r, double buffer) {
     std::vector<CollectivePhase> out = rings(r, Shape::ring_reduce, buffer);
     std::vector<CollectivePhase> down = rings(r, Shape::ring_gather, buffer);
     const auto through_switch = [&](CollectivePhase& phase, bool up) {
-        const RoutePart& p = r.part[static_cast<std::size_t>(phase.tier)];
+        const RoutePart& p = r.part[phase.tier];
         const double share = phase.chunk_bytes * static_cast<double>(phase.steps) * p.ways / (p.ways - 1);
         const double ring_s = static_cast<double>(phase.steps) * phase.step_s;
         const double switch_s = p.latency_s + share / p.bytes_per_s / 2;

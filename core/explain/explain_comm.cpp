@@ -35,10 +35,10 @@ Explanation explain_operation(const Plan& plan, const Evaluation&, const Operati
     e.substituted = whole_text(op.count_per_step) + " · " + three_digits(factor) + " (n = " + whole_text(n)
                     + ") · " + three_digits(op.message_bytes / 1e6) + " MB";
     e.result = "= " + three_digits(op.sent_bytes_per_rank / 1e9) + " GB per GPU and step";
-    e.source = std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
-               + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size()
-                      ? plan.cluster.tiers[static_cast<std::size_t>(op.tier)].name
-                      : std::string("one GPU"));
+    e.source =
+        std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
+        + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size() ? plan.cluster.tiers[op.tier].name
+                                                                         : std::string("one GPU"));
     return e;
 }
 

@@ -44,7 +44,7 @@ std::string bubble(const Input& in) {
     const Timeline& t = in.e.timeline;
     if (t.empty()) return {};
     const int longest = in.e.comm.busiest_device;
-    const double busy = t.device[static_cast<std::size_t>(longest)].busy, idle = schedule_bubble_s(in.s);
+    const double busy = t.device[longest].busy, idle = schedule_bubble_s(in.s);
     return sentence(seconds(t.makespan), " - ", seconds(busy), " on stage ", longest, " - ",
                     seconds(t.makespan - busy - idle), ", which is exposed pp");
 }

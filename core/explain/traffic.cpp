@@ -28,24 +28,21 @@ class GroupPattern {
     GroupPattern(std::span<const Factor> factors, std::int64_t block, int blocks, std::int64_t degree)
         : degree_(degree), of_(static_cast<std::size_t>(degree)) {
         std::int64_t i = 0;
-        for_each_sum(factors, [&](std::int64_t offset) {
-            of_[static_cast<std::size_t>(i++)] = static_cast<int>(offset / block);
-        });
+        for_each_sum(factors, [&](std::int64_t offset) { of_[i++] = static_cast<int>(offset / block); });
         const auto n = static_cast<std::size_t>(of_.back()) + 1;
         side_ = std::min<std::size_t>(n, static_cast<std::size_t>(blocks));
         bytes_.assign(side_ * side_, 0);
     }
 
     void send(std::int64_t from, std::int64_t to, double bytes) {
-        bytes_[static_cast<std::size_t>(of_[static_cast<std::size_t>(from)]) * side_
-               + static_cast<std::size_t>(of_[static_cast<std::size_t>(to)])] += bytes;
+        bytes_[static_cast<std::size_t>(of_[from]) * side_ + static_cast<std::size_t>(of_[to])] += bytes;
     }
 
     // On each tier a ring of `ways` sub-groups: member i's next is the one whose digit is one more.
     void rings(const Route& route, double buffer) {
         double inside = 1;
         for (int p = 0; p < route.parts; ++p) {
-            const RoutePart& part = route.part[static_cast<std::size_t>(p)];
+            const RoutePart& part = route.part[p];
             const double sent = (part.ways - 1) / part.ways * buffer / inside;
             // Where domains cut a group unevenly the last sub-group is smaller, and so is its ring.
             const std::int64_t step = std::llround(inside);

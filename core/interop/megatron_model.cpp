@@ -222,8 +222,7 @@ class ModelReader {
             if (dense < 0) break;
             bool same = true;
             for (std::int64_t i = 0; i < layers && same; ++i)
-                same = pattern[static_cast<std::size_t>(i)]
-                       == (i >= dense && (i - dense + 1) % every == 0 ? 1 : 0);
+                same = pattern[i] == (i >= dense && (i - dense + 1) % every == 0 ? 1 : 0);
             if (!same) continue;
             m_["moe"]["first_dense_layers"] = dense;
             m_["moe"]["every"] = every;

@@ -197,7 +197,7 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
     const std::int64_t i = p.index.empty() ? 0 : number_or(known(calculate(p.index, line)), -1);
     const auto n = static_cast<std::int64_t>(v.elements.size());
     const std::int64_t at = i < 0 ? n + i : i;
-    out.texts = {at >= 0 && at < n ? v.elements[static_cast<std::size_t>(at)] : std::string()};
+    out.texts = {at >= 0 && at < n ? v.elements[at] : std::string()};
     return out;
 }
 

@@ -125,15 +125,14 @@ void qwen_sparse_layers(const Fields& f, Model& m) {
         if (!v.is_number_integer() || v.get<std::int64_t>() < 0 || v.get<std::int64_t>() >= m.layers)
             f.fail("mlp_only_layers",
                    "found " + shown_json(v) + ", must be layers from 0 to " + std::to_string(m.layers - 1));
-        dense[static_cast<std::size_t>(v.get<std::int64_t>())] = true;
+        dense[v.get<std::int64_t>()] = true;
     }
     // Dense layers before all others are told by a number, any other by a pattern.
     std::int64_t first = 0;
-    while (first < m.layers / step * step && dense[static_cast<std::size_t>(first + step - 1)]) first += step;
+    while (first < m.layers / step * step && dense[first + step - 1]) first += step;
     m.moe->first_dense_layers = first;
     Layers layers = plain_layers(m);
-    set_ffn(layers,
-            [&](std::int64_t i) { return (i + 1) % step == 0 && !dense[static_cast<std::size_t>(i)]; });
+    set_ffn(layers, [&](std::int64_t i) { return (i + 1) % step == 0 && !dense[i]; });
     if (m.sliding_window > 0)
         for (LayerRun& l : layers) l.kind = MixerKind::window;
     set_layers(f, m, layers);

@@ -80,7 +80,7 @@ Model kimi_linear(const Fields& f) {
         if (!i.is_number_integer() || i.get<std::int64_t>() < 1 || i.get<std::int64_t>() > m.layers)
             own.fail("kda_layers",
                      "found " + shown_json(i) + ", must be layers from 1 to " + std::to_string(m.layers));
-        layers[static_cast<std::size_t>(i.get<std::int64_t>() - 1)].kind = MixerKind::linear;
+        layers[i.get<std::int64_t>() - 1].kind = MixerKind::linear;
     }
     set_layers(f, m, layers);
     m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);

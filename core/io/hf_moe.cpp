@@ -104,7 +104,7 @@ Model glm_latent(const Fields& f) {
     const auto words = per_layer(f, "mlp_layer_types", m.layers);
     if (words.empty() || !m.moe) return m;
     Layers layers = plain_layers(m);
-    set_ffn(layers, [&](std::int64_t i) { return words[static_cast<std::size_t>(i)] == "sparse"; });
+    set_ffn(layers, [&](std::int64_t i) { return words[i] == "sparse"; });
     set_layers(f, m, layers);
     return m;
 }
@@ -284,7 +284,7 @@ Model exaone_moe(const Fields& f) {
     Layers layers = plain_layers(m);
     if (!sparse.empty())
         set_ffn(layers, [&](std::int64_t i) {
-            const nlohmann::json& v = sparse[static_cast<std::size_t>(i)];
+            const nlohmann::json& v = sparse[i];
             return v.is_boolean() ? v.get<bool>() : v == 1;
         });
     if (!read_layer_types(f, layers)) m.sliding_window = 0;

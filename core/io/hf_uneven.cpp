@@ -111,9 +111,7 @@ Model laguna(const Fields& f) {
     if (!read_layer_types(f, layers)) m.sliding_window = 0;
     const auto ffns = per_layer(f, "mlp_layer_types", m.layers),
                heads = per_layer(f, "num_attention_heads_per_layer", m.layers);
-    set_ffn(layers, [&](std::int64_t i) {
-        return ffns.empty() ? i > 0 : ffns[static_cast<std::size_t>(i)] == "sparse";
-    });
+    set_ffn(layers, [&](std::int64_t i) { return ffns.empty() ? i > 0 : ffns[i] == "sparse"; });
     for (std::size_t i = 0; i < heads.size(); ++i) {
         const std::int64_t n = heads[i].is_number_integer() ? heads[i].get<std::int64_t>() : 0;
         if (n < 1 || n > Fields::kLargest)

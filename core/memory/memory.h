@@ -45,9 +45,7 @@ struct Memory {
     std::vector<StageMemory> stage;
     int peak_stage = 0;
     double hbm = 0;
-    [[nodiscard]] double peak() const {
-        return stage.empty() ? 0 : stage[static_cast<std::size_t>(peak_stage)].total();
-    }
+    [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
     [[nodiscard]] bool fits() const { return peak() <= hbm; }
     void clear();
     bool operator==(const Memory&) const = default;

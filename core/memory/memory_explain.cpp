@@ -140,7 +140,7 @@ Explanation buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s
 Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& memory, int stage,
                            MemoryCategory category) {
     if (stage < 0 || static_cast<std::size_t>(stage) >= memory.stage.size()) return {};
-    const StageMemory& s = memory.stage[static_cast<std::size_t>(stage)];
+    const StageMemory& s = memory.stage[stage];
     const MemoryCosts costs = memory_costs(plan, degrees_of(plan, mesh));
     Explanation e;
     switch (category) {

@@ -134,8 +134,7 @@ class Waterfall {
         SavingStep step;
         step.label = std::move(label);
         step.reason = std::move(reason);
-        if (!memory_.stage.empty())
-            step.fullest = memory_.stage[static_cast<std::size_t>(memory_.peak_stage)];
+        if (!memory_.stage.empty()) step.fullest = memory_.stage[memory_.peak_stage];
         if (!steps_.empty()) step.saved = steps_.back().fullest.total() - step.fullest.total();
         steps_.push_back(std::move(step));
     }

@@ -43,11 +43,11 @@ class PerType {
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] T& operator[](int type) {
         assert(type >= 0 && type < size_);
-        return all_[static_cast<std::size_t>(type)];
+        return all_[type];
     }
     [[nodiscard]] const T& operator[](int type) const {
         assert(type >= 0 && type < size_);
-        return all_[static_cast<std::size_t>(type)];
+        return all_[type];
     }
     [[nodiscard]] T* begin() { return all_.data(); }
     [[nodiscard]] T* end() { return all_.data() + size_; }

@@ -33,7 +33,7 @@ std::string layers_text(const ScheduleShape& shape, const Stages& stages, int de
 std::string ends_text(const Stages& stages, int device) {
     bool first = false, last = false;
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
         first = first || k.first;
         last = last || k.last;
     }
@@ -50,7 +50,7 @@ std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh, const S
     const std::int64_t period = std::max<std::int64_t>(1, pp.stride * pp.size);  // ranks until stage 0 again
     std::vector<StagePlace> places(static_cast<std::size_t>(std::max(0, stages.devices)));
     for (int d = 0; d < stages.devices; ++d) {
-        StagePlace& p = places[static_cast<std::size_t>(d)];
+        StagePlace& p = places[d];
         p.layers = layers_text(shape, stages, d);
         p.ends = ends_text(stages, d);
         p.first_node = d * pp.stride / domain;

@@ -62,7 +62,7 @@ void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out) {
     // if there is more, to the last; the first takes the fewer to the end.
     const std::int64_t left = n > 0 ? layers % n : 0;
     const std::int64_t end = left <= n - 2 ? n - 1 : n;
-    for (std::int64_t i = end - left; i < end; ++i) ++out[static_cast<std::size_t>(i)];
+    for (std::int64_t i = end - left; i < end; ++i) ++out[i];
 }
 
 ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches) {
@@ -137,7 +137,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
         const bool copied = usual_here == out.chunks && usual_before == out.chunks;
         const ChunkLayers* const end = k;
         if (d > 0)
-            out.repeats[static_cast<std::size_t>(d)] =
+            out.repeats[d] =
                 copied || std::equal(end - out.chunks, end, end - std::ptrdiff_t{2} * out.chunks);
         usual_before = usual_here;
     }
@@ -148,7 +148,7 @@ namespace {
 void add_types(const Stages& stages, int device, LayerCounts& types, LayerCounts& again) {
     types.assign(stages.types), again.assign(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
         for (int t = 0; t < stages.types; ++t) types[t] += k.types[t], again[t] += k.again[t];
     }
 }
@@ -169,7 +169,7 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
     StageContents s;
     s.types.resize(stages.types), s.again.resize(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[static_cast<std::size_t>(device * stages.chunks + c)];
+        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
         const auto mtp = static_cast<std::int64_t>(k.mtp);
         s.skipped += static_cast<std::int64_t>(k.skipped);
         s.layers += static_cast<std::int64_t>(k.layers()) - mtp;

@@ -48,7 +48,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
 // Whether a device runs the same as the one before it: most do, and cost the same.
 [[nodiscard]] inline bool repeats_previous(const Stages& stages, int device) {
-    return stages.repeats[static_cast<std::size_t>(device)];
+    return stages.repeats[device];
 }
 
 // Of each type the share of its layers that run again in the backward. A stage of which there are two copies

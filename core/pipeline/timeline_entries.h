@@ -15,7 +15,7 @@ namespace pentamesh {
 [[nodiscard]] inline std::ptrdiff_t entry(const Timeline& t, const std::vector<std::int32_t>& table,
                                           std::int64_t chunk_row, std::int32_t microbatch) {
     const std::int64_t each = std::int64_t{t.shape.microbatches} * t.iterations;
-    return chunk_row < 0 ? -1 : table[static_cast<std::size_t>(chunk_row * each + microbatch)];
+    return chunk_row < 0 ? -1 : table[chunk_row * each + microbatch];
 }
 
 }  // namespace pentamesh

@@ -19,10 +19,10 @@ double overlap_gain(const ScheduleShape& s, double pacing, double others, double
 }
 
 ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
-    const double pace = costs.slow.empty() ? 1.0 : costs.slow[static_cast<std::size_t>(device)];
+    const double pace = costs.slow.empty() ? 1.0 : costs.slow[device];
     ChunkCost own;
     for (int c = 0; c < chunks; ++c) {
-        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        const ChunkCost& k = costs.chunk[device * chunks + c];
         own.forward += pace * k.forward;
         own.input_grad += pace * k.input_grad;
         own.weight_grad += pace * k.weight_grad;

@@ -55,7 +55,7 @@ std::ptrdiff_t waited_for(const Timeline& t, const TimelineCosts& costs, std::si
     const int device = device_of_op(t, index);
     std::ptrdiff_t last = -1;
     double latest = 0;
-    if (index > t.order.begin[static_cast<std::size_t>(device)]) {
+    if (index > t.order.begin[device]) {
         last = static_cast<std::ptrdiff_t>(index) - 1;
         latest = t.end[index - 1];
     }

@@ -52,7 +52,7 @@ void check_mtp_chunk(Rules& r) {
     layers_of_chunks(r.plan, layers);
     const auto chunks = static_cast<std::int64_t>(layers.size());
     std::int64_t last = chunks - 1;  // with a layer
-    while (last > 0 && layers[static_cast<std::size_t>(last)] == 0) --last;
+    while (last > 0 && layers[last] == 0) --last;
     const std::int64_t at = *l.mtp_chunk;
     if (chunks == 0 || (at >= last && at < chunks)) return;
     Problem& p = r.error(Rule::arithmetic, "mtp-chunk", "/layout/mtp_chunk");

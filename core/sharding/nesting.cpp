@@ -51,7 +51,7 @@ void lay_levels(Nest& nest) {
 double held(const Nest& nest, const std::vector<int>& tensors) {
     double numbers = 0;
     for (const int i : tensors) {
-        const Placement& p = nest.tensors[static_cast<std::size_t>(i)];
+        const Placement& p = nest.tensors[i];
         numbers += static_cast<double>(p.local[0]) * static_cast<double>(p.local[1])
                    * static_cast<double>(p.local[2]);
     }
@@ -118,7 +118,7 @@ std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
 std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
     std::vector<NestItem> items;
     for (const int i : block.tensors) {
-        std::string_view name = nest.tensors[static_cast<std::size_t>(i)].name;
+        std::string_view name = nest.tensors[i].name;
         const std::size_t dot = name.find('.');
         if (dot != std::string_view::npos) name.remove_prefix(dot + 1);
         const bool fused = name == "q" || name == "k" || name == "v";
@@ -226,7 +226,7 @@ std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path
     if (path.size() <= nest.levels.size()) return {};
     NestChildren siblings = children_of(nest, path.first(path.size() - 1));
     if (!is_matrix(siblings, path.back())) return {};
-    return std::move(siblings.items[static_cast<std::size_t>(path.back())].tensors);
+    return std::move(siblings.items[path.back()].tensors);
 }
 
 }  // namespace pentamesh

@@ -52,7 +52,7 @@ StageContents find_layers(const Where& w, RankContents& out) {
     if (device >= stages.devices || stages.chunk.empty()) return {};
     for (int c = 0; c < stages.chunks; ++c) {
         const int v = stage_of(shape, device, c);
-        const std::int64_t* const first = &stages.first_layer[static_cast<std::size_t>(v)];
+        const std::int64_t* const first = &stages.first_layer[v];
         out.chunks.push_back({v, {first[0], first[1]}});
     }
     const StageContents own = contents_of(plan.model, stages, device);

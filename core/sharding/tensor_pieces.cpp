@@ -251,7 +251,7 @@ std::vector<std::array<int, 2>> stages_of_layers(const Plan& plan, const Mesh& m
         for (const RankChunk& chunk : contents_of(plan, mesh, s * pp.stride).chunks)
             for (std::int64_t l = chunk.layers.begin; l < std::min(chunk.layers.end, plan.model.layers);
                  ++l) {
-                auto& holders = out[static_cast<std::size_t>(l)];
+                auto& holders = out[l];
                 (holders[0] < 0 ? holders[0] : holders[1]) = static_cast<int>(s);
             }
     return out;

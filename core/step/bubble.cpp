@@ -63,7 +63,7 @@ void apply_slow(const SlowDevice& slow, int devices, TimelineCosts& costs) {
     costs.slow.clear();
     if (!slow.any() || slow.device >= devices) return;
     costs.slow.assign(static_cast<std::size_t>(devices), 1);
-    costs.slow[static_cast<std::size_t>(slow.device)] = slow.factor;
+    costs.slow[slow.device] = slow.factor;
 }
 
 double step_with_makespan(const Step& step, double makespan_before, double makespan_after) {

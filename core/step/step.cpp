@@ -125,8 +125,7 @@ void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
     const int axis = unit_axis(o.group);
     if (axis < 0) return;
     const auto add = [&](UnitComm& u, double share) {
-        (o.phase == Phase::forward ? u.forward : u.backward)[static_cast<std::size_t>(axis)] +=
-            o.call_s * share * o.calls;
+        (o.phase == Phase::forward ? u.forward : u.backward)[axis] += o.call_s * share * o.calls;
     };
     if (o.unit == Unit::embedding) add(work.embedding, 1);
     if (o.unit == Unit::head) add(work.head, 1);
@@ -186,7 +185,7 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
 double device_busy(const TimelineCosts& costs, int device, int chunks) {
     double busy = 0;
     for (int c = 0; c < chunks; ++c) {
-        const ChunkCost& k = costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        const ChunkCost& k = costs.chunk[device * chunks + c];
         busy += k.forward + k.input_grad + k.weight_grad;
     }
     return busy;

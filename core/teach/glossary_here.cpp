@@ -21,8 +21,7 @@ struct Here {
     [[nodiscard]] bool on(GroupKind k) const { return degree(k) > 1; }
     [[nodiscard]] bool gathers() const { return p.layout.zero == 3 && on(GroupKind::fsdp); }
     [[nodiscard]] const StageMemory* fullest() const {
-        return e.memory.stage.empty() ? nullptr
-                                      : &e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+        return e.memory.stage.empty() ? nullptr : &e.memory.stage[e.memory.peak_stage];
     }
 };
 

@@ -25,7 +25,7 @@ Answer percent(double fraction, std::string working) {
 
 const StageMemory* fullest(const QueryInput& in) {
     const Memory& m = in.e.memory;
-    return m.stage.empty() ? nullptr : &m.stage[static_cast<std::size_t>(m.peak_stage)];
+    return m.stage.empty() ? nullptr : &m.stage[m.peak_stage];
 }
 Answer no_memory() {
     return none("the layout cannot be laid out: the problems say why");
@@ -48,7 +48,7 @@ Answer memory_hbm(const QueryInput& in) {
 }
 Answer memory_stage(const QueryInput& in) {
     if (static_cast<std::size_t>(in.arg.n) >= in.e.memory.stage.size()) return no_memory();
-    const StageMemory& s = in.e.memory.stage[static_cast<std::size_t>(in.arg.n)];
+    const StageMemory& s = in.e.memory.stage[in.arg.n];
     return gib(s.total(), parts_of(s));
 }
 Answer memory_category(const QueryInput& in) {
@@ -83,7 +83,7 @@ Answer fullest_stage(const QueryInput& in) {
 }
 Answer in_flight(const QueryInput& in) {
     if (static_cast<std::size_t>(in.arg.n) >= in.e.in_flight.size()) return none("there is no such stage");
-    const double x = in.e.in_flight[static_cast<std::size_t>(in.arg.n)];
+    const double x = in.e.in_flight[in.arg.n];
     return measure(x, "",
                    sentence("micro-batches whose activations stage ", in.arg.n,
                             " holds at its fullest moment, of ", in.e.microbatches, " a step"));

@@ -57,8 +57,7 @@ void add_traffic(const Builder& b, MapRow& row) {
         row.exposed_s += o.exposed_s;
         row.waits_s += b.waits(o);
         row.tier = std::max(row.tier, o.tier);
-        row.sent_by_tier[static_cast<std::size_t>(std::clamp(o.tier, 0, kMaxTiers - 1))] +=
-            o.sent_bytes_per_rank;
+        row.sent_by_tier[std::clamp(o.tier, 0, kMaxTiers - 1)] += o.sent_bytes_per_rank;
         calls.add(o);
         if (o.unit == Unit::step && o.scope == Scope::layer && o.group != GroupKind::edp) sharded += 1;
     }

@@ -122,8 +122,7 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
     out.price.clear();
     Evaluation e;
     const auto fullest = [&] {
-        return e.memory.stage.empty() ? StageMemory{}
-                                      : e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+        return e.memory.stage.empty() ? StageMemory{} : e.memory.stage[e.memory.peak_stage];
     };
     out.single = plan_of_single_gpu(plan, out.gpus);
     evaluate(out.single, e, {.timeline = false, .messages = false});

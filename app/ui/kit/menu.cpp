@@ -96,7 +96,7 @@ struct Menu {
         const int n = static_cast<int>(shown.size()), before = state.cursor;
         const auto go = [&](int from, int by) {
             for (int k = from; k >= 0 && k < n; k += by)
-                if (items[shown[static_cast<std::size_t>(k)]].enabled) {
+                if (items[shown[k]].enabled) {
                     state.cursor = k;
                     return;
                 }
@@ -179,7 +179,7 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
     if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
     if (entered && !menu.shown.empty()) {
         const int last = static_cast<int>(menu.shown.size()) - 1;
-        const std::size_t i = menu.shown[static_cast<std::size_t>(std::clamp(state.cursor, 0, last))];
+        const std::size_t i = menu.shown[std::clamp(state.cursor, 0, last)];
         if (items[i].enabled) result.picked = static_cast<int>(i);
     }
     if (!with_filter && !fresh)

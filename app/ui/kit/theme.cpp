@@ -98,7 +98,7 @@ std::array<Color, kShadeCount> shades(const Theme& theme, Color base) {
     const Color high = mix(base, rgb(0xffffff), light ? 0.5f : 0.62f);
     for (int i = 0; i < kShadeCount; ++i) {
         const float k = static_cast<float>((i * 5) % kShadeCount) / static_cast<float>(kShadeCount - 1);
-        out[static_cast<std::size_t>(i)] = k < 0.5f ? mix(low, base, k * 2) : mix(base, high, k * 2 - 1);
+        out[i] = k < 0.5f ? mix(low, base, k * 2) : mix(base, high, k * 2 - 1);
     }
     // The first shade is the axis' own colour: what a single group is drawn in.
     const auto nearest = std::min_element(out.begin(), out.end(), [&](Color a, Color b) {

@@ -39,7 +39,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
     int result = selected;
     float x = r.x;
     for (int i = 0; i < n; ++i) {
-        const auto label = labels[static_cast<std::size_t>(i)];
+        const auto label = labels[i];
         const float w = i + 1 == n ? r.right() - x : std::round(canvas_.text_width(label, plain) + share);
         const Rect cell{x, r.y, w, r.h};
         const bool enabled = ((disabled_mask >> i) & 1U) == 0;

@@ -172,7 +172,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     if (state.answered && q.kind == QuestionKind::number)
         p.words("You said " + state.typed + ".", Tone::secondary);
     std::string right = s.answer.text;
-    if (s.option >= 0) right = q.options[static_cast<std::size_t>(s.option)].label;
+    if (s.option >= 0) right = q.options[s.option].label;
     p.words("The answer: **" + right + "**");
     p.room.cut_top(4);
     if (!s.answer.working.empty()) p.words(s.answer.working, Tone::secondary);

@@ -36,8 +36,7 @@ Explanation explain_selection(const Scene& scene) {
         return {};
     case Selection::Topic::operation:
         if (sel.operation >= 0 && sel.operation < static_cast<int>(e.comm.operations.size()))
-            return explain_operation(scene.plan, e,
-                                     e.comm.operations[static_cast<std::size_t>(sel.operation)]);
+            return explain_operation(scene.plan, e, e.comm.operations[sel.operation]);
         return {};
     case Selection::Topic::step:
         if (e.step) return explain_step(scene.plan, e, static_cast<StepPart>(sel.step_part), sel.group);

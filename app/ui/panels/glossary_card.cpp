@@ -76,13 +76,13 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
     if (pressed({Key::page_down}, true)) i = std::min(n - 1, i + 10);
     if (pressed({Key::page_up}, true)) i = std::max<std::ptrdiff_t>(0, i - 10);
     const bool jumped = at == shown.end() || i != before || state.fresh;
-    state.picked = shown[static_cast<std::size_t>(i)]->id;
+    state.picked = shown[i]->id;
     ScrollArea area(ui, "glossary.list", room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
     for (std::ptrdiff_t k = 0; k < n; ++k) {
         Rect row = area.room.cut_top(kRow);
         if (k == i && jumped) area.show(row);
         if (!area.sees(row)) continue;
-        const GlossaryEntry& e = *shown[static_cast<std::size_t>(k)];
+        const GlossaryEntry& e = *shown[k];
         const Hit hit = ui.area("glossary.entry." + e.id, row, 0, true, false);
         if (k == i)
             c.rect(row, ui.theme().raised, 4);

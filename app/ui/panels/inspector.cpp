@@ -74,7 +74,7 @@ void rank_block(Ui& ui, Rect& room, const Scene& scene) {
         if (mesh.expert[0].size > 1)
             field(ui, room, "etp", thousands(e[0]) + " of " + thousands(mesh.expert[0].size));
     }
-    const auto stage = static_cast<std::size_t>(at[static_cast<std::size_t>(Axis::pp)]);
+    const auto stage = static_cast<std::size_t>(at[Axis::pp]);
     if (stage < scene.evaluation.memory.stage.size()) {
         const StageMemory& s = scene.evaluation.memory.stage[stage];
         field(ui, room, "computes with",
@@ -266,8 +266,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
                             {"uneven stages", s.uneven_s, ui.theme().faint, StepPart::uneven}};
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
-        parts.push_back({axis_label(kind), s.exposed_comm_s[static_cast<std::size_t>(k)],
-                         color_of(ui.theme(), kind), StepPart::exposed, kind});
+        parts.push_back(
+            {axis_label(kind), s.exposed_comm_s[k], color_of(ui.theme(), kind), StepPart::exposed, kind});
     }
     parts.push_back(
         {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});

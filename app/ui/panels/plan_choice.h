@@ -27,7 +27,7 @@ template <typename E>
     const auto at = std::find(values.begin(), values.end(), current);
     const int now = at == values.end() ? -1 : static_cast<int>(at - values.begin());
     const int to = ui.segments(name, box, labels, now);
-    return to == now ? std::nullopt : std::optional(values[static_cast<std::size_t>(to)]);
+    return to == now ? std::nullopt : std::optional(values[to]);
 }
 template <typename E>
 [[nodiscard]] constexpr auto all_values() {

@@ -251,7 +251,7 @@ std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vect
                                    state.choices_anchor.w);
     if (r.picked >= 0 || r.closed) state.choosing.clear();
     if (r.picked < 0) return std::nullopt;
-    return try_value(scene, *f, f->choices[static_cast<std::size_t>(r.picked)], state);
+    return try_value(scene, *f, f->choices[r.picked], state);
 }
 
 bool is_model(EditorSection s) {

@@ -253,7 +253,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
             edit = factor_edit(p, axis, *(below - 1), !ui.frame().shift);
     }
 
-    const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(kind)];
+    const GroupSummary& g = scene.evaluation.groups[kind];
     const Hit pick = ui.area("layout." + name + ".badge", badge, 0, on, false);
     if (on && g.degree > 1 && scene.evaluation.valid) {
         const TierMark mark = mark_of_tier(ui.theme(), p.cluster, g.slowest_tier);

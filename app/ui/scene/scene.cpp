@@ -17,7 +17,7 @@ std::string axis_label(GroupKind kind) {
 
 std::string tier_label(const Cluster& cluster, int tier) {
     if (tier < 0 || static_cast<std::size_t>(tier) >= cluster.tiers.size()) return "";
-    const Tier& t = cluster.tiers[static_cast<std::size_t>(tier)];
+    const Tier& t = cluster.tiers[tier];
     return t.oversubscription > 1 ? t.name + " 1:" + trimmed(t.oversubscription) : t.name;
 }
 

@@ -50,7 +50,7 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     const auto beside = [&](std::string_view menu, int by) -> std::string_view {
         const auto n = static_cast<std::ptrdiff_t>(menus.size());
         const auto at = std::find(menus.begin(), menus.end(), menu) - menus.begin();
-        return by == 0 || at == n ? "" : menus[static_cast<std::size_t>((at + by + n) % n)];
+        return by == 0 || at == n ? "" : menus[(at + by + n) % n];
     };
     const std::string_view turned = beside(menu_, std::exchange(menu_turn_, 0));
     std::string_view focus_to = turned;
@@ -153,7 +153,7 @@ void Shell::draw_layers(Ui& ui, Scene& scene) {
         menu_turn_ = r.beside;
         if (r.beside != 0) dirty_ = true;
         if (r.picked >= 0 || r.closed) menu_.clear();
-        if (r.picked >= 0) run(*shown[static_cast<std::size_t>(r.picked)]);
+        if (r.picked >= 0) run(*shown[r.picked]);
     }
     if (palette_) draw_palette(ui);
     draw_glossary(ui, scene, glossary_state_);
@@ -179,7 +179,7 @@ void Shell::draw_palette(Ui& ui) {
     const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
     const MenuResult r = draw_menu(ui, "palette", anchor, items, palette_state_, true, w);
     if (r.picked >= 0 || r.closed) palette_ = false;
-    if (r.picked >= 0) run(*shown[static_cast<std::size_t>(r.picked)]);
+    if (r.picked >= 0) run(*shown[r.picked]);
 }
 
 void Shell::draw_keys(Ui& ui) {

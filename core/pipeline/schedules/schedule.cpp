@@ -129,7 +129,7 @@ void build_order(const ScheduleShape& shape, Order& out) {
     Op* const first = out.ops.data();
     Op* at = first;
     for (int d = 0; d < shape.devices; ++d) {
-        out.begin[static_cast<std::size_t>(d)] = static_cast<std::size_t>(at - first);
+        out.begin[d] = static_cast<std::size_t>(at - first);
         at = rules.emit(shape, d, at);
     }
     out.begin.back() = static_cast<std::size_t>(at - first);

@@ -24,7 +24,7 @@ struct VWriter {
     std::array<int, 2> forwards{}, inputs{}, weights{};
 
     void put(OpKind kind, int chunk, std::array<int, 2>& counter) {
-        const int microbatch = counter[static_cast<std::size_t>(chunk)]++;
+        const int microbatch = counter[chunk]++;
         if (microbatch < m) *at++ = op_of(kind, {chunk, microbatch});
     }
     void f(int chunk) { put(OpKind::F, chunk, forwards); }

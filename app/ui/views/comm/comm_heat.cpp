@@ -13,7 +13,7 @@ constexpr int kMostBlocks = 128;
 constexpr const char* kDirection = "Row sends to column, ranks 0 … ";
 
 const AxisTraffic& traffic(const Scene& scene, GroupKind kind) {
-    return scene.evaluation.comm.by_axis[static_cast<std::size_t>(kind)];
+    return scene.evaluation.comm.by_axis[kind];
 }
 
 std::string ranks_text(const TrafficMatrix& m, int block) {
@@ -122,7 +122,7 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
 void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, bool directions) {
     const TrafficMatrix& m = state.matrix;
     Canvas& c = ui.canvas();
-    const GroupSummary& g = scene.evaluation.groups[static_cast<std::size_t>(state.axis)];
+    const GroupSummary& g = scene.evaluation.groups[state.axis];
     std::string words;
     if (directions) words = kDirection + thousands(m.world - 1) + ". ";
     if (m.block > 1) words += "A cell is " + thousands(m.block) + " GPUs to " + thousands(m.block) + ". ";
@@ -162,9 +162,9 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
     if (kinds.empty()) return;
     const std::vector<std::string_view> views(labels.begin(), labels.end());
     const int picked = ui.segments(name, {row.x, row.y, std::min(w, row.w), row.h}, views, selected,
-                                   color_of(ui.theme(), kinds[static_cast<std::size_t>(selected)]));
+                                   color_of(ui.theme(), kinds[selected]));
     if (picked == selected) return;
-    scene.selection.choose(kinds[static_cast<std::size_t>(picked)]);
+    scene.selection.choose(kinds[picked]);
 }
 
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision) {

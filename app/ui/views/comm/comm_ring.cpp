@@ -21,14 +21,11 @@ int operation_of(const Scene& scene) {
     const auto& ops = scene.evaluation.comm.operations;
     const int selected = scene.selection.operation;
     const GroupKind axis = speaking_axis(scene);
-    if (selected >= 0 && selected < static_cast<int>(ops.size())
-        && ops[static_cast<std::size_t>(selected)].group == axis)
+    if (selected >= 0 && selected < static_cast<int>(ops.size()) && ops[selected].group == axis)
         return selected;
     int most = -1;
     for (std::size_t i = 0; i < ops.size(); ++i)
-        if (ops[i].group == axis
-            && (most < 0
-                || ops[i].sent_bytes_per_rank > ops[static_cast<std::size_t>(most)].sent_bytes_per_rank))
+        if (ops[i].group == axis && (most < 0 || ops[i].sent_bytes_per_rank > ops[most].sent_bytes_per_rank))
             most = static_cast<int>(i);
     return most;
 }
@@ -96,7 +93,7 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
         scene.selection.rank >= 0 && scene.selection.rank < mesh.world ? scene.selection.rank : 0;
     const std::int64_t first = first_rank_of_group(mesh, op.group, chosen),
                        own = index_of(mesh, op.group, chosen);
-    const std::int64_t degree = scene.evaluation.groups[static_cast<std::size_t>(op.group)].degree;
+    const std::int64_t degree = scene.evaluation.groups[op.group].degree;
     const std::int64_t base = own - own / phase.stride % phase.ranks * phase.stride;
     Members m;
     const std::int64_t shown = std::min(phase.ranks, kMostShown);
@@ -279,7 +276,7 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
         c.text_in(room, "Nobody talks on this axis.", ui.small(), Align::center);
         return;
     }
-    const Operation& op = scene.evaluation.comm.operations[static_cast<std::size_t>(chosen)];
+    const Operation& op = scene.evaluation.comm.operations[chosen];
     if (state.made_of != revision || state.operation != chosen) {
         state.phases = collective_phases(scene.plan, scene.evaluation, op);
         state.made_of = revision;

@@ -56,8 +56,8 @@ std::vector<BarRow> bar_rows(const Ui& ui, const Scene& scene) {
     std::vector<BarRow> rows;
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
-        const AxisTraffic& t = comm.by_axis[static_cast<std::size_t>(k)];
-        const int tier = scene.evaluation.groups[static_cast<std::size_t>(k)].slowest_tier;
+        const AxisTraffic& t = comm.by_axis[k];
+        const int tier = scene.evaluation.groups[k].slowest_tier;
         if (t.count > 0)
             rows.push_back(
                 {axis_label(kind), tier_label(scene.plan.cluster, tier), t, color_of(ui.theme(), kind), k});
@@ -206,7 +206,7 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
     if (row < 0) return;
     scene.selection.operation = row;
-    scene.selection.choose(scene.evaluation.comm.operations[static_cast<std::size_t>(row)].group);
+    scene.selection.choose(scene.evaluation.comm.operations[row].group);
     scene.selection.topic = Selection::Topic::operation;
 }
 

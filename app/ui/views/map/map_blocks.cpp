@@ -65,14 +65,14 @@ Ruler ruler_for(const std::vector<MapLevel>& levels, float x, float w) {
 void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewState& state) {
     constexpr float kSwatch = 16, kAfter = 20;
     Canvas& c = ui.canvas();
-    const auto name_of_row = [&](int k) { return words_of(state.rows[static_cast<std::size_t>(k)].id).key; };
+    const auto name_of_row = [&](int k) { return words_of(state.rows[k].id).key; };
     float all = -kAfter;
     for (const MapLevel::Sitter& s : level.sitters)
         all += kSwatch + c.text_width(name_of_row(s.row), ui.title()) + 6
                + c.text_width(traffic_text(s.sent_bytes), ui.small()) + kAfter;
     const bool with_bytes = all <= cell.w;
     for (const auto& [k, sent_bytes] : level.sitters) {
-        const MapRow& r = state.rows[static_cast<std::size_t>(k)];
+        const MapRow& r = state.rows[k];
         const std::string name(name_of_row(k)), bytes = traffic_text(sent_bytes);
         const float name_w = c.text_width(name, ui.title()) + 1;
         const float bytes_w = with_bytes ? c.text_width(bytes, ui.small()) + 7 : 0;
@@ -106,7 +106,7 @@ std::string reach_text(const MapLevel& level, const Cluster& cluster, bool memor
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     const int selected = std::max(0, selected_row(scene, state));
-    const MapRow& r = state.rows[static_cast<std::size_t>(selected)];
+    const MapRow& r = state.rows[selected];
     const MapWords& w = words_of(r.id);
     c.push_clip(room.inset(-4));
     Rect head = room.cut_top(22);

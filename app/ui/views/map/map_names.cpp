@@ -107,7 +107,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         const float h = flow(ui, {room.x + label, y + 8, room.w - label, room.h}, axis, scene, state);
         if (h <= 0) continue;  // nothing of that axis was found
         c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
-        const bool lit = selected >= 0 && state.rows[static_cast<std::size_t>(selected)].id == axis;
+        const bool lit = selected >= 0 && state.rows[selected].id == axis;
         ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis), 12);
         const TextStyle s = ui.style(13, Tone::text, lit ? Face::semibold : Face::regular);
         c.text_in({room.x + 20, y + 8, label - 28, 26},

@@ -217,7 +217,7 @@ int selected_row(const Scene& scene, const MapViewState& state) {
 }
 
 void select_row(Scene& scene, MapViewState& state, int row) {
-    const MapRow& r = state.rows[static_cast<std::size_t>(row)];
+    const MapRow& r = state.rows[row];
     state.picked = static_cast<int>(r.id);
     scene.selection.choose(r.kind);
 }
@@ -235,7 +235,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);
         for (int k = 0; k < kColumns; ++k) {
-            const float w = width[static_cast<std::size_t>(k)];
+            const float w = width[k];
             if (w <= 0) continue;
             draw(static_cast<Column>(k), row.cut_left(w));
             row.cut_left(kMapTableGap);

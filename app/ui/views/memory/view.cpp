@@ -194,7 +194,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
             if (k == static_cast<int>(kBuffers))
                 c.pattern({x, y, bar, h}, Pattern::cross_hatched, ui.theme().secondary);
             else
-                c.rect({x, y, bar, h}, ui.theme().memory[static_cast<std::size_t>(k)]);
+                c.rect({x, y, bar, h}, ui.theme().memory[k]);
         }
         c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
         c.text_in({x, labels.y, step - 6, labels.h}, s.label, ui.small());
@@ -229,7 +229,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         draw_savings(ui, head_row, room, scene, state.savings);
         return;
     }
-    const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const auto& peak = m.stage[m.peak_stage];
     {
         const std::string a =
             m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
@@ -283,7 +283,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
     Rect beside = room;
     beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
-    draw_figures(ui, beside, m, chosen ? m.stage[static_cast<std::size_t>(lit_stage)] : peak);
+    draw_figures(ui, beside, m, chosen ? m.stage[lit_stage] : peak);
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 namespace {
 
 const Factor& pipeline(const Scene& scene) {
-    return scene.evaluation.mesh.dense[static_cast<std::size_t>(Axis::pp)];
+    return scene.evaluation.mesh.dense[Axis::pp];
 }
 
 // A cell's id is its stage.
@@ -41,7 +41,7 @@ Color busy_color(const Theme& theme, OpKind kind) {
 const Op* op_now(const Scene& scene, int stage) {
     const Timeline& t = *scene.shown_timeline;
     const std::ptrdiff_t i = op_at(t, stage, scene.time_cursor_s);
-    return i < 0 ? nullptr : &t.order.ops[static_cast<std::size_t>(i)];
+    return i < 0 ? nullptr : &t.order.ops[i];
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void color_by_activity(const Theme& theme, const Scene& scene, CellGrid& grid) {
     grid.ground = theme.window;
     for (int stage = 0; stage < grid.palette_size; ++stage) {
         const Op* op = op_now(scene, stage);
-        grid.palette[static_cast<std::size_t>(stage)] = op ? busy_color(theme, op->kind) : idle_color(theme);
+        grid.palette[stage] = op ? busy_color(theme, op->kind) : idle_color(theme);
     }
 }
 
@@ -116,7 +116,7 @@ void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, c
     CellGrid veil = grid;
     count_stages(scene, veil);
     for (int s = 0; s < veil.palette_size; ++s)
-        veil.palette[static_cast<std::size_t>(s)] = theme.window.alpha(s == stage ? 0.0f : 0.7f);
+        veil.palette[s] = theme.window.alpha(s == stage ? 0.0f : 0.7f);
     canvas.cells(veil);
 }
 

@@ -85,7 +85,7 @@ void draw_rank_numbers(Ui& ui, Rect area, const MeshLayout& layout, const CellGr
             }
             continue;
         }
-        const Color ground = grid.palette[static_cast<std::size_t>(cell_id(grid, r) % grid.palette_size)];
+        const Color ground = grid.palette[cell_id(grid, r) % grid.palette_size];
         TextStyle s = ui.style(size);
         s.color = ink_on(ground);
         ui.canvas().text_in({at.x, at.y, grid.cell.x, grid.cell.y}, std::to_string(r), s, Align::center);

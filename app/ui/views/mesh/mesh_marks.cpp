@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostLinks = 8;
 
 const GroupSummary& summary(const Scene& scene, GroupKind kind) {
-    return scene.evaluation.groups[static_cast<std::size_t>(kind)];
+    return scene.evaluation.groups[kind];
 }
 
 // Cells of one group: a draw per run of equally spaced ranks.
@@ -83,7 +83,7 @@ std::vector<std::int64_t> linked_peers(const Mesh& mesh, GroupKind kind, std::in
             if (r != rank) out.push_back(r);
         return out;
     }
-    const Factor& x = f.factor[static_cast<std::size_t>(f.count - 1)];
+    const Factor& x = f.factor[f.count - 1];
     const std::int64_t at = rank / x.stride % x.size;
     const std::int64_t next = rank + ((at + 1) % x.size - at) * x.stride;
     const std::int64_t previous = rank + ((at + x.size - 1) % x.size - at) * x.stride;
@@ -121,7 +121,7 @@ MeshCaption mesh_caption(const Scene& scene) {
     const std::size_t colon = c.text.find(": ");
     if (colon == std::string::npos) return {c.text, ""};
     MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
-    const AxisTraffic& t = scene.evaluation.comm.by_axis[static_cast<std::size_t>(scene.selection.group)];
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[scene.selection.group];
     if (t.sent_bytes_per_rank <= 0) return out;
     const Comm& comm = scene.evaluation.comm;
     out.plain +=
@@ -144,9 +144,8 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     std::int64_t weight = 1;
     grid.digits = 0;
     for (const Factor& f : rest.span()) {
-        grid.digit[static_cast<std::size_t>(grid.digits++)] = {static_cast<std::int32_t>(f.stride),
-                                                               static_cast<std::int32_t>(f.size),
-                                                               static_cast<std::int32_t>(weight)};
+        grid.digit[grid.digits++] = {static_cast<std::int32_t>(f.stride), static_cast<std::int32_t>(f.size),
+                                     static_cast<std::int32_t>(weight)};
         weight *= f.size;
     }
     const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;

@@ -69,9 +69,7 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
                                             GroupKind::etp_ep};
     std::vector<GroupKind> out;
-    const auto degree = [&](GroupKind k) {
-        return scene.evaluation.groups[static_cast<std::size_t>(k)].degree;
-    };
+    const auto degree = [&](GroupKind k) { return scene.evaluation.groups[k].degree; };
     const auto offer = [&](GroupKind k) {
         if (degree(k) <= 1) return;
         // A combination that equals one of its parts says nothing new.
@@ -138,7 +136,7 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     if (width > row.w) width = row.w;
     const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
                                    static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.group));
-    sel.choose(kinds[static_cast<std::size_t>(picked)]);
+    sel.choose(kinds[picked]);
 }
 
 std::optional<std::int64_t> parse_rank(std::string text) {
@@ -217,7 +215,7 @@ void next_axis(Scene& scene) {
     const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
     const auto n = static_cast<std::ptrdiff_t>(kinds.size());
     const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
-    scene.selection.choose(kinds[static_cast<std::size_t>(i)]);
+    scene.selection.choose(kinds[i]);
 }
 
 }  // namespace
@@ -302,8 +300,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
     const auto presets = order_presets();
     const auto count = static_cast<int>(presets.size());
     const std::string label =
-        state.second < 0 ? "compare: none"
-                         : "with " + std::string(presets[static_cast<std::size_t>(state.second)].name);
+        state.second < 0 ? "compare: none" : "with " + std::string(presets[state.second].name);
     const Ui::Step step =
         ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count, state.second >= 0);
     if (step.by != 0 || step.edit_requested) {
@@ -312,7 +309,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
     }
     if (state.second < 0 || state.second_of == revision) return;
     state.second_plan = scene.plan;
-    state.second_plan.layout.order = presets[static_cast<std::size_t>(state.second)].order;
+    state.second_plan.layout.order = presets[state.second].order;
     evaluate(state.second_plan, state.second_evaluation, {.timeline = false, .messages = false});
     state.second_of = revision;
 }
@@ -398,8 +395,7 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
         return area;
     };
     state.cells = half(left, scene, order_name(scene.plan.layout.order));
-    state.second_cells =
-        half(right, second_scene(scene, state), order_presets()[static_cast<std::size_t>(state.second)].name);
+    state.second_cells = half(right, second_scene(scene, state), order_presets()[state.second].name);
 }
 
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {

@@ -209,12 +209,11 @@ class SheetPainter {
         for (const Piece& piece : t.piece) {
             const std::int64_t i = piece.at[at(axis)];
             const bool mine = i == own && look_.lit && here();
-            const Color fill =
-                shaded ? ramp[static_cast<std::size_t>(i % kShadeCount)].alpha(mine ? 1.0f : 0.75f)
-                : mine ? base
-                       : dim(base, i % 2 == 1);
+            const Color fill = shaded ? ramp[i % kShadeCount].alpha(mine ? 1.0f : 0.75f)
+                               : mine ? base
+                                      : dim(base, i % 2 == 1);
             for (int b = piece.first; b < piece.end; ++b) {
-                Rect r = rect_of(t.box[static_cast<std::size_t>(b)]);
+                Rect r = rect_of(t.box[b]);
                 if (!mine && std::min(r.w, r.h) < 0.5f) continue;
                 c_.rect(r, fill);
                 if (shaded && mine) c_.frame(r, theme_.text, 1);
@@ -375,7 +374,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             share = share_of(p, boxes);
         }
         const bool mine = share > 0;
-        const Color shade = apart ? ramp[static_cast<std::size_t>(owner % kShadeCount)] : base;
+        const Color shade = apart ? ramp[owner % kShadeCount] : base;
         const Color rest = mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f);
         const Color fill = apart || share >= 0.5 ? shade : rest;
         if (!dealt) {

@@ -135,7 +135,7 @@ void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Colo
 void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const StrategyPrice& p = picked(s);
-    const std::vector<Sheet>& sheets = s.gpu[static_cast<std::size_t>(rank)];
+    const std::vector<Sheet>& sheets = s.gpu[rank];
     c.frame(box, ui.theme().hairline, 1, 4);
     Rect room = box.inset(8, 6);
     const SheetTotals t = totals_of(sheets);

@@ -338,8 +338,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                           .spacing = 20};
     const Plot plot = draw_axes(ui, room, gpus, sigmas);
     std::vector<Vec2> line;
-    for (int k = 0; k <= kMostDoublings; ++k)
-        line.push_back(plot.at(ranks(k), state.expected[static_cast<std::size_t>(k)]));
+    for (int k = 0; k <= kMostDoublings; ++k) line.push_back(plot.at(ranks(k), state.expected[k]));
     c.polyline(line, ui.theme().text, 2);
     for (int k = 1; k <= kMostDoublings; ++k)
         c.line(plot.at(ranks(k - 1), expected_maximum_bound(std::int64_t{1} << (k - 1))),

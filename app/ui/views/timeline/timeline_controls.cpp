@@ -53,8 +53,7 @@ bool icon_button(Ui& ui, std::string_view name, Rect r, Icon icon, std::string_v
 int meant_stage(const Scene& scene) {
     if (scene.selection.stage >= 0) return scene.selection.stage;
     if (scene.selection.rank >= 0 && scene.selection.rank < scene.evaluation.mesh.world)
-        return static_cast<int>(dense_coordinates(scene.evaluation.mesh,
-                                                  scene.selection.rank)[static_cast<std::size_t>(Axis::pp)]);
+        return static_cast<int>(dense_coordinates(scene.evaluation.mesh, scene.selection.rank)[Axis::pp]);
     return 0;
 }
 
@@ -198,7 +197,7 @@ void inject(TimelineViewState& state, int device, int by) {
     if (at < 0)
         slow = {};
     else
-        slow = {device, kSlowFactors[static_cast<std::size_t>(at)]};
+        slow = {device, kSlowFactors[at]};
 }
 
 std::string comparison_text(const Timeline& own, const Timeline& other) {

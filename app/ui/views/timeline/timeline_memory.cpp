@@ -25,7 +25,7 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
     }
     Canvas& c = ui.canvas();
     const std::vector<InFlightStep>& steps = state.curve;
-    const double most = std::max(1e-9, t.device[static_cast<std::size_t>(device)].peak_in_flight);
+    const double most = std::max(1e-9, t.device[device].peak_in_flight);
     Rect plot = room;
     const Rect head = plot.cut_top(18);
     const auto height = [&](double held) { return static_cast<float>(held / most) * (plot.h - 2); };

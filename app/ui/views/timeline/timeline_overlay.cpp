@@ -34,7 +34,7 @@ struct Labelled {
 std::vector<Labelled> tail_parts(const Theme& theme, const StepTail& tail) {
     std::vector<Labelled> parts;
     for (int k = 0; k < kGroupKindCount; ++k) {
-        const double s = tail.exposed_s[static_cast<std::size_t>(k)];
+        const double s = tail.exposed_s[k];
         if (s > 0)
             parts.push_back(
                 {axis_label(static_cast<GroupKind>(k)), color_of(theme, static_cast<GroupKind>(k)), s});

@@ -255,7 +255,7 @@ void RowPainter::send(Rect lane, int device, std::size_t i) {
 // How much longer the device waits before a block than without the slow one.
 void RowPainter::waiting(Rect row, int device, const Block& b) {
     if (before_ == nullptr || b.last >= before_->start.size()) return;
-    const std::size_t begin = t_.order.begin[static_cast<std::size_t>(device)];
+    const std::size_t begin = t_.order.begin[device];
     const auto gap = [&](const Timeline& t) {
         return t.start[b.first] - (b.first > begin ? t.end[b.first - 1] : 0.0);
     };

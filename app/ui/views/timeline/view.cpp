@@ -33,7 +33,7 @@ std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_
         s += "\nwith the backward of micro-batch " + std::to_string(op.backward_microbatch % m) + ", chunk "
              + std::to_string(op.backward_chunk);
     s += "\nstarts " + time_text(t.start[i]) + ", takes " + time_text(t.end[i] - t.start[i]);
-    const bool first = i == t.order.begin[static_cast<std::size_t>(device)];
+    const bool first = i == t.order.begin[device];
     const double idle = t.start[i] - (first ? 0 : t.end[i - 1]);
     const std::ptrdiff_t last = waited_for(t, costs, i);
     if (idle > 0 && last >= 0) {
@@ -119,7 +119,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
     for (int d = first; d < devices; ++d) {
         const Rect row{labels.x, rows.row(d).y, labels.w, rows.row(d).h};
         if (row.y > labels.bottom()) break;
-        const StagePlace& place = state.shown.places[static_cast<std::size_t>(d)];
+        const StagePlace& place = state.shown.places[d];
         const Hit hit = ui.area("timeline.row", row, static_cast<std::uint64_t>(d), true, d % nice == 0);
         const bool slow = state.shown.choice.slow.device == d;
         if (hit.hovered) {
@@ -351,7 +351,7 @@ void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const T
     RowPainter painter(ui, scene.evaluation, state.shown, scale, state.blocks);
     painter.selected = scene.selection.op;
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
-        painter.lit_microbatch = t.order.ops[static_cast<std::size_t>(op)].microbatch;
+        painter.lit_microbatch = t.order.ops[op].microbatch;
     c.push_clip(areas.plot);
     draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, &scene);
     draw_over_rows(ui, scene, state, rows, scale);
@@ -393,7 +393,8 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
     draw_head(ui, head_row, room, tall, scene, state, revision);
     const bool second = tall && state.second >= 0 && piped;
-    const double whole = update_shown_lines(scene, second, state, revision);  // a control may have chosen anew
+    const double whole =
+        update_shown_lines(scene, second, state, revision);  // a control may have chosen anew
     const Timeline& t = state.shown.timeline(e);
     const auto devices = static_cast<int>(t.device.size());
 

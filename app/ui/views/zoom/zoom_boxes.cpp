@@ -70,7 +70,7 @@ void Drawing::fill(Rect r) {
     const Color axis = level_color(*this, depth);
     if (is_gpu() && depth > 0) {
         // One shade per holder while it is a cell; a quiet ground once one looks into it.
-        const Color cell = shades(t, axis)[static_cast<std::size_t>(path.back() % kShadeCount)];
+        const Color cell = shades(t, axis)[path.back() % kShadeCount];
         const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
         c.rect(shown, mix(cell, mix(t.window, axis, 0.1f), open), radius);
     } else {
@@ -110,7 +110,7 @@ void Drawing::label(Rect r) {
             return;
         }
         const Color axis = level_color(*this, path.size());
-        const Color ground = shades(ui.theme(), axis)[static_cast<std::size_t>(path.back() % kShadeCount)];
+        const Color ground = shades(ui.theme(), axis)[path.back() % kShadeCount];
         TextStyle s = ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f);
         const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
         s.color = ink_on(mix(ground, mix(ui.theme().window, axis, 0.1f), open));

@@ -105,8 +105,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
             more.clear();
         }
         if (mesh && h >= 38) {
-            const GroupSummary& g =
-                scene.evaluation.groups[static_cast<std::size_t>(s.nest.levels[k - 1].group)];
+            const GroupSummary& g = scene.evaluation.groups[s.nest.levels[k - 1].group];
             const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, g.slowest_tier);
             const Rect right = row.cut_right(78);
             ui.badge({right.x, right.center().y - 10, right.w, 20},
@@ -131,7 +130,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
         to = legal_path(s.nest, path);
     }
     if (scene.evaluation.mesh.has_experts && side.h >= 34) {
-        const std::int64_t ep = scene.evaluation.groups[static_cast<std::size_t>(GroupKind::ep)].degree;
+        const std::int64_t ep = scene.evaluation.groups[GroupKind::ep].degree;
         ui.swatch({side.x + 8, side.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
         const std::string text =
             s.nest.fold == Fold::experts

@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 namespace {
 
 const Placement& placement(const Nest& nest, int i) {
-    return nest.tensors[static_cast<std::size_t>(i)];
+    return nest.tensors[i];
 }
 
 GroupKind group_of_cut(const Placement& p, Axis a) {
@@ -25,7 +25,7 @@ std::string range_text(const Range& r) {
 
 std::int64_t coordinate(const Nest& nest, const Placement& p, std::int64_t rank, Axis a) {
     const Coordinates c = p.expert ? expert_coordinates(nest.mesh, rank) : dense_coordinates(nest.mesh, rank);
-    return c[static_cast<std::size_t>(a)];
+    return c[a];
 }
 
 // The whole matrix in `r`, and in it the part that the rank holds.
