@@ -273,7 +273,11 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});
     parts.push_back({"straggler", s.straggler_s, ui.theme().bad, StepPart::straggler});
     Canvas& c = ui.canvas();
-    const float label = 84, figure = 54;
+    const float figure = 54;
+    float label = 84;  // as wide as the longest name
+    for (const Part& p : parts)
+        if (p.time_s > 0) label = std::max(label, c.text_width(p.name, ui.small()) + 8);
+    label = std::min(label, room.w * 0.5f);
     const float w = room.w - label - figure;
     double at = 0;
     for (const Part& p : parts) {
