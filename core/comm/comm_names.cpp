@@ -42,7 +42,8 @@ std::string sync_peers_text(const Comm& comm) {
         all[2].waits |= o.group == GroupKind::ep || o.group == GroupKind::etp_ep;
     }
     std::string text;
-    int left = static_cast<int>(std::count_if(all.begin(), all.end(), [](const Peers& p) { return p.waits; }));
+    int left =
+        static_cast<int>(std::count_if(all.begin(), all.end(), [](const Peers& p) { return p.waits; }));
     for (const Peers& p : all) {
         if (!p.waits) continue;
         if (!text.empty()) text += left == 1 ? " and " : ", ";

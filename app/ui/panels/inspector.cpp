@@ -56,7 +56,7 @@ void stage_block(Ui& ui, Rect& room, const Scene& scene) {
     field(ui, room, "activations", memory_text(s.activations));
     field(ui, room, "buffers",
           memory_text(s.buffers) + ", range " + gib(s.buffers_low) + " – " + gib(s.buffers_high));
-    field(ui, room, "total", memory_text(s.total()) + " of " + memory_text(scene.evaluation.memory.hbm));
+    field(ui, room, "total", memory_text(s.total()) + " of " + capacity_text(scene.evaluation.memory.hbm));
     room.cut_top(12);
 }
 
