@@ -45,11 +45,11 @@ TEST_CASE("a GPU's card says which GPUs keep the same parameters, a long list fo
     Plan p = presets.plan("hsdp-64");
     p.layout.tp = p.layout.cp = p.layout.pp = 1;
     p.layout.dp_shard = 32, p.layout.dp_replicate = 2, p.layout.zero = 3;
-    CHECK(line_of(rank_lines(p, evaluate(p), 3), "the same on") == "1 other GPU: with 35");
+    CHECK(line_of(rank_lines(p, evaluate(p), 3), "same weights") == "1 other GPU: 35");
     p.layout.zero = 1;
-    CHECK(line_of(rank_lines(p, evaluate(p), 3), "the same on") == "63 other GPUs: with 0 … 63");
+    CHECK(line_of(rank_lines(p, evaluate(p), 3), "same weights") == "63 other GPUs: 0 … 63");
     p.layout.dp_shard = 64, p.layout.dp_replicate = 1, p.layout.zero = 3;
-    CHECK(line_of(rank_lines(p, evaluate(p), 3), "the same on") == "no other GPU");
+    CHECK(line_of(rank_lines(p, evaluate(p), 3), "same weights") == "no other GPU");
 }
 
 TEST_CASE("the card of a selected GPU stands in the inspector") {
@@ -59,7 +59,7 @@ TEST_CASE("the card of a selected GPU stands in the inspector") {
     for (float at = 0.1f; at < 0.9f && d.shell.selection().rank < 0; at += 0.07f)
         d.click_at({cells.x + cells.w * at, cells.y + cells.h * at});
     REQUIRE(d.shell.selection().rank >= 0);
-    for (const char* name : {"edp", "the same on", "its experts on"}) {
+    for (const char* name : {"edp", "same weights", "same experts"}) {
         CAPTURE(std::string(name));
         CHECK(says(d, name));
     }

@@ -25,7 +25,7 @@ GroupFactors joined(const GroupFactors& f) {
     return out;
 }
 
-// "with 0 … 7", "with 3, 11 … every 8th rank", "with 1, 4, 5", "a group of 64 from rank 2".
+// "0 … 7", "3, 11 … every 8th rank", "1, 4, 5", "a group of 64 from rank 2".
 std::string members_text(const GroupFactors& factors, std::int64_t rank) {
     const GroupFactors f = joined(factors);
     const std::int64_t degree = degree_of(f);
@@ -33,16 +33,16 @@ std::string members_text(const GroupFactors& factors, std::int64_t rank) {
     for (const Factor& x : f.span()) first -= rank / x.stride % x.size * x.stride;
     const Factor low = f.factor[0];
     if (f.count == 1 && low.stride == 1 && degree > 2)
-        return "with " + thousands(first) + " … " + thousands(first + degree - 1);
+        return thousands(first) + " … " + thousands(first + degree - 1);
     if (degree <= kListed) {
         std::string text;
         for (const std::int64_t r : ranks_over(f, rank))
-            if (r != rank) text += (text.empty() ? "with " : ", ") + thousands(r);
+            if (r != rank) text += (text.empty() ? "" : ", ") + thousands(r);
         return text;
     }
     if (f.count == 1)
-        return "with " + thousands(first) + ", " + thousands(first + low.stride) + " … every "
-               + ordinal(low.stride) + " rank";
+        return thousands(first) + ", " + thousands(first + low.stride) + " … every " + ordinal(low.stride)
+               + " rank";
     return "a group of " + thousands(degree) + " from rank " + thousands(first);
 }
 
@@ -53,7 +53,7 @@ std::string place_in(const GroupFactors& f, std::int64_t rank) {
         at += rank / x.stride % x.size * below;
         below *= x.size;
     }
-    return thousands(at) + " of " + thousands(below) + ", " + members_text(f, rank);
+    return thousands(at) + " of " + thousands(below) + ", with " + members_text(f, rank);
 }
 
 // `across`: the stage that holds the same layers, -1 where none does.
@@ -104,10 +104,10 @@ std::vector<CardLine> rank_lines(const Plan& plan, const Evaluation& evaluation,
     const ParameterCopies copies = parameter_copies_of(plan, mesh);
     const std::int64_t across = copies.stage_across ? stages - 1 - stage : -1;
     const std::string dense = copies_text(copies.dense, rank, across);
-    lines.push_back({"the same on", dense});
+    lines.push_back({"same weights", dense});
     if (mesh.has_experts && runs_experts(evaluation, stage)) {
         const std::string experts = copies_text(copies.experts, rank, across);
-        if (experts != dense) lines.push_back({"its experts on", experts});
+        if (experts != dense) lines.push_back({"same experts", experts});
     }
     return lines;
 }

@@ -250,7 +250,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             if (k == axis && width[cuts] <= 0 && !one_line) head = "AXIS, WHAT IT CUTS";
             if (k == step && one_line) head = "SENDS";
             if (k == step && !one_line && comm.stages.devices > 1)
-                head = "STAGE " + std::to_string(comm.busiest_device) + ", PER STEP";
+                head = "GPU OF STAGE " + std::to_string(comm.busiest_device);
             ui.section({cell.x, cell.y, cell.w, 16}, head);
         });
     const int selected = selected_row(scene, state);

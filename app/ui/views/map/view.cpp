@@ -30,11 +30,12 @@ void style_switch(Ui& ui, Rect row, MapViewState& state) {
         static_cast<MapStyle>(ui.segments("map.style", row, kStyles, static_cast<int>(state.style)));
 }
 
-// Whose figures the page shows: "a GPU of stage 3 of 16"; empty where every GPU has the same.
+// Whose figures the page shows: "figures of a step of a GPU of stage 3 of 16"; empty where every GPU has the
+// same.
 std::string whose_figures(const Scene& scene, MapPage page) {
     const Comm& comm = scene.evaluation.comm;
     if (comm.stages.devices <= 1 || (page != MapPage::axes && page != MapPage::wires)) return {};
-    return "figures of " + rows_device_text(comm) + " of " + thousands(comm.stages.devices);
+    return "figures of a step of " + rows_device_text(comm) + " of " + thousands(comm.stages.devices);
 }
 
 // Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
@@ -127,10 +128,12 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     constexpr float kGap = 20;
     ScrollArea area(ui, "map.choose", room, state.scroll);
     room = area.room;
+    room.cut_right(10);  // the scroll bar's
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
-        Rect left = room.cut_left(std::floor(room.w * 0.47f));
+        // Lines that wrap get more than lines that do not.
+        Rect left = room.cut_left(std::floor(std::clamp(room.w * 0.38f, 440.0f, 620.0f)));
         room.cut_left(32);
         draw_map_recipe(ui, left, scene, state);
         left.cut_top(kGap);

@@ -116,14 +116,14 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
 }
 
 // "338 GiB too much, 5.53 × what the GPU has".
-std::string times_text(const Memory& m, const StageMemory& s) {
-    return significant(s.total() / m.hbm) + " × what the GPU has";
+std::string times_text(const Memory& m, const StageMemory& s, std::string_view whose) {
+    return significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
 }
 std::string overflow_text(const Memory& m, const StageMemory& s) {
-    return memory_text(s.total() - m.hbm) + " too much, " + times_text(m, s);
+    return memory_text(s.total() - m.hbm) + " too much, " + times_text(m, s, "the GPU");
 }
 
-constexpr float kFiguresRow = 24, kFiguresWidth = 372;
+constexpr float kFiguresRow = 24, kFiguresWidth = 352;
 // Beside few bars there is room to say in figures what one of them holds.
 void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
     constexpr float kRow = kFiguresRow, kWidth = kFiguresWidth;
@@ -153,7 +153,7 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
     if (s.total() <= m.hbm)
         line("left", memory_text(m.hbm - s.total()), percent((m.hbm - s.total()) / m.hbm), Tone::secondary);
     else
-        line("too much", memory_text(s.total() - m.hbm), "in all " + times_text(m, s), Tone::secondary);
+        line("too much", memory_text(s.total() - m.hbm), times_text(m, s, "it"), Tone::secondary);
 }
 
 // A bar is at most this part of the room, or 120 pixels where that is more.
