@@ -222,8 +222,10 @@ void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
             c.text_in(row, s.here, ui.small());
             continue;
         }
-        c.text_in(row.cut_left(row.w * 0.52f), s.rule, ui.style(12));
-        if (c.text_in(row, s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
+        const float here_w = std::min(c.text_width(s.here, here) + 2, row.w * 0.48f);
+        if (c.text_in(row.cut_right(here_w), s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
+        row.cut_right(12);
+        c.text_in(row, s.rule, ui.style(12));
     }
 }
 

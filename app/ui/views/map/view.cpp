@@ -132,8 +132,9 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
-        // Lines that wrap get more than lines that do not.
-        Rect left = room.cut_left(std::floor(std::clamp(room.w * 0.38f, 440.0f, 620.0f)));
+        // The right, whose lines wrap, gets what the left, whose lines do not, has no use for.
+        Rect left = room.cut_left(
+            std::floor(room.w < 1200 ? room.w * 0.42f : std::clamp(room.w * 0.38f, 524.0f, 620.0f)));
         room.cut_left(32);
         draw_map_recipe(ui, left, scene, state);
         left.cut_top(kGap);

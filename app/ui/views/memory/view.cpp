@@ -230,6 +230,36 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
            Dash::dashed);
 }
 
+// "fullest: stage 3, 66.1 GiB of 74.5 GiB (80 GB)", what is too much, and the legend. Where the row is short
+// the capacity is said in GiB alone, then whose figure it is goes.
+void draw_head(Ui& ui, Rect head_row, Rect& room, const Memory& m, const StageMemory& peak,
+               MemoryViewState& state) {
+    Canvas& c = ui.canvas();
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const std::string whose =
+        m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
+    std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
+    const std::string over = m.fits() ? "" : overflow_text(m, peak);
+    TextStyle bold = ui.title();
+    if (!m.fits()) bold.color = ui.theme().bad;
+    const float words = c.text_width(whose, plain);
+    float figures = c.text_width(figure, bold) + 2;
+    const float excess = over.empty() ? 0 : c.text_width(over, plain) + 14;
+    Rect text = head_words(head_row, room, words + figures + excess);
+    if (text.w < words + figures) {
+        figure = gib(peak.total()) + " of " + memory_text(m.hbm);
+        figures = c.text_width(figure, bold) + 2;
+    }
+    if (text.w >= words + figures) c.text_in(text.cut_left(words), whose, plain);
+    c.text_in(text.cut_left(std::min(text.w, figures)), figure, bold);
+    if (excess > 0 && text.w >= excess) {
+        text.cut_left(12);
+        c.text_in(text.cut_left(excess - 12), over, plain);
+    }
+    text.cut_left(std::min(text.w, 24.0f));
+    legend(ui, text, room, state);
+}
+
 }  // namespace
 
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
@@ -252,27 +282,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         return;
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
-    {
-        const std::string a =
-            m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
-        const std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
-        const std::string over = m.fits() ? "" : overflow_text(m, peak);
-        TextStyle b = ui.title();
-        if (!m.fits()) b.color = ui.theme().bad;
-        const float words = c.text_width(a, ui.style(13)), figures = c.text_width(figure, b) + 2;
-        const float excess = over.empty() ? 0 : c.text_width(over, ui.style(13)) + 14;
-        Rect text = head_words(head_row, room, words + figures + excess);
-        if (text.w >= words + figures) {  // else the figure alone
-            c.text_in(text.cut_left(words), a, ui.style(13, Tone::secondary));
-        }
-        c.text_in(text.cut_left(std::min(text.w, figures)), figure, b);
-        if (excess > 0 && text.w >= excess) {
-            text.cut_left(12);
-            c.text_in(text.cut_left(excess - 12), over, ui.style(13, Tone::secondary));
-        }
-        text.cut_left(std::min(text.w, 24.0f));
-        legend(ui, text, room, state);
-    }
+    draw_head(ui, head_row, room, m, peak, state);
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
     Rect axis = room.cut_left(60);
