@@ -81,8 +81,8 @@ struct AxisTraffic {
 struct Comm {
     std::vector<Operation> operations;
     EnumArray<GroupKind, AxisTraffic> by_axis{};  // of the busiest device
-    double sync_points_per_microbatch = 0;  // times that the layers of the model wait for their peers
-                                            // (sync_peers_text): "80 layers x 4 = 320"
+    double sync_points_per_microbatch = 0;        // times that the layers of the model wait for their peers
+                                                  // (sync_peers_text): "80 layers x 4 = 320"
 
     // Which device the rows are counted for, and its layers: the one with most work in its layers, until
     // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
