@@ -80,8 +80,8 @@ struct AxisTraffic {
 struct Comm {
     std::vector<Operation> operations;
     EnumArray<GroupKind, AxisTraffic> by_axis{};  // of the busiest device
-    double sync_points_per_microbatch = 0;  // times that the layers of the model wait for tensor or expert
-                                            // peers: "80 layers x 4 = 320"
+    double sync_points_per_microbatch = 0;        // times that the layers of the model wait for their peers
+                                                  // (sync_peers_text): "80 layers x 4 = 320"
 
     // Which device the rows are counted for, and its layers: the one with most work in its layers, until
     // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
@@ -99,6 +99,8 @@ struct Comm {
 
 // "a GPU of stage 3", whose calls the rows and their sums count; "each GPU" without a pipeline.
 [[nodiscard]] std::string rows_device_text(const Comm& comm);
+// For whom the layers wait at those points, from the rows: "tensor and expert peers". Empty: for nobody.
+[[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
 // Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.
 void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);

@@ -118,7 +118,7 @@ double sync_points(const Plan& plan, const Comm& comm) {
         plan.training.recompute.any() ? shares_again(comm.stages) : PerType<double>(types.size());
     double points = 0;
     for (const Operation& o : comm.operations) {
-        if (o.collective == Collective::all_gather || o.collective == Collective::send_recv) continue;
+        if (!is_sync_point(o)) continue;
         if (!o.recomputed) {
             points += o.calls * sum_of(counts, o.types);
             continue;

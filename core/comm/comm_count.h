@@ -27,5 +27,9 @@ void find_busiest(const Plan& plan, Comm& out);
 void count_row(const Comm& comm, double runs, Operation& o);
 // An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
 [[nodiscard]] double sync_points(const Plan& plan, const Comm& comm);
+// Whether a layer's call is such a point.
+[[nodiscard]] inline bool is_sync_point(const Operation& o) {
+    return o.types != 0 && o.collective != Collective::all_gather && o.collective != Collective::send_recv;
+}
 
 }  // namespace pentamesh

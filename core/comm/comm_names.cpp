@@ -1,6 +1,7 @@
 // What collectives, scopes and phases are called, and whose calls the rows count.
-#include "core/comm/comm.h"
+#include "core/comm/comm_count.h"
 
+#include <algorithm>
 #include <array>
 
 namespace pentamesh {
@@ -26,6 +27,30 @@ std::string_view name_of(Phase p) {
 
 std::string rows_device_text(const Comm& comm) {
     return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";
+}
+
+std::string sync_peers_text(const Comm& comm) {
+    struct Peers {
+        std::string_view word;
+        bool waits = false;
+    };
+    std::array<Peers, 3> all{{{"tensor"}, {"context"}, {"expert"}}};
+    for (const Operation& o : comm.operations) {
+        if (!is_sync_point(o)) continue;
+        all[0].waits |= o.group == GroupKind::tp || o.group == GroupKind::etp || o.group == GroupKind::etp_ep;
+        all[1].waits |= o.group == GroupKind::cp;
+        all[2].waits |= o.group == GroupKind::ep || o.group == GroupKind::etp_ep;
+    }
+    std::string text;
+    int left =
+        static_cast<int>(std::count_if(all.begin(), all.end(), [](const Peers& p) { return p.waits; }));
+    for (const Peers& p : all) {
+        if (!p.waits) continue;
+        if (!text.empty()) text += left == 1 ? " and " : ", ";
+        text += p.word;
+        --left;
+    }
+    return text.empty() ? text : text + " peers";
 }
 
 }  // namespace pentamesh

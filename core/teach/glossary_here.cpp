@@ -77,11 +77,6 @@ std::string bytes_per_parameter(const Here& h) {
                     memory_text(all * static_cast<double>(h.e.parameters.total)), " in all");
 }
 
-std::string peers_text(const Plan& p) {
-    const bool tensor = p.layout.tp > 1, expert = p.layout.ep > 1;
-    return tensor && expert ? "tensor and expert peers" : expert ? "expert peers" : "tensor peers";
-}
-
 std::string replicas(const Here& h) {
     const std::int64_t dp = h.degree(GroupKind::dp);
     return dp > 0 ? sentence(dp, " here, of ", count_text(h.e.mesh.world / dp, "GPU"), " each") : "";
@@ -155,7 +150,9 @@ constexpr std::array kRows{
     Row{"exposed", exposed},
     Row{"sync-point",
         [](const Here& h) {
-            return sentence("the layers wait for ", peers_text(h.p), " ",
+            const std::string peers = sync_peers_text(h.e.comm);
+            if (peers.empty()) return std::string("the layers wait for nobody here");
+            return sentence("the layers wait for ", peers, " ",
                             whole_text(h.e.comm.sync_points_per_microbatch),
                             " times in each micro-batch here");
         }},

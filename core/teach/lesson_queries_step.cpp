@@ -160,7 +160,8 @@ Answer exposed(const QueryInput& in) {
 Answer sync_microbatch(const QueryInput& in) {
     const auto points = static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch);
     const std::int64_t layers = std::max<std::int64_t>(1, in.plan.model.layers);
-    const char* const peers = in.plan.model.moe ? "tensor or expert peers" : "tensor peers";
+    const std::string waits_for = sync_peers_text(in.e.comm);
+    const std::string peers = waits_for.empty() ? "tensor peers" : waits_for;
     if (points % layers != 0)
         return count(points,
                      sentence(layers, " layers, which stop for ", peers, " as often as their kind needs"));

@@ -150,6 +150,25 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out) 
     }
 }
 
+std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& price) {
+    if (!price.possible) return {};
+    struct State {
+        std::string_view name;
+        double StageMemory::*bytes;
+    };
+    static constexpr std::array<State, 3> kStates{{{"optimizer states", &StageMemory::optimizer},
+                                                   {"gradients", &StageMemory::gradients},
+                                                   {"parameters", &StageMemory::parameters}}};
+    std::string cut, whole;
+    for (const State& s : kStates) {
+        std::string& to = price.fullest.*s.bytes < prices.single_gpu.*s.bytes ? cut : whole;
+        to += sentence(to.empty() ? "" : ", ", s.name);
+    }
+    if (cut.empty()) return sentence("Whole on every GPU: ", whole, ".");
+    if (whole.empty()) return sentence("Cut over the GPUs: ", cut, ".");
+    return sentence("Cut over the GPUs: ", cut, "; whole on every GPU: ", whole, ".");
+}
+
 std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price) {
     if (!price.possible) return price.why_not;
     const double now = price.fullest.total(), before = prices.single_gpu.total();

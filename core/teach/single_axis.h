@@ -56,5 +56,9 @@ void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out);
 // "Every GPU holds 3.2 GiB instead of 12.1 GiB; per step it sends 4.5 GB in 12 calls: 8 all-gathers over
 // dp_shard, 4 reduce-scatters over dp_shard."
 [[nodiscard]] std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price);
+// What tells the strategies apart: "Cut over the GPUs: optimizer states, gradients; whole on every GPU:
+// parameters." From the bytes: cut is what the fullest GPU holds less of than one GPU alone. Empty where it
+// cannot be.
+[[nodiscard]] std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& price);
 
 }  // namespace pentamesh

@@ -211,6 +211,27 @@ TEST_CASE("tensor parallelism waits four times per layer and micro-batch, with a
     }
 }
 
+TEST_CASE("the layers wait for the peers of the axes that have a blocking call in them, and for no others") {
+    Plan p = small_plan(8);
+    p.layout.dp_shard = 8;
+    CHECK(sync_peers_text(comm_of(p)).empty());
+    p.layout.tp = 2, p.layout.dp_shard = 4;
+    CHECK(sync_peers_text(comm_of(p)) == "tensor peers");
+    p.layout.cp = 2, p.layout.dp_shard = 2;
+    p.layout.cp_comm = CpComm::ring;  // messages to a neighbour, no point at which all have arrived
+    CHECK(sync_peers_text(comm_of(p)) == "tensor peers");
+    p.layout.cp_comm = CpComm::ulysses;
+    CHECK(sync_peers_text(comm_of(p)) == "tensor and context peers");
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 2, p.layout.etp = 1;
+    CHECK(sync_peers_text(comm_of(p)) == "tensor, context and expert peers");
+    p.layout.tp = p.layout.cp = 1, p.layout.dp_shard = 8;
+    CHECK(sync_peers_text(comm_of(p)) == "expert peers");
+    p.layout.ep = 1;
+    CHECK(sync_peers_text(comm_of(p)).empty());
+    CHECK(comm_of(p).sync_points_per_microbatch == 0);
+}
+
 TEST_CASE("a bigger group never sends less") {
     for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                Collective::all_to_all, Collective::send_recv})

@@ -106,3 +106,18 @@ TEST_CASE("a strategy that the model cannot take says why") {
     CHECK(of(all, Strategy::ddp).possible);
     CHECK(price_sentence(all, of(all, Strategy::ddp)).find("all-reduce") != std::string::npos);
 }
+
+TEST_CASE("what tells DDP and the ZeRO stages apart is said: which states are cut, which are whole") {
+    const StrategyPrices all = priced(big_plan(false), 4);
+    const auto said = [&](Strategy s) { return state_sentence(all, of(all, s)); };
+    CHECK(said(Strategy::ddp) == "Whole on every GPU: optimizer states, gradients, parameters.");
+    CHECK(said(Strategy::cp) == said(Strategy::ddp));
+    CHECK(said(Strategy::zero1)
+          == "Cut over the GPUs: optimizer states; whole on every GPU: gradients, parameters.");
+    CHECK(said(Strategy::zero2)
+          == "Cut over the GPUs: optimizer states, gradients; whole on every GPU: parameters.");
+    CHECK(said(Strategy::fsdp) == "Cut over the GPUs: optimizer states, gradients, parameters.");
+    CHECK(said(Strategy::tp) == said(Strategy::fsdp));
+    CHECK(said(Strategy::pp) == said(Strategy::fsdp));
+    CHECK(said(Strategy::ep).empty());  // no experts
+}

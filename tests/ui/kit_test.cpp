@@ -336,7 +336,7 @@ TEST_CASE("a menu moves by arrow keys over what can be chosen, and Enter picks i
 TEST_CASE("the items that a filter leaves come best first, in their own order without one") {
     const std::vector<MenuItem> items{{.label = "spectral"}, {.label = "save as"}, {.label = "open"}};
     CHECK(matching(items, "") == std::vector<std::size_t>{0, 1, 2});
-    CHECK(matching(items, "sa") == std::vector<std::size_t>{1, 0});
+    CHECK(matching(items, "sa") == std::vector<std::size_t>{1});
     CHECK(matching(items, "xyz").empty());
 }
 

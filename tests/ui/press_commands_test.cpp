@@ -1,4 +1,5 @@
 // Commands that no other file runs, each with what it does.
+#include "core/plan/order_presets.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -127,6 +128,19 @@ TEST_CASE("in a small window a lesson, the plan and the view take turns by comma
     CHECK(checked(d, "side.view"));
     run_command(d, "show the lesson");
     CHECK(checked(d, "side.lesson"));
+}
+
+TEST_CASE("each framework's order of the axes is reached by its name in the palette, and undone") {
+    Driver d("llama-3-70b-3d");
+    const auto before = d.plan().layout.order;
+    for (const OrderPreset& o : order_presets()) {
+        CAPTURE(o.name);
+        if (d.plan().layout.order == o.order) continue;
+        run_command(d, "order of " + std::string(o.name) + ":");
+        CHECK(d.plan().layout.order == o.order);
+    }
+    while (d.shell.document().can_undo()) d.press({Key::z, true});
+    CHECK(d.plan().layout.order == before);
 }
 
 TEST_CASE("a row of the palette is run by a click") {

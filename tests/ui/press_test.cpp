@@ -27,8 +27,14 @@ TEST_CASE("the plan panel's modifiers change the plan they name") {
     REQUIRE(d.click("mod.recompute", 0));
     CHECK(d.plan().training.recompute == Recompute::none);
     REQUIRE(d.plan().layout.cp > 1);
-    REQUIRE(d.click("mod.cp", 2));
+    REQUIRE(d.click("mod.cp"));
+    for (const char* name : {"All-gather", "Ulysses", "Ulysses + ring"}) {
+        CAPTURE(std::string(name));
+        CHECK(says(d, name));  // in full, apart from each other
+    }
+    REQUIRE(d.click("menu.cp", 2));
     CHECK(d.plan().layout.cp_comm == CpComm::ulysses);
+    CHECK_FALSE(d.drawn("menu.cp"));
     const bool sp = d.plan().layout.sequence_parallel;
     REQUIRE(d.click("mod.sp", sp ? 0 : 1));
     CHECK(d.plan().layout.sequence_parallel == !sp);

@@ -18,6 +18,10 @@ namespace pentamesh::ui {
 [[nodiscard]] inline std::string memory_text(double bytes) {  // "66.1 GiB"
     return pentamesh::memory_text(bytes, Zeros::kept);
 }
+// "74.5 GiB (80 GB)": a GPU's memory as it is counted here, and as it is sold.
+[[nodiscard]] inline std::string capacity_text(double bytes) {
+    return memory_text(bytes) + " (" + bytes_text(bytes) + ")";
+}
 [[nodiscard]] inline std::string traffic_text(double bytes) {  // "237 GB"
     return bytes_text(bytes, Zeros::kept);
 }

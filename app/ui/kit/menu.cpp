@@ -1,53 +1,32 @@
 #include "app/ui/kit/menu.h"
 
+#include "app/ui/kit/match.h"
+
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
 constexpr float kRow = 26, kDetail = 18, kPad = 6, kField = 32, kSeparator = 9;
-char lower(char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
 }  // namespace
-
-int fuzzy_score(std::string_view pattern, std::string_view text) {
-    int score = 0;
-    std::size_t at = 0;
-    bool run = false;
-    for (const char raw : pattern) {
-        if (raw == ' ') {
-            run = false;
-            continue;
-        }
-        const char c = lower(raw);
-        std::size_t i = at;
-        while (i < text.size() && lower(text[i]) != c) ++i;
-        if (i == text.size()) return -1;
-        const bool word_start = i == 0 || text[i - 1] == ' ' || text[i - 1] == '-' || text[i - 1] == '_';
-        score += 1 + (run && i == at ? 4 : 0) + (word_start ? 3 : 0);
-        run = true;
-        at = i + 1;
-    }
-    // A whole match comes before letters from all over the text; whole matches keep the menu's order.
-    const auto whole = std::search(text.begin(), text.end(), pattern.begin(), pattern.end(),
-                                   [](char a, char b) { return lower(a) == lower(b); });
-    if (pattern.size() > 1 && whole != text.end()) {
-        const bool word = whole == text.begin() || *(whole - 1) == ' ';
-        return word ? 200000 : 100000;
-    }
-    return score * 100 - static_cast<int>(std::min<std::size_t>(text.size(), 99));
-}
 
 std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter) {
     std::vector<std::pair<int, std::size_t>> scored;
+    int best = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const MenuItem& item = items[i];
-        if (filter.empty() || fuzzy_score(filter, item.label + " " + item.right) >= 0)
-            scored.emplace_back(filter.empty() ? 0 : fuzzy_score(filter, item.label), i);
+        int score = match_score(filter, item.label);
+        if (!item.right.empty())  // a remark counts a little less than a name
+            score = std::max(score, match_score(filter, item.label + " " + item.right) - 1);
+        if (score < 0) continue;
+        scored.emplace_back(score, i);
+        best = std::max(best, score);
     }
+    if (best >= kTogether)
+        scored.erase(
+            std::remove_if(scored.begin(), scored.end(), [](auto& s) { return s.first < kTogether; }),
+            scored.end());
     std::stable_sort(scored.begin(), scored.end(), [](auto& a, auto& b) { return a.first > b.first; });
     std::vector<std::size_t> out;
     for (const auto& [score, i] : scored) out.push_back(i);

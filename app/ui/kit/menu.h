@@ -31,10 +31,8 @@ struct MenuState {
 // `with_filter`: a text field on top narrows the list.
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width = 200);
-// The items that a filter leaves, best match first; all in their order where it is empty.
+// The items that a filter leaves (match.h), best match first, those that match equally in their order; all
+// where it is empty. Where what was typed stands together in one of them, those of scattered letters go.
 [[nodiscard]] std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter);
-
-// Fuzzy match of a typed word sequence: every letter in order. Higher is better, -1: no match.
-[[nodiscard]] int fuzzy_score(std::string_view pattern, std::string_view text);
 
 }  // namespace pentamesh::ui

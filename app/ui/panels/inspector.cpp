@@ -3,8 +3,8 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/explain_selection.h"
+#include "app/ui/panels/rank_card.h"
 #include "core/io/plan_json.h"
-#include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
 #include "core/rules/first_error.h"
 #include "core/sharding/placement_words.h"
@@ -32,60 +32,11 @@ void section(Ui& ui, Rect& room, std::string_view head, std::string_view right =
 
 // ---- the selection ------------------------------------------------------------------------------------
 
-std::string members_text(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
-    const GroupFactors f = group_factors(mesh, kind);
-    std::int64_t degree = 1;
-    for (const Factor& x : f.span()) degree *= x.size;
-    const std::int64_t first = first_rank_of_group(mesh, kind, rank);
-    if (degree == 2) {
-        const std::int64_t last = first + f.factor[0].stride;
-        return "with " + thousands(rank == first ? last : first);
-    }
-    if (f.count == 1 && f.factor[0].stride == 1)
-        return "with " + thousands(first) + " … " + thousands(first + degree - 1);
-    if (f.count == 1)
-        return "with " + thousands(first) + ", " + thousands(first + f.factor[0].stride) + " … every "
-               + ordinal(f.factor[0].stride) + " rank";
-    return "a group of " + thousands(degree) + " from rank " + thousands(first);
-}
-
 void rank_block(Ui& ui, Rect& room, const Scene& scene) {
-    const Mesh& mesh = scene.evaluation.mesh;
     const std::int64_t rank = scene.selection.rank;
     section(ui, room, "GPU", "RANK " + thousands(rank));
-    field(ui, room, "place", place_of(scene.plan.cluster, rank));
-    const Coordinates at = dense_coordinates(mesh, rank);
-    for (const Axis axis : {Axis::tp, Axis::cp, Axis::dp_shard, Axis::dp_replicate, Axis::pp}) {
-        const GroupKind kind = group_of(axis);
-        const auto i = static_cast<std::size_t>(axis);
-        if (mesh.dense[i].size <= 1) continue;
-        std::string text =
-            thousands(at[i]) + " of " + thousands(mesh.dense[i].size) + ", " + members_text(mesh, kind, rank);
-        if (axis == Axis::pp) text = "stage " + thousands(at[i]) + " of " + thousands(mesh.dense[i].size);
-        field(ui, room, name_of(kind), text);
-    }
-    if (mesh.has_experts) {
-        const Coordinates e = expert_coordinates(mesh, rank);
-        const auto ep = static_cast<std::size_t>(Axis::ep);
-        if (mesh.expert[ep].size > 1)
-            field(ui, room, "ep",
-                  thousands(e[ep]) + " of " + thousands(mesh.expert[ep].size) + ", "
-                      + members_text(mesh, GroupKind::ep, rank));
-        if (mesh.expert[0].size > 1)
-            field(ui, room, "etp", thousands(e[0]) + " of " + thousands(mesh.expert[0].size));
-    }
-    const auto stage = static_cast<std::size_t>(at[Axis::pp]);
-    if (stage < scene.evaluation.memory.stage.size()) {
-        const StageMemory& s = scene.evaluation.memory.stage[stage];
-        field(ui, room, "computes with",
-              count_text(static_cast<double>(s.parameters_held)) + " parameters, "
-                  + plural(s.layers, "layer", "layers"));
-        field(ui, room, "keeps",
-              (s.parameters_kept < s.parameters_held
-                   ? count_text(static_cast<double>(s.parameters_kept)) + " of them, "
-                   : std::string())
-                  + memory_text(s.total()));
-    }
+    for (const CardLine& line : rank_lines(scene.plan, scene.evaluation, rank))
+        field(ui, room, line.name, line.value);
     room.cut_top(12);
 }
 
@@ -105,7 +56,7 @@ void stage_block(Ui& ui, Rect& room, const Scene& scene) {
     field(ui, room, "activations", memory_text(s.activations));
     field(ui, room, "buffers",
           memory_text(s.buffers) + ", range " + gib(s.buffers_low) + " – " + gib(s.buffers_high));
-    field(ui, room, "total", memory_text(s.total()) + " of " + memory_text(scene.evaluation.memory.hbm));
+    field(ui, room, "total", memory_text(s.total()) + " of " + capacity_text(scene.evaluation.memory.hbm));
     room.cut_top(12);
 }
 
@@ -273,7 +224,11 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});
     parts.push_back({"straggler", s.straggler_s, ui.theme().bad, StepPart::straggler});
     Canvas& c = ui.canvas();
-    const float label = 84, figure = 54;
+    const float figure = 54;
+    float label = 84;  // as wide as the longest name
+    for (const Part& p : parts)
+        if (p.time_s > 0) label = std::max(label, c.text_width(p.name, ui.small()) + 8);
+    label = std::min(label, room.w * 0.5f);
     const float w = room.w - label - figure;
     double at = 0;
     for (const Part& p : parts) {

@@ -24,6 +24,11 @@ void open_menu(PlanPanelState& state, std::string_view name, Rect anchor);
 
 [[nodiscard]] MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state);
 [[nodiscard]] MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state);
+// What a way of context parallelism is called in full, and how its ranks meet.
+struct CpWords {
+    std::string_view name, how;
+};
+[[nodiscard]] const CpWords& words_of(CpComm comm);
 // The popovers of batch, precision, optimizer, attention and overlap.
 [[nodiscard]] MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state);
 

@@ -77,6 +77,22 @@ MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
+MaybeEdit cp_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    constexpr int n = static_cast<int>(kNames<CpComm>.size());
+    std::vector<MenuItem> items;
+    for (int i = 0; i < n; ++i) {
+        const auto comm = static_cast<CpComm>(i);
+        items.push_back({.label = std::string(words_of(comm).name),
+                         .detail = std::string(words_of(comm).how),
+                         .checked = scene.plan.layout.cp_comm == comm});
+    }
+    return pick(ui, state, items, false, [&](std::size_t i) {
+        Plan p = scene.plan;
+        p.layout.cp_comm = static_cast<CpComm>(i);
+        return PlanEdit{std::move(p), "cp by " + std::string(name_of(static_cast<CpComm>(i))), ""};
+    });
+}
+
 MaybeEdit order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const auto presets = order_presets();
     std::vector<MenuItem> items;
@@ -96,10 +112,20 @@ MaybeEdit order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
 
 }  // namespace
 
+const CpWords& words_of(CpComm comm) {
+    static constexpr std::array<CpWords, kNames<CpComm>.size()> kWords{
+        {{"Ring", "keys and values go round, from neighbour to neighbour"},
+         {"All-gather", "every rank gets all keys and values"},
+         {"Ulysses", "an all-to-all turns tokens into heads, and back"},
+         {"Ulysses + ring", "Ulysses inside groups of cp_inner ranks, a ring between them"}}};
+    return kWords[static_cast<std::size_t>(comm)];
+}
+
 std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state) {
     if (state.menu == "model") return model_menu(ui, scene, state);
     if (state.menu == "cluster") return cluster_menu(ui, scene, state);
     if (state.menu == "schedule") return schedule_menu(ui, scene, state);
+    if (state.menu == "cp") return cp_menu(ui, scene, state);
     if (state.menu == "order") return order_menu(ui, scene, state);
     return draw_plan_popover(ui, scene, state);
 }

@@ -23,7 +23,7 @@ void opener(Ui& ui, Rect box, std::string_view menu, const std::string& label, P
     if (ui.dropdown("mod." + std::string(menu), box, label)) open_menu(state, menu, box);
 }
 
-MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene) {
+MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     MaybeEdit edit;
     const Layout& l = scene.plan.layout;
     static constexpr std::string_view kOffOn[] = {"off", "on"};
@@ -37,9 +37,7 @@ MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene) {
     if (zero != l.zero)
         edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) { p.layout.zero = zero; });
     if (l.cp > 1)
-        if (const auto to = choose(ui, "mod.cp", modifier_row(ui, room, "CP by", "cp"), l.cp_comm))
-            edit = changed(scene, "cp by " + std::string(name_of(*to)),
-                           [&](Plan& p) { p.layout.cp_comm = *to; });
+        opener(ui, modifier_row(ui, room, "CP by", "cp"), "cp", std::string(words_of(l.cp_comm).name), state);
     return edit;
 }
 
@@ -76,7 +74,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     const Training& t = scene.plan.training;
     ui.section(room.cut_top(18), "MODIFIERS");
     room.cut_top(6);
-    MaybeEdit edit = sharding_rows(ui, room, scene);
+    MaybeEdit edit = sharding_rows(ui, room, scene, state);
     std::string schedule(name_of(l.schedule));
     if (l.virtual_stages > 1) schedule += ", " + thousands(l.virtual_stages) + " chunks";
     if (l.pp == 1) schedule = "none (pp 1)";

@@ -86,7 +86,7 @@ PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     ui.section(room.cut_top(18), "MODEL");
     room.cut_top(6);
-    const Rect box = room.cut_top(32);
+    const Rect box = room.cut_top(28);
     if (ui.dropdown("plan.model", box, scene.plan.model.name.empty() ? "unnamed" : scene.plan.model.name))
         open_menu(state, "model", box);
     room.cut_top(4);
@@ -101,7 +101,7 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     else if (m.kv_heads != m.heads)
         text += ", " + thousands(m.kv_heads) + " kv";
     if (m.moe) text += " · " + thousands(m.moe->experts) + " experts, top " + thousands(m.moe->top_k);
-    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 12);
+    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
 }
 
 // "[64] nodes of [8]", where the first tier is not the whole cluster.
@@ -119,8 +119,8 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
         return PlanEdit{std::move(to), plural(n, "GPU", "GPUs") + " a node", ""};
     };
     MaybeEdit edit;
-    room.cut_top(6);
-    Rect row = room.cut_top(26);
+    room.cut_top(4);
+    Rect row = room.cut_top(24);
     const Rect right = row.cut_right(72), left = row.cut_left(86);
     ui.canvas().text_in(row, "nodes of", ui.small(), Align::center);
     const double most = range_of(kGpus)->most;
@@ -167,7 +167,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     MaybeEdit edit;
     ui.section(room.cut_top(18), "CLUSTER", "GPUS");
     room.cut_top(6);
-    Rect row = room.cut_top(32);
+    Rect row = room.cut_top(28);
     const Rect count = row.cut_right(96);
     row.cut_right(8);
     if (ui.dropdown("plan.cluster", row, scene.plan.cluster.name)) open_menu(state, "cluster", row);
@@ -194,7 +194,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (t.domain > 0) text += " to " + thousands(t.domain);
         if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
-    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 12);
+    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
     return edit;
 }
 
@@ -330,7 +330,7 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     for (const Axis axis : kRows) {
         keep(axis_row(ui, room.cut_top(26), axis, scene, state));
         field_message(ui, room, name_of(axis), state);
-        room.cut_top(4);
+        room.cut_top(2);
     }
     product_line(ui, room, scene.plan);
     name_line(ui, room, scene);

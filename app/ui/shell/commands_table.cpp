@@ -1,8 +1,12 @@
 // The commands of the bar's menus, in their order; those about views are in commands_views.cpp, those about
 // lessons where lessons are.
 #include "app/ui/shell/shell.h"
+#include "core/plan/changes.h"
+#include "core/plan/names.h"
+#include "core/plan/order_presets.h"
 
 #include <array>
+#include <cctype>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -14,6 +18,7 @@ void Shell::add(Command command) {
 void Shell::make_commands() {
     make_file_commands();
     make_edit_commands();
+    make_order_commands();
     make_view_commands();
     make_timeline_commands();
     make_look_commands();
@@ -114,6 +119,23 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::v),
          .run = [this] { open_text(host_.clipboard(), "the clipboard"); },
          .enabled = [this] { return static_cast<bool>(host_.clipboard); }});
+}
+
+// The orders of the frameworks, as in the plan panel's menu.
+void Shell::make_order_commands() {
+    for (const OrderPreset& o : order_presets()) {
+        std::string id = "order.to.", axes;
+        for (const char c : o.name)
+            id += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        for (const Axis a : o.order) axes += (axes.empty() ? "" : " · ") + std::string(name_of(a));
+        add({.id = std::move(id),
+             .title = "Order of " + std::string(o.name) + ": " + axes,
+             .run =
+                 [this, &o] {
+                     edit_plan(with_order(document_.plan(), o.order), "order of " + std::string(o.name));
+                 },
+             .checked = [this, &o] { return document_.plan().layout.order == o.order; }});
+    }
 }
 
 void Shell::make_export_commands() {

@@ -207,6 +207,7 @@ class Shell {
     void make_commands();
     void make_file_commands();
     void make_edit_commands();
+    void make_order_commands();
     void make_view_commands();
     void make_timeline_commands();
     void make_look_commands();

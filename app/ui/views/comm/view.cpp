@@ -191,7 +191,8 @@ std::string caption(const Scene& scene) {
                     + exposed_text(exposed) + " of " + time_text(time) + " exposed";
     const double points = scene.evaluation.comm.sync_points_per_microbatch;
     if (points > 0)
-        s += "; " + plural(std::llround(points), "sync point", "sync points") + " per micro-batch";
+        s += "; " + plural(std::llround(points), "sync point", "sync points") + " with "
+             + sync_peers_text(scene.evaluation.comm) + " per micro-batch";
     return s;
 }
 

@@ -222,34 +222,66 @@ void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
             c.text_in(row, s.here, ui.small());
             continue;
         }
-        c.text_in(row.cut_left(row.w * 0.52f), s.rule, ui.style(12));
-        if (c.text_in(row, s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
+        const float here_w = std::min(c.text_width(s.here, here) + 2, row.w * 0.48f);
+        if (c.text_in(row.cut_right(here_w), s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
+        row.cut_right(12);
+        c.text_in(row, s.rule, ui.style(12));
     }
 }
 
+namespace {
+
+constexpr float kColumnGap = 16;
+struct ComparisonColumns {
+    float aspect, pipeline, sharded;
+};
+// The aspects as wide as their words; the rest is shared so that the whole is as low as may be, in halves
+// where that makes no difference.
+ComparisonColumns comparison_columns(Ui& ui, float room, const MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const TextStyle s = ui.small(Tone::text);
+    float aspect = 72;
+    for (const Comparison& x : state.comparison)
+        aspect = std::max(aspect, c.text_width(x.aspect, ui.small()) + 14);
+    aspect = std::min(aspect, room * 0.24f);
+    ComparisonColumns best{};
+    float lowest = 1e9f;
+    for (const float share : {0.5f, 0.45f, 0.55f, 0.4f, 0.6f}) {
+        const float left = std::floor((room - aspect) * share), right = room - aspect - left;
+        float h = 0;
+        for (const Comparison& x : state.comparison)
+            h += std::max(c.paragraph_height(left - kColumnGap, x.pipeline, s, 17),
+                          c.paragraph_height(right, x.sharded, s, 17));
+        if (h < lowest) lowest = h, best = {aspect, left, right};
+    }
+    return best;
+}
+
+}  // namespace
+
 void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state) {
     Canvas& c = ui.canvas();
-    const float first = std::min(112.0f, room.w * 0.2f), w = (room.w - first) / 2;
+    const auto [first, w, w_right] = comparison_columns(ui, room.w, state);
     Rect head = room.cut_top(18);
     ui.section(head.cut_left(first), "TWO WAYS");
     ui.swatch({head.x, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::pp));
     term(ui, {head.x + 16, head.y, w - 24, head.h}, "pp", "pipeline stages",
          ui.style(12, Tone::text, Face::semibold), 1);
     ui.swatch({head.x + w, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::zero));
-    term(ui, {head.x + w + 16, head.y, w - 24, head.h}, "fsdp", "ZeRO-3 (FSDP)",
+    term(ui, {head.x + w + 16, head.y, w_right - 24, head.h}, "fsdp", "ZeRO-3 (FSDP)",
          ui.style(12, Tone::text, Face::semibold), 1);
     room.cut_top(4);
     for (const Comparison& x : state.comparison) {
         const TextStyle s = ui.small(Tone::text);
         const float h = 10
-                        + std::max(c.paragraph_height(w - 12, x.pipeline, s, 17),
-                                   c.paragraph_height(w - 12, x.sharded, s, 17));
+                        + std::max(c.paragraph_height(w - kColumnGap, x.pipeline, s, 17),
+                                   c.paragraph_height(w_right, x.sharded, s, 17));
         Rect row = room.cut_top(h);
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         row = row.inset(0, 5);
         c.paragraph(row.cut_left(first), x.aspect, ui.small(), 17);
-        c.paragraph({row.x, row.y, w - 12, row.h}, x.pipeline, s, 17);
-        c.paragraph({row.x + w, row.y, w - 12, row.h}, x.sharded, s, 17);
+        c.paragraph({row.x, row.y, w - kColumnGap, row.h}, x.pipeline, s, 17);
+        c.paragraph({row.x + w, row.y, w_right, row.h}, x.sharded, s, 17);
     }
 }
 

@@ -245,10 +245,13 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         ui.section(room.cut_top(kHead).inset(8, 0), "AXIS AND VERDICT", "SENDS, CROSSES");
     else
         cells(room.cut_top(kHead), [&](Column k, Rect cell) {
-            ui.section({cell.x, cell.y, cell.w, 16}, k == axis && width[cuts] <= 0 && !one_line
-                                                         ? "AXIS, WHAT IT CUTS"
-                                                     : k == step && one_line ? "SENDS"
-                                                                             : kHeads[k]);
+            const Comm& comm = scene.evaluation.comm;
+            std::string head(kHeads[k]);
+            if (k == axis && width[cuts] <= 0 && !one_line) head = "AXIS, WHAT IT CUTS";
+            if (k == step && one_line) head = "SENDS";
+            if (k == step && !one_line && comm.stages.devices > 1)
+                head = "GPU OF STAGE " + std::to_string(comm.busiest_device);
+            ui.section({cell.x, cell.y, cell.w, 16}, head);
         });
     const int selected = selected_row(scene, state);
     Id focus_to = 0;  // after the loop, or the next row would take the same key

@@ -26,25 +26,45 @@ void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
 constexpr float kStyleWidth = 250;
 void style_switch(Ui& ui, Rect row, MapViewState& state) {
     static constexpr std::string_view kStyles[] = {"axes + modifiers", "FSDP, SP as rows"};
-    state.style = static_cast<MapStyle>(
-        ui.segments("map.style", row.cut_left(kStyleWidth), kStyles, static_cast<int>(state.style)));
+    state.style =
+        static_cast<MapStyle>(ui.segments("map.style", row, kStyles, static_cast<int>(state.style)));
+}
+
+// Whose figures the page shows: "figures of a step of a GPU of stage 3 of 16"; empty where every GPU has the
+// same.
+std::string whose_figures(const Scene& scene, MapPage page) {
+    const Comm& comm = scene.evaluation.comm;
+    if (comm.stages.devices <= 1 || (page != MapPage::axes && page != MapPage::wires)) return {};
+    return "figures of a step of " + rows_device_text(comm) + " of " + thousands(comm.stages.devices);
 }
 
 // Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
-void switches(Ui& ui, Rect row, Rect& room, MapViewState& state) {
+void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
     static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
     const int before = static_cast<int>(state.page);
     const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
     const int page = ui.segments("map.page", place, kPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
-    if (state.page != MapPage::axes) return;
-    if (row.w >= kStyleWidth) {
-        style_switch(ui, row, state);
-    } else if (room.h > 360) {
+    const auto style_in = [&](Rect& in) {
+        style_switch(ui, in.cut_left(kStyleWidth), state);
+        in.cut_left(std::min(in.w, 16.0f));
+    };
+    const bool styles = state.page == MapPage::axes;
+    if (styles && row.w >= kStyleWidth) {
+        style_in(row);
+    } else if (styles && room.h > 360) {
         Rect own = room.cut_top(30);
         own.h = 24;
-        style_switch(ui, own, state);
+        style_in(own);
+        row = own;
     }
+    const std::string whose = whose_figures(scene, state.page);
+    if (whose.empty()) return;
+    const TextStyle words = ui.style(13, Tone::secondary);
+    if (ui.canvas().text_width(whose, words) <= row.w)
+        ui.canvas().text_in(row, whose, words);
+    else if (room.h > 300)
+        ui.label(room.cut_top(20), whose, words);
 }
 
 // What the layout is called, and why.
@@ -108,10 +128,13 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     constexpr float kGap = 20;
     ScrollArea area(ui, "map.choose", room, state.scroll);
     room = area.room;
+    room.cut_right(10);  // the scroll bar's
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
-        Rect left = room.cut_left(std::floor(room.w * 0.47f));
+        // The right, whose lines wrap, gets what the left, whose lines do not, has no use for.
+        Rect left = room.cut_left(
+            std::floor(room.w < 1200 ? room.w * 0.42f : std::clamp(room.w * 0.38f, 524.0f, 620.0f)));
         room.cut_left(32);
         draw_map_recipe(ui, left, scene, state);
         left.cut_top(kGap);
@@ -133,7 +156,7 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision) {
     keep(scene, state, revision);
-    switches(ui, head_row, room, state);
+    switches(ui, head_row, room, scene, state);
     keep(scene, state, revision);
     walk_rows(scene, state);
     if (room.h > 230) caption(ui, room, scene);

@@ -75,7 +75,7 @@ void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
 
 std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     std::string t =
-        "stage " + std::to_string(s.stage) + ": " + memory_text(s.total()) + " of " + memory_text(m.hbm);
+        "stage " + std::to_string(s.stage) + ": " + memory_text(s.total()) + " of " + capacity_text(m.hbm);
     t += "\n" + plural(s.layers, "layer", "layers") + ", "
          + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
          + " micro-batches in flight";
@@ -115,9 +115,18 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
     }
 }
 
+// "338 GiB too much, 5.53 × what the GPU has".
+std::string times_text(const Memory& m, const StageMemory& s, std::string_view whose) {
+    return significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
+}
+std::string overflow_text(const Memory& m, const StageMemory& s) {
+    return memory_text(s.total() - m.hbm) + " too much, " + times_text(m, s, "the GPU");
+}
+
+constexpr float kFiguresRow = 24, kFiguresWidth = 352;
 // Beside few bars there is room to say in figures what one of them holds.
 void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
-    constexpr float kRow = 24, kWidth = 352;
+    constexpr float kRow = kFiguresRow, kWidth = kFiguresWidth;
     if (room.w < kWidth || room.h < 8 * kRow) return;
     Canvas& c = ui.canvas();
     Rect list{room.x, room.bottom() - 8 * kRow, kWidth, 8 * kRow};
@@ -140,9 +149,21 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
              Tone::secondary);
     }
     c.line({list.x, list.y}, {list.right(), list.y}, ui.theme().hairline, 1);
-    line("total", memory_text(s.total()), "of " + memory_text(m.hbm), Tone::secondary);
-    line(s.total() <= m.hbm ? "left" : "too much", memory_text(std::abs(m.hbm - s.total())),
-         percent(std::abs(m.hbm - s.total()) / m.hbm), Tone::secondary);
+    line("total", memory_text(s.total()), "of " + capacity_text(m.hbm), Tone::secondary);
+    if (s.total() <= m.hbm)
+        line("left", memory_text(m.hbm - s.total()), percent((m.hbm - s.total()) / m.hbm), Tone::secondary);
+    else
+        line("too much", memory_text(s.total() - m.hbm), times_text(m, s, "it"), Tone::secondary);
+}
+
+// A bar is at most this part of the room, or 120 pixels where that is more.
+constexpr float kWidestBar = 0.15f;
+// From bar to bar: as wide as leaves room for the figures beside them, but not less than 120 for their sake.
+float bar_step(Rect room, std::size_t bars) {
+    const auto n = static_cast<float>(bars);
+    const float all = room.w / n, most = std::min(all, std::max(120.0f, room.w * kWidestBar));
+    const float beside = room.h < 8 * kFiguresRow ? 0 : kFiguresWidth + 32;
+    return std::clamp((room.w - beside) / n, std::min(120.0f, all), most);
 }
 
 std::vector<SavingStep> savings_of(const Scene& scene) {
@@ -174,7 +195,8 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
         const double k = (std::log(std::max(1.0, bytes)) - low) / std::max(1e-9, high - low);
         return room.bottom() - static_cast<float>(std::clamp(k, 0.0, 1.0)) * room.h;
     };
-    const float step = std::min(150.0f, room.w / static_cast<float>(steps.size()));
+    const float step =
+        std::min(std::max(150.0f, room.w * kWidestBar), room.w / static_cast<float>(steps.size()));
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const SavingStep& s = steps[i];
         const float x = room.x + static_cast<float>(i) * step, top = y_of(s.fullest.total());
@@ -208,6 +230,36 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
            Dash::dashed);
 }
 
+// "fullest: stage 3, 66.1 GiB of 74.5 GiB (80 GB)", what is too much, and the legend. Where the row is short
+// the capacity is said in GiB alone, then whose figure it is goes.
+void draw_head(Ui& ui, Rect head_row, Rect& room, const Memory& m, const StageMemory& peak,
+               MemoryViewState& state) {
+    Canvas& c = ui.canvas();
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const std::string whose =
+        m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
+    std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
+    const std::string over = m.fits() ? "" : overflow_text(m, peak);
+    TextStyle bold = ui.title();
+    if (!m.fits()) bold.color = ui.theme().bad;
+    const float words = c.text_width(whose, plain);
+    float figures = c.text_width(figure, bold) + 2;
+    const float excess = over.empty() ? 0 : c.text_width(over, plain) + 14;
+    Rect text = head_words(head_row, room, words + figures + excess);
+    if (text.w < words + figures) {
+        figure = gib(peak.total()) + " of " + memory_text(m.hbm);
+        figures = c.text_width(figure, bold) + 2;
+    }
+    if (text.w >= words + figures) c.text_in(text.cut_left(words), whose, plain);
+    c.text_in(text.cut_left(std::min(text.w, figures)), figure, bold);
+    if (excess > 0 && text.w >= excess) {
+        text.cut_left(12);
+        c.text_in(text.cut_left(excess - 12), over, plain);
+    }
+    text.cut_left(std::min(text.w, 24.0f));
+    legend(ui, text, room, state);
+}
+
 }  // namespace
 
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
@@ -229,22 +281,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         draw_savings(ui, head_row, room, scene, state.savings);
         return;
     }
-    const auto& peak = m.stage[m.peak_stage];
-    {
-        const std::string a =
-            m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
-        const std::string figure = gib(peak.total()) + " of " + memory_text(m.hbm);
-        TextStyle b = ui.title();
-        if (!m.fits()) b.color = ui.theme().bad;
-        const float words = c.text_width(a, ui.style(13)), figures = c.text_width(figure, b) + 2;
-        Rect text = head_words(head_row, room, words + figures);
-        if (text.w >= words + figures) {  // else the figure alone
-            c.text_in(text.cut_left(words), a, ui.style(13, Tone::secondary));
-        }
-        c.text_in(text.cut_left(std::min(text.w, figures)), figure, b);
-        text.cut_left(std::min(text.w, 24.0f));
-        legend(ui, text, room, state);
-    }
+    const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    draw_head(ui, head_row, room, m, peak, state);
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
     Rect axis = room.cut_left(60);
@@ -253,8 +291,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     const double px_per_byte = room.h / (top * 1.02);
     const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
     const auto n = m.stage.size();
-    const float step = std::min(room.w / static_cast<float>(n), 120.0f);
-    const float gap = step > 10 ? std::min(12.0f, step * 0.24f) : 0;
+    const float step = bar_step(room, n);
+    const float gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
     const auto every = static_cast<std::size_t>(std::clamp(std::ceil(26.0f / step), 1.0f, 64.0f));
     for (std::size_t i = 0; i < n; ++i) {
         const auto& s = m.stage[i];
@@ -287,6 +325,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);
+    if (line_y + 25 < room.bottom())
+        c.text_in({axis.x, line_y + 7, axis.w - 8, 18}, bytes_text(m.hbm), ui.small(), Align::left);
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
 }
 

@@ -99,7 +99,9 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
                   ui.style(12, on ? Tone::text : Tone::secondary, on ? Face::semibold : Face::regular));
         if (hit.hovered)
             ui.tooltip(std::string(facts.name) + "\ncuts " + std::string(facts.splits) + "\n"
-                       + std::string(facts.composes) + "\n" + price_sentence(s.prices, p));
+                       + std::string(facts.composes) + "\n"
+                       + (p.possible ? state_sentence(s.prices, p) + "\n" : "")
+                       + price_sentence(s.prices, p));
         if (!p.possible) {
             c.text_in(row, p.why_not, ui.small());
             continue;
@@ -201,6 +203,8 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     if (line.w > 60)
         c.text_in(line, layers + ", its embedding and head, trained as in this plan",
                   ui.style(13, Tone::secondary));
+    const std::string state = state_sentence(s.prices, picked(s));
+    if (!state.empty() && room.h > 240) ui.label(room.cut_top(20), state, ui.style(13));
     const std::string price = price_sentence(s.prices, picked(s));
     const std::string text = room.h > 360 ? price + " " + std::string(facts.composes) : price;
     const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);

@@ -1,0 +1,117 @@
+// What the views say beside their pictures: of whom the figures are, against what they are held, what tells
+// one choice from the next.
+#include "app/ui/kit/format.h"
+#include "core/teach/map.h"
+#include "core/teach/single_axis.h"
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+constexpr Vec2 kLarge{1920, 1080};
+
+// Whether the words stand for themselves: nothing before or after them, nothing cut.
+bool says_just(Driver& d, std::string_view words) {
+    d.surface.record_text(true);
+    d.frame();
+    const auto& runs = d.surface.text_runs();
+    const bool found =
+        std::any_of(runs.begin(), runs.end(), [&](const TextRun& r) { return r.text == words; });
+    d.surface.record_text(false);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the picker says of the chosen strategy which states it cuts, and which stay whole") {
+    for (const Vec2 size : {Vec2{1280, 720}, kLarge}) {
+        Driver d("llama-3-70b-3d", size);
+        d.press({Key::n3});
+        REQUIRE(d.click("shards.scope", 1));
+        StrategyPrices prices;
+        price_strategies(d.plan(), 4, prices);
+        for (const Strategy s : {Strategy::ddp, Strategy::zero1, Strategy::zero2, Strategy::fsdp}) {
+            REQUIRE(d.click("shards.strategy", static_cast<std::uint64_t>(s)));
+            CHECK(says_just(d, state_sentence(prices, prices.price[static_cast<std::size_t>(s)])));
+        }
+    }
+}
+
+TEST_CASE("Communication says with whom the layers synchronise") {
+    Driver d("llama-3-70b-3d", kLarge);
+    d.press({Key::n7});
+    CHECK(says(d, "sync points with tensor peers per micro-batch"));
+}
+
+TEST_CASE("Memory says the GPU's capacity as it is sold beside GiB, and an overflow as a multiple of it") {
+    Driver d("llama-3-70b-3d", kLarge);
+    d.press({Key::n5});
+    CHECK(says(d, "of 74.5 GiB (80 GB)"));  // 80e9 / 2^30
+    CHECK_FALSE(says(d, "too much"));
+    for (const char* axis : {"layout.tp.toggle", "layout.pp.toggle"}) REQUIRE(d.click(axis));
+    const Memory& m = d.shell.evaluation().memory;
+    REQUIRE(m.peak() > 2 * m.hbm);
+    CHECK(says_just(d, ui::memory_text(m.peak() - m.hbm) + " too much, " + significant(m.peak() / m.hbm)
+                           + " × what the GPU has"));
+    CHECK(says_just(d, significant(m.peak() / m.hbm) + " × what it has"));
+}
+
+TEST_CASE("the bars of Memory grow with the room and leave the figures theirs") {
+    const auto bar = [](Vec2 size) {
+        Driver d("llama-3-70b-3d", size);
+        d.press({Key::n5});
+        const auto first = d.shell.ui_state().rect_of("memory.stage", 0),
+                   last = d.shell.ui_state().rect_of("memory.stage", 3);
+        REQUIRE(first);
+        REQUIRE(last);
+        const float inspector = size.x - 300;
+        CHECK(last->right() < inspector);
+        CHECK(says_just(d, "left") == (size.x > 1400));  // a row of the figures
+        return first->w;
+    };
+    const float small = bar({1280, 720}), large = bar(kLarge), huge = bar({3840, 2160});
+    CHECK(small >= 119);
+    CHECK(large > small);
+    CHECK(huge > large);
+    CHECK(huge < 0.15f * 3840);
+}
+
+TEST_CASE("no name is cut in the list of where the step goes") {
+    for (const Vec2 size : {Vec2{1280, 720}, kLarge}) {
+        Driver d("llama-3.1-405b-131k", size);
+        REQUIRE(d.shell.evaluation().step->uneven_s > 0);
+        CHECK(says_just(d, "uneven stages"));
+        CHECK(says_just(d, "dp_shard × cp"));
+    }
+}
+
+TEST_CASE("the map says of which stage its figures are, where there are stages") {
+    Driver d("llama-3.1-405b-16k", {1280, 720});
+    d.press({Key::n4});
+    const std::string stage = std::to_string(d.shell.evaluation().comm.busiest_device);
+    CHECK(says(d, "a GPU of stage " + stage + " of " + std::to_string(d.plan().layout.pp)));
+    CHECK(says_just(d, "GPU OF STAGE " + stage));
+    REQUIRE(d.click("map.page", 2));
+    CHECK(says(d, "a GPU of stage " + stage + " of "));
+    Driver one("llama-3-8b-fsdp", {1280, 720});
+    one.press({Key::n4});
+    CHECK_FALSE(says(one, "figures of"));
+    CHECK(says_just(one, "PER GPU AND STEP"));
+}
+
+TEST_CASE("in a large window the map's comparison has room for its lines") {
+    Driver d("llama-3.1-405b-131k", kLarge);
+    d.press({Key::n4});
+    REQUIRE(d.click("map.page", 3));
+    int whole = 0, all = 0;
+    for (const Comparison& x : pipeline_or_sharding(d.plan(), d.shell.evaluation())) {
+        CAPTURE(x.pipeline);
+        whole += says_just(d, x.pipeline) + says_just(d, x.sharded);
+        all += 2;
+    }
+    CHECK(whole >= all - 2);  // all but the row of the longest sentences
+}
