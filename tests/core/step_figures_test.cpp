@@ -38,7 +38,10 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             CHECK(s.from_s == doctest::Approx(at));
             CHECK(s.time_s > 0);
             at = s.from_s + s.time_s;
-            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.group).empty());
+            const Explanation why = explain_step(presets().plan(entry.id), e, s.part, s.group);
+            CHECK_FALSE(why.empty());
+            CHECK_FALSE(why.source.empty());
+            CHECK(why.source.find("docs/") == std::string::npos);  // who has the window has no such folder
         }
         CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);
