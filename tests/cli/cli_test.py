@@ -122,6 +122,22 @@ class Statuses(unittest.TestCase):
         r = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
         self.assertEqual((r.returncode, r.stderr), (0, b""))
 
+    def test_names_of_files_may_have_any_letters_in_any_locale(self):
+        name = "plän-模型-план.plan.json"
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, name), "w") as f:
+                json.dump(PLAN, f)
+            for locale in ("C", "C.UTF-8", "de_DE.UTF-8"):
+                env = {**os.environ, "LC_ALL": locale}
+                said = subprocess.run([PROGRAM, "report", name, "--json", "-o", "bericht-日.json"], capture_output=True,
+                                      cwd=folder, env=env, timeout=60)
+                self.assertEqual((said.returncode, said.stderr), (0, b""), locale)
+                with open(os.path.join(folder, "bericht-日.json"), "rb") as f:
+                    self.assertEqual(json.load(f)["step"], run_json("report", "-", "--json", plan=PLAN)[1]["step"])
+                missing = subprocess.run([PROGRAM, "report", "日.json"], capture_output=True, cwd=folder, env=env, timeout=60)
+                self.assertEqual(missing.returncode, 3)
+                self.assertIn("日.json".encode(), missing.stderr)
+
     @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
     def test_a_full_disk_is_status_3_and_named(self):
         for name in ("mesh-8", "llama-3.1-405b-16k"):  # less and more than one piece of output
