@@ -4,6 +4,7 @@
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
 #include "core/base/nearest.h"
+#include "core/mesh/mesh_factors.h"
 
 #include <algorithm>
 #include <limits>
@@ -45,15 +46,77 @@ std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation&
     return kinds;
 }
 
+// Text that goes out in pieces, so that what is long is never held whole.
+class Stream {
+  public:
+    // False: nobody reads on.
+    bool add(std::string_view text) {
+        held_ += text;
+        return held_.size() < kPiece || flush();
+    }
+    bool flush() {
+        wanted_ = wanted_ && print(held_);
+        held_.clear();
+        return wanted_;
+    }
+
+  private:
+    static constexpr std::size_t kPiece = std::size_t{64} << 10;
+    std::string held_;
+    bool wanted_ = true;
+};
+
+// The list of an axis' groups as pretty() writes it at that depth. False: nobody reads on.
+bool write_groups(Stream& out, const Mesh& mesh, GroupKind kind) {
+    const Split split = split_factors(mesh, kind);
+    std::string number;
+    bool wanted = out.add("["), first_group = true;
+    for_each_sum(split.rest.span(), [&](std::int64_t first) {
+        if (!wanted) return;
+        wanted = out.add(first_group ? "\n        [" : ",\n        [");
+        first_group = false;
+        bool first_rank = true;
+        for_each_sum(split.group.span(), [&](std::int64_t offset) {
+            if (!wanted) return;
+            number = first_rank ? "" : ", ";
+            first_rank = false;
+            wanted = out.add(number += std::to_string(first + offset));
+        });
+        wanted = wanted && out.add("]");
+    });
+    return wanted && out.add("\n      ]");
+}
+
+// A million ranks are a hundred megabytes of text: the lists are written where the rest has a null for each.
+void print_with_ranks(Json out, const Mesh& mesh, std::span<const GroupKind> kinds) {
+    for (Json& axis : out["axes"]) axis["ranks"] = nullptr;
+    const std::string text = pretty(out);
+    constexpr std::string_view kMark =
+        "\"ranks\": null";  // no string holds it: quotes in strings are escaped
+    Stream stream;
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < out["axes"].size(); ++i) {
+        const std::size_t at = text.find(kMark, from) + kMark.size() - 4;
+        if (!stream.add(std::string_view(text).substr(from, at - from))) return;
+        if (!write_groups(stream, mesh, kinds[i])) return;
+        from = at + 4;
+    }
+    stream.add(std::string_view(text).substr(from));
+    stream.flush();
+}
+
 int groups(const Context& context, const GroupsOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan, {.timeline = false});
     const std::vector<GroupKind> kinds = asked_for(options, e);
     if (context.json) {
-        Json out = json_of_groups(plan, e, kinds, !options.summary);
+        Json out = json_of_groups(plan, e, kinds);
         if (!e.valid) void_figures(out);
         add_validity(out, e);
-        print(pretty(out));
+        if (options.summary)
+            print(pretty(out));
+        else
+            print_with_ranks(std::move(out), e.mesh, kinds);
     } else {
         Document document{"", {groups_section(plan, e, kinds)}};
         constexpr auto kAll = std::numeric_limits<std::size_t>::max();

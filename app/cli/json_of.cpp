@@ -18,16 +18,6 @@ constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "info"
 constexpr std::array<std::string_view, 6> kRules{"arithmetic", "megatron", "torchtitan",
                                                  "schedule",   "hardware", "advice"};
 
-Json members(const Mesh& mesh, GroupKind kind, std::int64_t degree) {
-    const std::vector<std::int64_t> flat = all_groups(mesh, kind);
-    Json groups = Json::array();
-    for (std::size_t from = 0; from < flat.size(); from += static_cast<std::size_t>(degree))
-        groups.push_back(
-            std::vector<std::int64_t>(flat.begin() + static_cast<std::ptrdiff_t>(from),
-                                      flat.begin() + static_cast<std::ptrdiff_t>(from) + degree));
-    return groups;
-}
-
 Json json_of_op(const Op& op, double start, double end) {
     Json out{{"op", letters_of(op.kind)}, {"chunk", op.chunk}, {"microbatch", op.microbatch}};
     if (op.kind == OpKind::FB) {
@@ -74,7 +64,7 @@ Json json_of_error(const Error& error) {
                                        {"fix", Json::array()}}})}};
 }
 
-Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds, bool ranks) {
+Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds) {
     Json axes = Json::array();
     if (e.valid && e.mesh.world > 0)
         for (const GroupKind kind : kinds) {
@@ -82,13 +72,11 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
             Json tiers = Json::array();
             for (std::size_t t = 0; t < plan.cluster.tiers.size() && t < kMaxTiers; ++t)
                 tiers.push_back({{"tier", plan.cluster.tiers[t].name}, {"groups", s.by_tier[t]}});
-            Json axis{{"axis", name_of(kind)},
-                      {"degree", s.degree},
-                      {"groups", s.groups},
-                      {"tiers", std::move(tiers)},
-                      {"slowest_tier", tier_name(plan.cluster, s.slowest_tier)}};
-            if (ranks) axis["ranks"] = members(e.mesh, kind, s.degree);
-            axes.push_back(std::move(axis));
+            axes.push_back({{"axis", name_of(kind)},
+                            {"degree", s.degree},
+                            {"groups", s.groups},
+                            {"tiers", std::move(tiers)},
+                            {"slowest_tier", tier_name(plan.cluster, s.slowest_tier)}});
         }
     return {{"world_size", e.mesh.world}, {"axes", std::move(axes)}};
 }

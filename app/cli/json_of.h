@@ -18,9 +18,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of_problems(const std::vector<Problem>& problems);
 // A plan that could not be read: invalid, with the one problem that stopped it.
 [[nodiscard]] Json json_of_error(const Error& error);
-// `ranks` false: without the members.
-[[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
-                                  bool ranks);
+// Without the ranks.
+[[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
 [[nodiscard]] Json json_of_memory(const Evaluation& e);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);

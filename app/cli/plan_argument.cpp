@@ -123,13 +123,14 @@ int status_of(const Evaluation& evaluation) {
     return 1;
 }
 
-void print(const std::string& text) {
+bool print(const std::string& text) {
     errno = 0;
     const bool written =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written && errno != EPIPE)
         throw Error(ErrorKind::io, "standard output", "",
                     "cannot be written: " + std::generic_category().message(errno));
+    return written;
 }
 
 void print_to(const std::string& file, const std::string& text) {

@@ -34,8 +34,9 @@ struct LoadedPlan {
 
 // Tells standard error why a plan is invalid; the exit status that this means.
 [[nodiscard]] int status_of(const Evaluation& evaluation);
-// To standard output. A reader that closed the pipe has what it wanted.
-void print(const std::string& text);
+// To standard output. A reader that closed the pipe has what it wanted: false, more of the text need not
+// come.
+bool print(const std::string& text);
 // To a file, or to standard output for "" and "-".
 void print_to(const std::string& file, const std::string& text);
 

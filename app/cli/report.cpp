@@ -27,7 +27,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     add_validity(out, e);
     out["plan"] = plan_to_json(plan);
     out["parameters"] = json_of_parameters(plan.model.name, e.parameters);
-    out["groups"] = json_of_groups(plan, e, kinds_of(e), false);
+    out["groups"] = json_of_groups(plan, e, kinds_of(e));
     out["memory"] = json_of_memory(e);
     out["comm"] = json_of_comm(plan, e);
     out["timeline"] = json_of_timeline(e.timeline, false);

@@ -89,5 +89,6 @@ void advise_placement(Advice& a);  // advice_placement.cpp
 void advise_sharding(Advice& a);   // advice_sharding.cpp
 void advise_memory(Advice& a);     // advice_memory.cpp
 void advise_step(Advice& a);       // advice_step.cpp
+void advise_stages(Advice& a);     // advice_stages.cpp: part of the step
 
 }  // namespace pentamesh

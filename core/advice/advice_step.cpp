@@ -7,8 +7,7 @@
 namespace pentamesh {
 namespace {
 
-constexpr double kLargeBubble = 0.10, kLargeUnevenness = 0.05;
-constexpr std::int64_t kMostFewer = 4;  // layers that the last chunk may be lighter by
+constexpr double kLargeBubble = 0.10;
 
 double bubble_share(const Evaluation& e) {
     return schedule_bubble_s(*e.step) / e.step->time_s;
@@ -79,49 +78,6 @@ void large_bubble(Advice& a) {
     if (best.bubble_s < kLargeBubble * best.time_s) p.fix = best.edits;
 }
 
-// Layers by chunk, the last one with `fewer` less than an even share, the others as even as can be; empty: no
-// such list.
-std::vector<std::int64_t> with_light_end(const Plan& plan, std::int64_t fewer) {
-    const std::int64_t chunks = pipeline_chunks(plan.layout), layers = plan.model.layers;
-    if (chunks < 2 || layers / chunks < fewer) return {};
-    const std::int64_t last = layers / chunks - fewer, rest = layers - last, others = chunks - 1;
-    std::vector<std::int64_t> list(static_cast<std::size_t>(chunks), rest / others);
-    for (std::int64_t i = 0; i < rest % others; ++i) ++list[others - 1 - i];
-    list.back() = last;
-    return list;
-}
-
-// One stage works longer than the others: as a rule the last, which has the head besides its layers.
-void uneven_stages(Advice& a) {
-    const Step& s = a.step();
-    const double share = s.uneven_s / s.time_s;
-    if (a.plan.layout.pp == 1 || share <= kLargeUnevenness) return;
-    const int stage = a.now.step ? a.now.comm.busiest_device : a.base.comm.busiest_device;
-    const StageContents contents = contents_of(a.plan.model, a.base.comm.stages, stage);
-    Problem& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
-    p.message = sentence("Stage ", stage, " computes ", time_text(s.uneven_s), " a step (",
-                         percent_text(share), ") longer than the average of ", a.base.comm.stages.devices,
-                         " stages, which wait for it: it has ", count_text(contents.layers, "layer"),
-                         contents.head ? " and the head" : "", ".");
-    if (!contents.head) return;
-    std::int64_t best = 0;
-    double least = 0.99 * a.base.step->time_s;
-    for (std::int64_t fewer = 1; fewer <= kMostFewer; ++fewer) {
-        const auto list = with_light_end(a.plan, fewer);
-        if (list.empty() || !a.works([&](Plan& q) { q.layout.stage_layers = list; })) break;
-        if (a.trial.step->time_s >= least || !a.memory_allows()) continue;
-        least = a.trial.step->time_s;
-        best = fewer;
-    }
-    if (best == 0) return;
-    a.changed.layout.stage_layers = with_light_end(a.plan, best);
-    evaluate(a.changed, a.trial, {a.now.step.has_value() && !a.now.timeline.empty(), false});
-    if (!a.trial.step || a.trial.step->time_s >= s.time_s) return;
-    p.message += sentence(" With ", count_text(a.changed.layout.stage_layers.back(), "layer"),
-                          " in the last chunk and the others as even as can be (stage_layers) a step takes ",
-                          time_text(a.trial.step->time_s), " instead of ", time_text(s.time_s), ".");
-}
-
 void stragglers(Advice& a) {
     const Step& s = a.step();
     const double cv = a.plan.training.straggler_cv;
@@ -178,7 +134,7 @@ void expert_tensor_parallel(Advice& a) {
 
 void advise_step(Advice& a) {
     large_bubble(a);
-    uneven_stages(a);
+    advise_stages(a);
     stragglers(a);
     overlap_left_off(a);
     expert_tensor_parallel(a);

@@ -75,28 +75,34 @@ struct Row {
     std::string (*substituted)(const Input&);
     double (*time_s)(const Step&);  // null: of `exposed`, by group
 };
+constexpr std::string_view kProducts = "each product takes 2mnk / rate + bytes / HBM bandwidth + a kernel's "
+                                       "start; rates fitted to the published runs of the Step view";
 constexpr std::array kRows{
-    Row{StepPart::compute, "compute", "m · Σ layers (products + attention + norms)",
-        "roofline of each product, docs/step.md", compute, [](const Step& s) { return s.compute_s; }},
+    Row{StepPart::compute, "compute", "m · Σ layers (products + attention + norms)", kProducts, compute,
+        [](const Step& s) { return s.compute_s; }},
     Row{StepPart::ideal, "ideal compute", "model FLOPs per GPU / dense peak",
         "what a GPU at its peak with nothing else to do would need", ideal,
         [](const Step& s) { return s.ideal_s; }},
-    Row{StepPart::kernels, "below the peak", "compute - ideal compute",
-        "roofline of each product, docs/step.md", kernels, kernels_s},
+    Row{StepPart::kernels, "below the peak", "compute - ideal compute", kProducts, kernels, kernels_s},
     Row{StepPart::recompute, "recompute", "m · forward of what was not kept",
         "Korthikanti et al. 2022, section 5", recompute, [](const Step& s) { return s.recompute_s; }},
     Row{StepPart::bubble, "bubble", "makespan - m (F + B) of the longest stage - its wait for sends",
-        "replay of the schedule, docs/schedules.md; with uneven stages: the timeline's, of the average stage",
-        bubble, schedule_bubble_s},
+        "replay of the schedule; with uneven stages: the timeline's, of the average stage", bubble,
+        schedule_bubble_s},
     Row{StepPart::uneven, "uneven stages",
-        "m (F + B) of the longest stage - m (F + B) of the average one, without communication",
-        "roofline of each product, docs/step.md", uneven, [](const Step& s) { return s.uneven_s; }},
+        "m (F + B) of the longest stage - m (F + B) of the average one, without communication", kProducts,
+        uneven, [](const Step& s) { return s.uneven_s; }},
     Row{StepPart::exposed, "exposed", "Σ time on the wire - what hides behind compute",
-        "alpha-beta per tier, docs/communication.md", exposed, nullptr},
+        "each call takes steps · latency + bytes / bandwidth on every tier that it crosses; so much hides as "
+        "training.overlap says",
+        exposed, nullptr},
     Row{StepPart::optimizer, "optimizer", "bytes of states, gradients and weights / HBM bandwidth",
-        "docs/step.md", optimizer, [](const Step& s) { return s.optimizer_s; }},
+        "an update reads and writes states and master copy, reads the gradient twice (once for its norm) and "
+        "writes the weight",
+        optimizer, [](const Step& s) { return s.optimizer_s; }},
     Row{StepPart::straggler, "straggler", "cv · E[max of N normal steps]",
-        "integral of N phi Phi^(N-1), docs/step.md", straggler, [](const Step& s) { return s.straggler_s; }},
+        "E[max of N] = integral of N x phi(x) Phi(x)^(N-1), with the normal distribution's phi and Phi",
+        straggler, [](const Step& s) { return s.straggler_s; }},
 };
 
 }  // namespace
@@ -113,6 +119,8 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         e.substituted = row.substituted({plan, evaluation, s, group});
         e.result = sentence("= ", seconds(time_s), ", ", percent_text(time_s / s.time_s), " of the step");
         e.source = row.source;
+        if (part == StepPart::bubble && plan.layout.pp > 1)
+            e.source = sentence(traits_of(plan.layout.schedule).paper, "; ", row.source);
     }
     return e;
 }

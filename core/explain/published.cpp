@@ -163,29 +163,41 @@ double run_distance(const Plan& a, const Plan& b) {
     return d;
 }
 
-std::vector<NearRun> nearest_runs(const Plan& plan, const std::vector<PublishedRun>& runs, std::size_t most) {
-    std::vector<NearRun> near(runs.size());
-    for (std::size_t i = 0; i < runs.size(); ++i)
-        near[i] = {.run = i, .distance = run_distance(plan, runs[i].plans.front())};
+NearestRuns::Times NearestRuns::times_of(const PublishedRun& run) {
+    Evaluation e;
+    for (const Plan& p : run.plans) {
+        evaluate(p, e, {.timeline = true, .messages = false});
+        if (e.memory.fits()) break;
+    }
+    if (!e.step) return {};
+    const Step& s = *e.step;
+    Times t;
+    t.estimated_s = s.time_s;
+    t.measured_s = run.measured_s > 0 ? run.measured_s : s.time_s * s.tflops_per_gpu / run.measured_tflops;
+    t.tokens_per_gpu_s = s.tokens_per_step / t.measured_s / static_cast<double>(e.mesh.world);
+    return t;
+}
+
+std::vector<NearRun> NearestRuns::of(const Plan& plan, std::size_t most) {
+    std::vector<NearRun> near(runs_.size());
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+        near[i] = {.run = i, .distance = run_distance(plan, runs_[i].plans.front())};
     std::stable_sort(near.begin(), near.end(),
                      [](const NearRun& a, const NearRun& b) { return a.distance < b.distance; });
     near.resize(std::min(most, near.size()));
-    Evaluation e;
     for (NearRun& n : near) {
-        const PublishedRun& run = runs[n.run];
-        for (const Plan& p : run.plans) {
-            evaluate(p, e, {.timeline = true, .messages = false});
-            if (e.memory.fits()) break;
-        }
-        if (!e.step) continue;
-        const Step& s = *e.step;
-        n.estimated_s = s.time_s;
-        n.measured_s =
-            run.measured_s > 0 ? run.measured_s : s.time_s * s.tflops_per_gpu / run.measured_tflops;
-        n.tokens_per_gpu_s = s.tokens_per_step / n.measured_s / static_cast<double>(e.mesh.world);
+        std::optional<Times>& t = times_[n.run];
+        if (!t) t = times_of(runs_[n.run]);
+        n.measured_s = t->measured_s, n.estimated_s = t->estimated_s,
+        n.tokens_per_gpu_s = t->tokens_per_gpu_s;
     }
     std::erase_if(near, [](const NearRun& n) { return n.estimated_s <= 0; });
     return near;
+}
+
+std::size_t NearestRuns::worked_out() const {
+    return static_cast<std::size_t>(
+        std::count_if(times_.begin(), times_.end(), [](const auto& t) { return t.has_value(); }));
 }
 
 }  // namespace pentamesh

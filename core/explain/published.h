@@ -5,7 +5,9 @@
 
 #include "core/plan/plan.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pentamesh {
@@ -37,8 +39,25 @@ struct NearRun {
     double tokens_per_gpu_s = 0;             // measured
     [[nodiscard]] double error() const { return measured_s / estimated_s - 1; }  // > 0: slower than estimated
 };
-// The `most` nearest, nearest first, each evaluated; a run that gets no step time is left out.
-[[nodiscard]] std::vector<NearRun> nearest_runs(const Plan& plan, const std::vector<PublishedRun>& runs,
-                                                std::size_t most);
+
+// Finds the nearest runs of plan after plan. A run's own step is worked out when it is first near one, and
+// kept: it depends on no other plan.
+class NearestRuns {
+  public:
+    NearestRuns() = default;
+    explicit NearestRuns(std::vector<PublishedRun> runs) : runs_(std::move(runs)), times_(runs_.size()) {}
+    [[nodiscard]] const std::vector<PublishedRun>& runs() const { return runs_; }
+    // The `most` nearest, nearest first; a run that gets no step time is left out.
+    [[nodiscard]] std::vector<NearRun> of(const Plan& plan, std::size_t most);
+    [[nodiscard]] std::size_t worked_out() const;  // runs whose step is known by now
+
+  private:
+    struct Times {
+        double measured_s = 0, estimated_s = 0, tokens_per_gpu_s = 0;  // 0: no step time
+    };
+    [[nodiscard]] static Times times_of(const PublishedRun& run);
+    std::vector<PublishedRun> runs_;
+    std::vector<std::optional<Times>> times_;
+};
 
 }  // namespace pentamesh

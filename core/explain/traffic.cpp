@@ -58,15 +58,29 @@ class GroupPattern {
     }
 
     // `slow_share` of what would cross the first tier's edge does. The row keeps its sum: sent bytes count
-    // every copy (docs/communication.md).
+    // every copy. Pairs of members are counted by block, so that a group costs its members, not their pairs.
     void everyone(const Route& route, double sent, double slow_share) {
         const std::int64_t near = std::max<std::int64_t>(std::llround(route.part[0].members), 1);
         const double n = static_cast<double>(degree_), m = static_cast<double>(near);
         const double weight = (m - 1) + (n - m) * slow_share;
         if (weight <= 0) return;
-        for (std::int64_t i = 0; i < degree_; ++i)
-            for (std::int64_t j = 0; j < degree_; ++j)
-                if (i != j) send(i, j, sent / weight * (i / near == j / near ? 1 : slow_share));
+        std::vector<std::int64_t> inside(side_ * side_);  // pairs inside one part of the first tier
+        std::vector<std::int64_t> members(side_);
+        for (std::int64_t first = 0; first < degree_; first += near) {
+            const std::vector<Run> runs = runs_of(first, std::min(first + near, degree_));
+            for (const Run& a : runs) {
+                members[a.block] += a.members;
+                for (const Run& b : runs) inside[a.block * side_ + b.block] += a.members * b.members;
+                inside[a.block * side_ + a.block] -= a.members;  // nobody sends to itself
+            }
+        }
+        for (std::size_t a = 0; a < side_; ++a)
+            for (std::size_t b = 0; b < side_; ++b) {
+                const std::int64_t close = inside[a * side_ + b];
+                const std::int64_t far = members[a] * members[b] - close - (a == b ? members[a] : 0);
+                bytes_[a * side_ + b] +=
+                    sent / weight * (static_cast<double>(close) + static_cast<double>(far) * slow_share);
+            }
     }
 
     void neighbours(double sent, bool backward, bool wraps) {
@@ -89,6 +103,20 @@ class GroupPattern {
     [[nodiscard]] std::int64_t degree() const { return degree_; }
 
   private:
+    struct Run {  // members in a row that lie in one block
+        std::size_t block;
+        std::int64_t members;
+    };
+    [[nodiscard]] std::vector<Run> runs_of(std::int64_t from, std::int64_t to) const {
+        std::vector<Run> runs;
+        for (std::int64_t i = from; i < to; ++i) {
+            const auto block = static_cast<std::size_t>(of_[static_cast<std::size_t>(i)]);
+            if (runs.empty() || runs.back().block != block) runs.push_back({block, 0});
+            ++runs.back().members;
+        }
+        return runs;
+    }
+
     std::int64_t degree_;
     std::vector<int> of_;  // block of a member
     std::size_t side_ = 0;

@@ -18,11 +18,7 @@ void slide(const Fields& f, Model& m, std::int64_t every) {
 }
 
 Model llama(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
-    return m;
+    return llama_decoder(f);
 }
 
 // Layers without rotary positions have as many numbers.
@@ -61,7 +57,7 @@ Model mimo(const Fields& f) {
     Model m = gated_decoder(f);
     m.qkv_bias = f.flag("attention_bias", true);
     no_window_unless_used(f, m);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 
@@ -229,7 +225,7 @@ Model ernie4_5(const Fields& f) {
     Model m = gated_decoder(f, {.head_dim = 128, .tied = true});
     m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
     m.sliding_window = 0;
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 

@@ -37,6 +37,8 @@ struct Defaults {
 [[nodiscard]] Model decoder(const Fields& f, const Defaults& d = {});
 // The same with a gated MLP.
 [[nodiscard]] Model gated_decoder(const Fields& f, const Defaults& d = {});
+// The same with Llama's two switches for biases, and no window.
+[[nodiscard]] Model llama_decoder(const Fields& f, const Defaults& d = {});
 [[nodiscard]] FfnKind gated(const Fields& f, std::string_view name, std::string_view otherwise);
 [[nodiscard]] FfnKind plain(const Fields& f, std::string_view name, std::string_view otherwise);
 [[nodiscard]] std::int64_t head_dim_of(const Fields& f, std::string_view hidden_name,
@@ -50,6 +52,8 @@ void share_experts(Moe& e, std::int64_t count, std::int64_t width);
 void limit_groups(const Fields& f, Moe& e);
 // MLA's ranks and widths, beside which DeepSeek-V3.2's indexer may stand.
 void latent_attention(const Fields& f, Model& m);
+// Multi-token-prediction layers, as DeepSeek-V3 names them.
+[[nodiscard]] std::int64_t prediction_layers(const Fields& f);
 
 // A number, or the same number for every layer in a list; refuses a list with different ones.
 [[nodiscard]] std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t otherwise,

@@ -83,7 +83,7 @@ Model kimi_linear(const Fields& f) {
         layers[i.get<std::int64_t>() - 1].kind = MixerKind::linear;
     }
     set_layers(f, m, layers);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 
@@ -134,7 +134,7 @@ Model bailing_linear(const Fields& f) {
         if (!full) layers[i].kind = MixerKind::linear;
     }
     set_layers(f, m, layers);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 

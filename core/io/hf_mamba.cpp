@@ -55,10 +55,7 @@ Model granite_hybrid(const Fields& f) {
 
 // Bamba: Mamba-2 and, in the layers that are listed, attention; a dense MLP in each.
 Model bamba(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
+    Model m = llama_decoder(f);
     m.mamba = mamba2(f, kMambaNames, m.hidden);
     Layers layers = plain_layers(m);
     if (!read_layer_types(f, layers)) {
@@ -73,10 +70,7 @@ Model bamba(const Fields& f) {
 
 // Falcon-H1: attention and Mamba-2 side by side behind one norm.
 Model falcon_h1(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
+    Model m = llama_decoder(f);
     Mamba a =
         mamba2(f, kMambaNames, m.hidden, f.or_else("mamba_d_ssm", f.or_else("mamba_expand", 2) * m.hidden));
     a.norm = f.flag("mamba_rms_norm", false);
@@ -172,7 +166,7 @@ Model nemotron_h(const Fields& f) {
     if (!f.find("intermediate_size") && !any([](const LayerRun& l) { return l.ffn == LayerFfn::dense; }))
         m.ffn = 0;
     set_layers(f, m, layers);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 

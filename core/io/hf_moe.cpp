@@ -88,7 +88,7 @@ Model deepseek(const Fields& f, bool bias) {
         m.moe->router_bias = bias;
         limit_groups(f, *m.moe);
     }
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 Model deepseek_v2(const Fields& f) {
@@ -125,7 +125,7 @@ Model glm4_moe(const Fields& f) {
     if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     deepseek_experts(f, m);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 
@@ -166,7 +166,7 @@ Model ernie4_5_moe(const Fields& f) {
         set_ffn(layers, [&](std::int64_t i) { return (i + 1) % step == 0 && i >= first && i <= last; });
         set_layers(f, m, layers);
     }
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     m.mtp_dense = m.mtp_layers > 0;
     return m;
 }
@@ -216,7 +216,7 @@ Model bailing_moe(const Fields& f) {
     if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     ling_experts(f, m);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 
@@ -289,7 +289,7 @@ Model exaone_moe(const Fields& f) {
         });
     if (!read_layer_types(f, layers)) m.sliding_window = 0;
     set_layers(f, m, layers);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     return m;
 }
 
@@ -370,7 +370,7 @@ Model step3p5(const Fields& f) {
         }
     }
     set_layers(f, m, layers);
-    m.mtp_layers = f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+    m.mtp_layers = prediction_layers(f);
     m.mtp_dense = m.mtp_layers > 0;
     return m;
 }

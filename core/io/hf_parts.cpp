@@ -58,6 +58,18 @@ Model gated_decoder(const Fields& f, const Defaults& d) {
     return m;
 }
 
+Model llama_decoder(const Fields& f, const Defaults& d) {
+    Model m = gated_decoder(f, d);
+    m.attention_bias = f.flag("attention_bias", false);
+    m.mlp_bias = f.flag("mlp_bias", false);
+    m.sliding_window = 0;
+    return m;
+}
+
+std::int64_t prediction_layers(const Fields& f) {
+    return f.or_else("num_nextn_predict_layers", 0, 0, Fields::kMostLayers);
+}
+
 // Newer files of the hub spell every count of experts num_local_experts (transformers' attribute_map).
 Moe experts(const Fields& f, std::string_view count_name, std::string_view ffn_name,
             std::string_view used_name) {

@@ -39,7 +39,7 @@ Plan with_gpus(const Plan& plan, std::int64_t gpus) {
 Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus) {
     Plan p = plan;
     if (p.cluster.tiers.size() < 2) return p;
-    std::int64_t most = kDegree.most;  // the next tier spans more
+    std::int64_t most = kDegree.most;                     // the next tier spans more
     const std::int64_t next = p.cluster.tiers[1].domain;  // 0: the cluster
     if (next > 0) most = std::max(kDegree.least, next - 1);
     p.cluster.tiers.front().domain = std::clamp(gpus, kDegree.least, most);

@@ -13,6 +13,15 @@ struct ValueWords {
     std::string operator()(const std::vector<std::string>& list) const {
         std::string text;
         for (const std::string& s : list) text += (text.empty() ? "" : "-") + s;
+        return text;
+    }
+    std::string operator()(const std::vector<std::int64_t>& list) const {
+        std::string text;
+        for (std::size_t i = 0, next = 0; i < list.size(); i = next) {
+            while (next < list.size() && list[next] == list[i]) ++next;
+            text += (text.empty() ? "" : ", ") + with_commas(list[i]);
+            if (next - i > 1) text += sentence(" (", next - i, " times)");
+        }
         return text.empty() ? "an even split" : text;
     }
 };

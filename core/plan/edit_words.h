@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// "8", "on", "tp-cp-ep": a list with dashes, an empty one "an even split".
+// "8", "on", "tp-cp-ep": names with dashes; layers of stages "4 (7 times), 3", none of them "an even split".
 [[nodiscard]] std::string words_of(const EditValue& value);
 // The field without its path: "dp_shard".
 [[nodiscard]] std::string_view field_of(const Edit& edit);

@@ -39,9 +39,8 @@ EditValue value_of(const std::array<Axis, kAxisCount>* order) {
     for (const Axis a : *order) names.emplace_back(name_of(a));
     return names;
 }
-// A list of layers is only ever taken away by a fix: the empty list asks for an even split.
-EditValue value_of(const std::vector<std::int64_t>*) {
-    return Names{};
+EditValue value_of(const std::vector<std::int64_t>* v) {
+    return *v;
 }
 
 template <typename T>
@@ -52,7 +51,7 @@ bool same(const Read::Choice& a, const Read::Choice& b) {
     return *a.value == *b.value;
 }
 
-// What an edit cannot say: that a field is no longer stated, a list of layers, or which modules.
+// What an edit cannot say: that a field is no longer stated, or which modules.
 template <typename T>
 bool expressible(const T&) {
     return true;
@@ -62,9 +61,6 @@ bool expressible(const RecomputeChoice* v) {
 }
 bool expressible(const std::optional<std::int64_t>* v) {
     return v->has_value();
-}
-bool expressible(const std::vector<std::int64_t>* v) {
-    return v->empty();
 }
 
 // Both return false where the value is of another type.
@@ -115,10 +111,7 @@ bool set(std::array<Axis, kAxisCount>* field, const EditValue& v) {
     return true;
 }
 bool set(std::vector<std::int64_t>* field, const EditValue& v) {
-    const auto* names = std::get_if<Names>(&v);
-    if (!names || !names->empty()) return false;
-    field->clear();
-    return true;
+    return take<std::vector<std::int64_t>>(*field, v);
 }
 
 // What the plan itself says of a cluster that comes from a preset.

@@ -17,7 +17,8 @@ enum class Rule : std::uint8_t { arithmetic, megatron, torchtitan, schedule, har
 
 // One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is
 // absent).
-using EditValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>>;
+using EditValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>,
+                               std::vector<std::int64_t>>;
 struct Edit {
     std::string path;  // JSON pointer, "/layout/tp"
     EditValue value;

@@ -70,14 +70,18 @@ std::string divided(std::string whole, const Placement& p, Dim dim, bool symbols
 std::string_view source_of(const Placement& p) {
     if (p.state == TensorState::activations)
         return p.on(Axis::tp).dim == Dim::sequence
-                   ? "Korthikanti et al. 2022, section 4.2.2: sequence parallel; docs/memory.md"
-                   : "Korthikanti et al. 2022, section 4; docs/memory.md";
-    if (p.expert) return "experts by number over ep, ZeRO over expert data parallelism; docs/memory.md";
+                   ? "Korthikanti et al. 2022, section 4.2.2: sequence parallel"
+                   : "Korthikanti et al. 2022, section 4";
+    if (p.expert)
+        return "Megatron-LM transformer/moe: experts by number over ep; Rajbhandari et al. 2020, section 5: "
+               "ZeRO over "
+               "expert data parallelism";
     if (p.on(Axis::dp_shard).spread == Spread::cut || p.on(Axis::cp).spread == Spread::cut)
         return p.on(Axis::tp).spread == Spread::cut
                    ? "Shoeybi et al. 2019, section 3; Rajbhandari et al. 2020, section 5"
                    : "Rajbhandari et al. 2020, section 5";
-    return p.on(Axis::tp).spread == Spread::cut ? "Shoeybi et al. 2019, section 3" : "copied: docs/memory.md";
+    return p.on(Axis::tp).spread == Spread::cut ? "Shoeybi et al. 2019, section 3"
+                                                : "copied: no axis of the plan cuts it";
 }
 
 }  // namespace

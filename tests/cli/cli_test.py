@@ -143,6 +143,53 @@ class Statuses(unittest.TestCase):
         r = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
         self.assertEqual((r.returncode, r.stderr), (0, b""))
 
+    def test_names_of_files_may_have_any_letters_in_any_locale(self):
+        name = "plän-模型-план.plan.json"
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, name), "w") as f:
+                json.dump(PLAN, f)
+            for locale in ("C", "C.UTF-8", "de_DE.UTF-8"):
+                env = {**os.environ, "LC_ALL": locale}
+                said = subprocess.run([PROGRAM, "report", name, "--json", "-o", "bericht-日.json"], capture_output=True,
+                                      cwd=folder, env=env, timeout=60)
+                self.assertEqual((said.returncode, said.stderr), (0, b""), locale)
+                with open(os.path.join(folder, "bericht-日.json"), "rb") as f:
+                    self.assertEqual(json.load(f)["step"], run_json("report", "-", "--json", plan=PLAN)[1]["step"])
+                missing = subprocess.run([PROGRAM, "report", "日.json"], capture_output=True, cwd=folder, env=env, timeout=60)
+                self.assertEqual(missing.returncode, 3)
+                self.assertIn("日.json".encode(), missing.stderr)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_a_full_disk_is_status_3_and_named(self):
+        for name in ("mesh-8", "llama-3.1-405b-16k"):  # less and more than one piece of output
+            with open("/dev/full", "wb") as full:
+                r = subprocess.run([PROGRAM, "groups", name, "--json"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(r.returncode, 3, name)
+            self.assertIn(b"standard output", r.stderr, name)
+
+    @unittest.skipUnless(sys.platform == "linux", "reads the peak of a process' memory as Linux tells it")
+    def test_a_million_ranks_are_listed_without_being_held(self):
+        plan = json.loads(json.dumps(PLAN))
+        plan["cluster"]["gpus"] = 1 << 20
+        plan["layout"] = {"tp": 8, "pp": 4, "dp_shard": 64, "dp_replicate": 512, "zero": 1}
+        plan["training"]["global_batch"] = 1 << 20
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "plan.json"), "w") as f:
+                json.dump(plan, f)
+            # In a process of its own, which has no other children: the peak without the ranks, then with them.
+            code = ("import resource, subprocess, sys\n"
+                    "for more in ['--summary'], []:\n"
+                    "    with open('out.json', 'wb') as f: subprocess.run(sys.argv[1:] + more, stdout=f, check=True)\n"
+                    "    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+            r = subprocess.run([sys.executable, "-c", code, PROGRAM, "groups", "plan.json", "--json", "--axis", "mp"],
+                               capture_output=True, cwd=folder, timeout=60)
+            without, listed = map(int, r.stdout.split())  # kilobytes
+            with open(os.path.join(folder, "out.json")) as f:
+                mp = json.load(f)["axes"][0]
+        self.assertEqual(sorted(rank for group in mp["ranks"] for rank in group), list(range(1 << 20)))
+        self.assertEqual({len(group) for group in mp["ranks"]}, {32})
+        self.assertLess(listed - without, 32 << 10)
+
 
 class Results(unittest.TestCase):
     def test_every_plan_that_ships_is_valid_but_those_that_show_mistakes(self):

@@ -93,7 +93,11 @@ TEST_CASE("a tensor's bytes explain themselves and agree with the part") {
     CHECK(e.formula == "rows / tp / dp_shard · columns · bytes");
     CHECK(e.substituted == "28,672 / 8 / 8 · 8,192 · 2");
     CHECK(e.result == "= 7 MiB (7,340,032 bytes) of one layer");
-    CHECK_FALSE(e.source.empty());
+    for (const Placement& x : all) {
+        const std::string source = explain_tensor(p, build_mesh(p), x, 11).source;
+        CHECK_FALSE(source.empty());
+        CHECK(source.find("docs/") == std::string::npos);  // who has the window has no such folder
+    }
     const auto optimizer = layer(plan_of(8, 1, 8, 1), TensorState::optimizer);
     CHECK(explain_tensor(plan_of(8, 1, 8, 1), build_mesh(p), find(optimizer, "mlp.gate"), 11).formula
           == "rows / tp · columns / dp_shard · bytes");

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -17,13 +18,9 @@ inline std::array<std::uint32_t, 64> sha256_constants() {
         bool composite = false;
         for (std::uint64_t d = 2; d * d <= prime; ++d) composite = composite || prime % d == 0;
         if (composite) continue;
-        // floor(2^32 cbrt(prime)), bit by bit; the product fits 128 bits.
-        unsigned __int128 root = 0;
-        for (int bit = 35; bit >= 0; --bit) {
-            const unsigned __int128 next = root | (static_cast<unsigned __int128>(1) << bit);
-            if (next * next * next <= static_cast<unsigned __int128>(prime) << 96) root = next;
-        }
-        k[n++] = static_cast<std::uint32_t>(root);
+        // 35 bits of a double's 53; no root of these comes nearer to a whole number than the last bits reach.
+        const double scaled = std::cbrt(static_cast<double>(prime)) * 4294967296.0;
+        k[n++] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(scaled));
     }
     return k;
 }

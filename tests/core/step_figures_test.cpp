@@ -38,7 +38,10 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             CHECK(s.from_s == doctest::Approx(at));
             CHECK(s.time_s > 0);
             at = s.from_s + s.time_s;
-            CHECK_FALSE(explain_step(presets().plan(entry.id), e, s.part, s.group).empty());
+            const Explanation why = explain_step(presets().plan(entry.id), e, s.part, s.group);
+            CHECK_FALSE(why.empty());
+            CHECK_FALSE(why.source.empty());
+            CHECK(why.source.find("docs/") == std::string::npos);  // who has the window has no such folder
         }
         CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);
@@ -133,7 +136,7 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         const Plan& p = runs[i].plans.front();
         CAPTURE(runs[i].label);
-        const std::vector<NearRun> near = nearest_runs(p, runs, 3);
+        const std::vector<NearRun> near = NearestRuns(runs).of(p, 3);
         REQUIRE(near.size() == 3);
         CHECK(near[0].distance == 0);
         CHECK(near[0].distance <= near[1].distance);
@@ -149,6 +152,24 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
         const double tokens = static_cast<double>(p.training.global_batch * p.training.sequence_length);
         CHECK(self->tokens_per_gpu_s * self->measured_s * static_cast<double>(p.cluster.gpus)
               == doctest::Approx(tokens));
+    }
+}
+
+TEST_CASE("the step of a published run is worked out once, whatever plans it is set beside") {
+    NearestRuns nearest(load_published_runs(presets()));
+    const Plan p = presets().plan("llama-3-8b-fsdp");
+    CHECK(nearest.worked_out() == 0);
+    const std::vector<NearRun> first = nearest.of(p, 6);
+    CHECK(nearest.worked_out() == 6);
+    Plan changed = p;
+    changed.training.global_batch *= 2;  // no part of the distance
+    const std::vector<NearRun> again = nearest.of(changed, 6);
+    CHECK(nearest.worked_out() == 6);
+    REQUIRE(again.size() == first.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        CHECK(again[i].run == first[i].run);
+        CHECK(again[i].estimated_s == first[i].estimated_s);
+        CHECK(again[i].tokens_per_gpu_s == first[i].tokens_per_gpu_s);
     }
 }
 

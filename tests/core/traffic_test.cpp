@@ -110,6 +110,46 @@ TEST_CASE("the traffic of 131,072 GPUs is a small matrix with all the bytes in i
     CHECK(all == doctest::Approx(sent).epsilon(1e-9));
 }
 
+TEST_CASE("in an all-to-all every member gets the same of its own domain, and its share of the rest") {
+    Plan p = plan_on(64, 1, 1, 1, 32);
+    p.model.moe->experts = 32;
+    p.layout.ep_comm = EpComm::deepep;
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.valid);
+    const Operation* call = nullptr;
+    for (const Operation& o : e.comm.operations)
+        if (o.collective == Collective::all_to_all) call = &o;
+    REQUIRE(call != nullptr);
+    REQUIRE(call->slow_share < 1);
+    const TrafficMatrix m = traffic_matrix(p, e, GroupKind::ep, 64);
+    REQUIRE(m.block == 1);
+    const double near = m.at(0, 1), far = m.at(0, 31);
+    CHECK(far / near == doctest::Approx(call->slow_share));
+    for (int i = 0; i < 64; ++i)
+        for (int j = 0; j < 64; ++j) {
+            const bool group = i / 32 == j / 32, domain = i / 8 == j / 8;
+            CHECK(m.at(i, j) == doctest::Approx(i == j || !group ? 0 : domain ? near : far));
+        }
+    // Blocks of 16 ranks: 16 members by 15 or by 16 others, of which 7 or 8 lie in the sender's domain.
+    const TrafficMatrix coarse = traffic_matrix(p, e, GroupKind::ep, 4);
+    REQUIRE(coarse.block == 16);
+    CHECK(coarse.at(0, 0) == doctest::Approx(16 * (7 * near + 8 * far)));
+    CHECK(coarse.at(0, 1) == doctest::Approx(16 * 16 * far));
+    CHECK(coarse.at(0, 2) == 0);
+}
+
+TEST_CASE("an all-to-all among 16,384 experts' ranks costs its members, not their pairs") {
+    Plan p = plan_on(16384, 1, 1, 1, 16384);
+    p.model.moe->experts = 16384;
+    const Evaluation e = evaluate(p, {.timeline = false, .messages = false});
+    REQUIRE(e.valid);
+    TrafficMatrix m;
+    for (int again = 0; again < 20; ++again) m = traffic_matrix(p, e, GroupKind::ep, 128);
+    REQUIRE(m.blocks == 128);
+    const double sent = e.comm.by_axis[GroupKind::ep].sent_bytes_per_rank;
+    for (int i = 0; i < m.blocks; ++i) CHECK(row_sum(m, i) == doctest::Approx(sent * 128).epsilon(1e-9));
+}
+
 TEST_CASE("the steps of a call take as long as the call, and move what leaves a rank") {
     std::mt19937 rng(4);
     for (int i = 0; i < 60; ++i) {

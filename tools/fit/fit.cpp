@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -158,6 +159,7 @@ void write_presets(const std::string& root, const std::vector<Parameter>& parame
         for (const Parameter& p : parameters)
             if (std::find(p.gpus.begin(), p.gpus.end(), id) != p.gpus.end()) {
                 std::ostringstream digits;  // so that the file shows four, not seventeen
+                digits.imbue(std::locale::classic());
                 digits << rounded(p.value);
                 gpu["efficiency"][std::string(p.key)] = nlohmann::ordered_json::parse(digits.str());
                 fitted = true;

@@ -75,6 +75,7 @@ extern const ScheduleRules kDualpipeRules{
                .splits_backward = true,
                .overlaps_pairs = true,
                .term = "dualpipe",
+               .paper = "DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1",
                .choices = kDualPipeChoices},
     .refuse = refuse_dualpipe,
     .accepts = accepts_dualpipe,

@@ -57,6 +57,7 @@ extern const ScheduleRules kDualpipevRules{
                .splits_backward = true,
                .overlaps_pairs = true,
                .term = "dualpipe",
+               .paper = "deepseek-ai/DualPipe, dualpipev.py, after Qi et al. 2024",
                .choices = kDualPipeVChoices},
     .refuse = refuse_dualpipev,
     .accepts = accepts_dualpipev,

@@ -34,7 +34,10 @@ constexpr ChunkChoice kGPipeChoices[]{{1, "all forwards, then all backwards; hol
 }  // namespace
 
 extern const ScheduleRules kGpipeRules{
-    .traits = {.head_held = HeadHeld::all, .term = "gpipe", .choices = kGPipeChoices},
+    .traits = {.head_held = HeadHeld::all,
+               .term = "gpipe",
+               .paper = "Huang et al. 2019, GPipe",
+               .choices = kGPipeChoices},
     .refuse = refuse_gpipe,
     .accepts = accepts_gpipe,
     .emit = emit_gpipe,

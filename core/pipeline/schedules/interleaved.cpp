@@ -132,7 +132,10 @@ constexpr ChunkChoice kInterleavedChoices[]{{2, "two chunks a stage: half the bu
 }  // namespace
 
 extern const ScheduleRules kInterleavedRules{
-    .traits = {.more_chunks = true, .term = "interleaved", .choices = kInterleavedChoices},
+    .traits = {.more_chunks = true,
+               .term = "interleaved",
+               .paper = "Narayanan et al. 2021, section 2.2",
+               .choices = kInterleavedChoices},
     .refuse = refuse_interleaved,
     .accepts = accepts_interleaved,
     .emit = emit_interleaved,

@@ -67,7 +67,11 @@ constexpr ChunkChoice kLoopedBfsChoices[]{{2, "breadth first over two chunks"}};
 }  // namespace
 
 extern const ScheduleRules kLoopedBfsRules{
-    .traits = {.head_held = HeadHeld::all, .more_chunks = true, .term = "bfs", .choices = kLoopedBfsChoices},
+    .traits = {.head_held = HeadHeld::all,
+               .more_chunks = true,
+               .term = "bfs",
+               .paper = "Lamy-Poirier 2023, Breadth-First Pipeline Parallelism",
+               .choices = kLoopedBfsChoices},
     .refuse = refuse_looped_bfs,
     .accepts = accepts_looped_bfs,
     .emit = emit_looped_bfs,

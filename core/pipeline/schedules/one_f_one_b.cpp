@@ -45,7 +45,9 @@ int settles_1f1b(const ScheduleShape&) {
 }  // namespace
 
 extern const ScheduleRules kOneFOneBRules{
-    .traits = {.term = "1f1b", .choices = kOneFOneBChoices},
+    .traits = {.term = "1f1b",
+               .paper = "Narayanan et al. 2019, PipeDream, and 2021, section 2.2",
+               .choices = kOneFOneBChoices},
     .refuse = refuse_1f1b,
     .accepts = accepts_1f1b,
     .emit = emit_1f1b,

@@ -46,6 +46,7 @@ struct ScheduleTraits {
     HeadHeld head_held = HeadHeld::one;
     bool more_chunks = false;  // runs more chunks a device than `choices` names
     std::string_view term;     // of the glossary
+    std::string_view paper;    // or the repository that states the order
     std::span<const ChunkChoice> choices;
 };
 [[nodiscard]] const ScheduleTraits& traits_of(Schedule schedule);

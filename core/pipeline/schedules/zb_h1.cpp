@@ -52,6 +52,7 @@ extern const ScheduleRules kZbH1Rules{
     .traits = {.splits_backward = true,
                .head_held = HeadHeld::all,
                .term = "zero-bubble",
+               .paper = "Qi et al. 2023, Zero Bubble Pipeline Parallelism",
                .choices = kZbH1Choices},
     .refuse = refuse_zb_h1,
     .accepts = accepts_zb_h1,

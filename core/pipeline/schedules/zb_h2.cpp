@@ -50,6 +50,7 @@ extern const ScheduleRules kZbH2Rules{
     .traits = {.splits_backward = true,
                .head_held = HeadHeld::all,
                .term = "zero-bubble",
+               .paper = "Qi et al. 2023, Zero Bubble Pipeline Parallelism",
                .choices = kZbH2Choices},
     .refuse = refuse_zb_h2,
     .accepts = accepts_zb_h2,

@@ -100,6 +100,7 @@ extern const ScheduleRules kZbVRules{
     .traits = {.placement = StagePlacement::v,
                .splits_backward = true,
                .term = "zero-bubble",
+               .paper = "Qi et al. 2024, Pipeline Parallelism with Controllable Memory",
                .choices = kZbVChoices},
     .refuse = refuse_zb_v,
     .accepts = accepts_zb_v,

@@ -220,32 +220,31 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
 
 // ---- runs ---------------------------------------------------------------------------------------------
 
-void find_near(const Scene& scene, StepViewState& state, std::uint64_t revision) {
-    if (state.near_of == revision) return;
-    state.near_of = revision;
-    state.near = {};
-    state.near.columns = {{"published run"},           {"tokens/s per GPU", Shown::plain},
-                          {"estimated", Shown::plain}, {"off by", Shown::plain},
-                          {"distance", Shown::plain},  {"source"}};
-    try {
-        if (!state.loaded) state.runs = load_published_runs(scene.presets);
-        state.loaded = true;
-    } catch (const std::exception&) {
-        state.loaded = true;  // a list that cannot be read shows as empty
+Table near_table(const Scene& scene, StepViewState& state) {
+    Table near;
+    near.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},
+                    {"off by", Shown::plain}, {"distance", Shown::plain},         {"source"}};
+    if (!state.runs) {
+        state.runs.emplace();
+        try {
+            state.runs.emplace(load_published_runs(scene.presets));
+        } catch (const std::exception&) {  // a list that cannot be read shows as empty
+        }
     }
-    for (const NearRun& n : nearest_runs(scene.plan, state.runs, kNearest)) {
-        const PublishedRun& run = state.runs[n.run];
+    for (const NearRun& n : state.runs->of(scene.plan, kNearest)) {
+        const PublishedRun& run = state.runs->runs()[n.run];
         const double estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
                      off = estimated / n.tokens_per_gpu_s - 1;
-        state.near.rows.push_back({run.label, significant(n.tokens_per_gpu_s), significant(estimated),
-                                   (off >= 0 ? "+" : "−") + percent(std::abs(off)), significant(n.distance),
-                                   run.source});
+        near.rows.push_back({run.label, significant(n.tokens_per_gpu_s), significant(estimated),
+                             (off >= 0 ? "+" : "−") + percent(std::abs(off)), significant(n.distance),
+                             run.source});
     }
+    return near;
 }
 
 void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
-    find_near(scene, state, revision);
-    const std::string words = "Nearest of " + std::to_string(state.runs.size())
+    const Table& near = state.near.get(revision, [&] { return near_table(scene, state); });
+    const std::string words = "Nearest of " + std::to_string(state.runs->runs().size())
                               + " published runs. Distance: |log2| of the ratios of active parameters, GPUs, "
                                 "sequence lengths and peaks; + 2 dense "
                                 "against MoE, + 1 another GPU, + 1 another compute type.";
@@ -253,7 +252,7 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
     const float h = c.paragraph_height(room.w, words, ui.small(), 18);
     if (h + 90 < room.h) room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);
     if (ui.hovers(room)) ui.area("step.runs", room, 0, true, false);
-    draw_table(ui, "step.run", room, state.near, state.runs_table);
+    draw_table(ui, "step.run", room, near, state.runs_table);
 }
 
 // ---- stragglers ---------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/panels/constants_panel.h"
 #include "app/ui/scene/scene.h"
@@ -24,10 +25,8 @@ struct StepViewState {
     std::string sigma_text, sigma_refusal;  // of the spread of step times
     [[nodiscard]] bool typing() const { return typing_sigma || !constants.editing.empty(); }
     // What is made from the evaluation and kept while it stands.
-    std::uint64_t near_of = 0;
-    bool loaded = false;
-    std::vector<PublishedRun> runs;
-    Table near;
+    Kept<Table> near;  // by revision
+    std::optional<NearestRuns> runs;
     std::vector<double> expected;  // E[max] of 2^k ranks
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,

@@ -1,0 +1,80 @@
+// Do all stages work equally long? If not, which lists of layers were tried.
+#include "core/advice/advice_rules.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+constexpr double kLargeUnevenness = 0.05;
+constexpr int kMostMoves = 32;  // layers that go from one stage to another, one after the other
+
+// What a device computes and says for one micro-batch, embedding, head and prediction layers included.
+double work_of_device(const Evaluation& e, const ScheduleShape& shape, int device) {
+    const int chunks = chunks_of(shape);
+    double work = 0;
+    for (int c = 0; c < chunks; ++c) {
+        const ChunkCost& k = e.costs.chunk[static_cast<std::size_t>(device * chunks + c)];
+        work += k.forward + k.input_grad + k.weight_grad;
+    }
+    return work;
+}
+
+// Of the chunks of a device the one with the most layers, or the fewest; in model order.
+std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const ScheduleShape& shape, int device,
+                            bool most) {
+    std::size_t found = static_cast<std::size_t>(stage_of(shape, device, 0));
+    for (int c = 1; c < chunks_of(shape); ++c) {
+        const auto at = static_cast<std::size_t>(stage_of(shape, device, c));
+        if (most ? layers[at] > layers[found] : layers[at] < layers[found]) found = at;
+    }
+    return found;
+}
+
+// From the longest stage to the shortest, one layer after the other, until the one that gets it would be as
+// long as the one that gave it. Of equally short ones the latest: it keeps the fewest micro-batches in
+// flight.
+void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t> layers, Fastest& fastest) {
+    for (int moves = 0; moves < kMostMoves; ++moves) {
+        int longest = 0, shortest = 0;
+        double most = 0, least = 0;
+        for (int d = 0; d < shape.devices; ++d) {
+            const double work = work_of_device(a.trial, shape, d);
+            if (d == 0 || work > most * (1 + 1e-9)) longest = d, most = work;
+            if (d == 0 || work <= least * (1 + 1e-9)) shortest = d, least = work;
+        }
+        std::int64_t& giver = layers[chunk_of_device(layers, shape, longest, true)];
+        std::int64_t& taker = layers[chunk_of_device(layers, shape, shortest, false)];
+        if (giver < 1 || &giver == &taker) return;
+        --giver, ++taker;
+        fastest.consider([&](Plan& q) { q.layout.stage_layers = layers; });
+        if (!a.trial.valid || !a.trial.step) return;
+        if (work_of_device(a.trial, shape, shortest) >= most * (1 - 1e-9)) return;
+    }
+}
+
+}  // namespace
+
+void advise_stages(Advice& a) {
+    const Step& s = a.step();
+    const double share = s.uneven_s / s.time_s;
+    if (a.plan.layout.pp == 1 || share <= kLargeUnevenness) return;
+    const int stage = a.now.step ? a.now.comm.busiest_device : a.base.comm.busiest_device;
+    const StageContents contents = contents_of(a.plan.model, a.base.comm.stages, stage);
+    Problem& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
+    p.message = sentence("Stage ", stage, " computes ", time_text(s.uneven_s), " a step (",
+                         percent_text(share), ") longer than the average of ", a.base.comm.stages.devices,
+                         " stages, which wait for it: it has ", count_text(contents.layers, "layer"),
+                         contents.head ? " and the head" : "", ".");
+    // The even split is the start, whatever list the plan has.
+    Fastest fastest(a);
+    fastest.consider([](Plan& q) { q.layout.stage_layers.clear(); });
+    if (a.trial.valid && a.trial.step) {
+        std::vector<std::int64_t> layers;
+        layers_of_chunks(a.changed, layers);
+        move_layers(a, shape_of(a.plan, a.base.microbatches), std::move(layers), fastest);
+    }
+    if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
+}
+
+}  // namespace pentamesh
