@@ -62,7 +62,7 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
         demo.push_back((d.build_s + d.submit_s) * 1e3);
     }
     for (int i = 0; i < kFrames; ++i) {
-        shell.ui_state().disturbed = true;
+        shell.ui_state().redraw_all = true;
         frame(anew);
     }
     out.cpu_ms = median(own), out.demo_cpu_ms = median(demo), out.anew_cpu_ms = median(anew);

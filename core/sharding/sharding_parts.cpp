@@ -31,18 +31,18 @@ std::int64_t length_of(const std::vector<Range>& pieces) {
     return n;
 }
 
-struct Where {
+struct RankPlace {
     const Plan& plan;
     const Mesh& mesh;
     Coordinates dense, expert;
-    Where(const Plan& p, const Mesh& m, std::int64_t rank)
+    RankPlace(const Plan& p, const Mesh& m, std::int64_t rank)
         : plan(p), mesh(m), dense(dense_coordinates(m, rank)), expert(expert_coordinates(m, rank)) {}
     [[nodiscard]] std::int64_t size(Axis a) const { return size_of(mesh.dense, a); }
 };
 
 // ---- what a stage holds ---------------------------------------------------------------------------------
 
-StageContents find_layers(const Where& w, RankContents& out) {
+StageContents find_layers(const RankPlace& w, RankContents& out) {
     const Plan& plan = w.plan;
     const ScheduleShape shape = shape_of(plan, 1);
     Stages stages;
@@ -80,7 +80,7 @@ Range tp_range(const Placement& p, std::int64_t length, std::int64_t n, std::int
     return {heads.begin * p.unit, heads.end * p.unit};
 }
 
-void weights_box(const Where& w, const Placement& p, Part& part) {
+void weights_box(const RankPlace& w, const Placement& p, Part& part) {
     const Coordinates& c = p.expert ? w.expert : w.dense;
     const auto& factors = p.expert ? w.mesh.expert : w.mesh.dense;
     const AxisPlacement& tp = p.on(Axis::tp);
@@ -104,7 +104,7 @@ void weights_box(const Where& w, const Placement& p, Part& part) {
     part.numbers = part.flat.size();
 }
 
-void dense_activation_box(const Where& w, const Placement& p, Part& part) {
+void dense_activation_box(const RankPlace& w, const Placement& p, Part& part) {
     const std::int64_t replica = joint_index(w.mesh.dense, w.dense, Axis::dp_shard, Axis::dp_replicate);
     const std::int64_t own = p.local[0];
     part.box[0] = {replica * own, (replica + 1) * own};
@@ -128,7 +128,7 @@ void dense_activation_box(const Where& w, const Placement& p, Part& part) {
     part.flat = {0, part.numbers};
 }
 
-void dispatched_box(const Where& w, const Placement& p, Part& part) {
+void dispatched_box(const RankPlace& w, const Placement& p, Part& part) {
     const Coordinates& c = w.expert;
     const AxisPlacement& tp = p.on(Axis::tp);
     part.box[0] = experts_of(p.shape[0], p.on(Axis::ep).size, c[Axis::ep]);
@@ -160,7 +160,7 @@ std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int
 }
 
 Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank) {
-    const Where w(plan, mesh, rank);
+    const RankPlace w(plan, mesh, rank);
     RankContents rank_contents;
     const StageContents contents = find_layers(w, rank_contents);
     Part part;
@@ -178,7 +178,7 @@ Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std
 }
 
 RankContents contents_of(const Plan& plan, const Mesh& mesh, std::int64_t rank) {
-    const Where w(plan, mesh, rank);
+    const RankPlace w(plan, mesh, rank);
     const Model& m = plan.model;
     RankContents c;
     c.rank = rank;

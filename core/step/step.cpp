@@ -82,19 +82,19 @@ std::string_view words_of(Cover c) {
 }
 
 // Operations of a layer type that the same compute may cover. Seconds per layer and micro-batch.
-struct Shared {
+struct CoveredTime {
     double need = 0, hidden = 0;
     [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
 };
 
-// Of one layer type: one Shared for each cover, forward and backward.
-class SharedTable {
+// Of one layer type: one CoveredTime for each cover, forward and backward.
+class CoveredTimes {
   public:
-    explicit SharedTable(int types) : table_(types) {}
-    Shared& of(int type, Cover cover, bool forward) {
+    explicit CoveredTimes(int types) : table_(types) {}
+    CoveredTime& of(int type, Cover cover, bool forward) {
         return table_[type][static_cast<std::size_t>(cover) * 2 + (forward ? 0 : 1)];
     }
-    // Calls use(type, its Shared) for the types that make a call.
+    // Calls use(type, its CoveredTime) for the types that make a call.
     template <typename F>
     void each(const Operation& o, F&& use) {
         if (unit_axis(o.group) < 0) return;
@@ -106,7 +106,7 @@ class SharedTable {
         if (unit_axis(o.group) < 0 || o.types == 0) return 1;  // of no layer: nothing here hides it
         double all = 0, exposed = 0, first = -1;
         bool alike = true;
-        each(o, [&](int t, const Shared& s) {
+        each(o, [&](int t, const CoveredTime& s) {
             const double n = layers[t], share = s.exposed_share();
             if (first < 0) first = share;
             alike = alike && share == first;
@@ -118,10 +118,10 @@ class SharedTable {
     [[nodiscard]] int types() const { return table_.size(); }
 
   private:
-    PerType<std::array<Shared, kCovers * 2>> table_;
+    PerType<std::array<CoveredTime, kCovers * 2>> table_;
 };
 
-void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
+void add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     const int axis = unit_axis(o.group);
     if (axis < 0) return;
     const auto add = [&](UnitComm& u, double share) {
@@ -129,7 +129,7 @@ void add_exposed(StepWork& work, const Operation& o, SharedTable& shared) {
     };
     if (o.unit == Unit::embedding) add(work.embedding, 1);
     if (o.unit == Unit::head) add(work.head, 1);
-    shared.each(o, [&](int t, const Shared& s) {
+    shared.each(o, [&](int t, const CoveredTime& s) {
         LayerWork& own = work.layer[t];
         add(o.recomputed ? own.again : own.comm, s.exposed_share());
     });
@@ -142,13 +142,13 @@ double pass(const PassTime& t, bool forward) {
 // Hides what the plan's flags allow behind compute, each second of it at most once. Ring attention runs
 // beside its own core, a tensor-parallel transfer beside its block's products, and the experts' way beside
 // what is left of the layer: another micro-batch's, which DualPipe pairs by design.
-void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
+void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
     const Overlap& flags = plan.training.overlap;
     const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
         const auto take = [&](Cover cover, bool allowed, double room) {
-            Shared& s = shared.of(k, cover, forward);
+            CoveredTime& s = shared.of(k, cover, forward);
             if (!allowed || s.need <= 0) return 0.0;
             s.hidden = std::min(s.need, std::max(room, 0.0));
             return s.hidden;
@@ -165,18 +165,18 @@ void hide(const Plan& plan, bool forward, StepWork& work, SharedTable& shared) {
 }
 
 void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
-                     StepWork& work, SharedTable& shared) {
+                     StepWork& work, CoveredTimes& shared) {
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes, o);
-        shared.each(o, [&](int, Shared& s) { s.need += o.call_s * o.calls; });
+        shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations) {
         bool hidden = false;
-        shared.each(o, [&](int, const Shared& s) { hidden = hidden || s.hidden > 0; });
+        shared.each(o, [&](int, const CoveredTime& s) { hidden = hidden || s.hidden > 0; });
         o.hidden_behind = hidden ? words_of(cover_of(o)) : std::string_view{};
         add_exposed(work, o, shared);
     }
@@ -203,7 +203,7 @@ int longest_device(const TimelineCosts& costs, const Stages& stages) {
 }
 
 // The rows of a step, for the device that works longest.
-void count_longest(const Plan& plan, const TimelineCosts& costs, SharedTable& shared, Comm& comm) {
+void count_longest(const Plan& plan, const TimelineCosts& costs, CoveredTimes& shared, Comm& comm) {
     const int device = longest_device(costs, comm.stages);
     if (device != comm.busiest_device) count_calls(plan, device, comm);
     for (Operation& o : comm.operations) {
@@ -254,7 +254,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan);
     work.layer.resize(work.times.layer.size());
-    SharedTable shared(work.times.layer.size());
+    CoveredTimes shared(work.times.layer.size());
     time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);
     wait_for_host(plan, work);

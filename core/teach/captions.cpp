@@ -58,7 +58,7 @@ std::int64_t member_at(const GroupFactors& f, std::int64_t first, std::int64_t p
 
 }  // namespace
 
-GroupKind speaking(const Evaluation& e, GroupKind kind) {
+GroupKind group_listed_under(const Evaluation& e, GroupKind kind) {
     if (kind != GroupKind::dp_shard && kind != GroupKind::dp_replicate && kind != GroupKind::dp) return kind;
     for (const GroupKind k : {kind, GroupKind::dp, GroupKind::fsdp, GroupKind::dp_cp, GroupKind::dp_shard,
                               GroupKind::dp_replicate})
@@ -78,7 +78,7 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
         out.text = sentence(name_of(kind), " is 1: it cuts nothing");
         return out;
     }
-    const GroupKind under = speaking(e, kind);
+    const GroupKind under = group_listed_under(e, kind);
     collect_calls(e, under, out);
     out.text = sentence(count_text(s.groups, "group"), " of ", s.degree, ", ", where_text(plan, s));
     for (std::size_t i = 0; i < out.collectives.size(); ++i)

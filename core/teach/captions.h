@@ -23,7 +23,7 @@ struct AxisCaption {
 };
 // Under which kind the talk of an axis is listed: the gradients of dp_shard or dp_replicate may go over all
 // of data parallelism at once.
-[[nodiscard]] GroupKind speaking(const Evaluation& evaluation, GroupKind kind);
+[[nodiscard]] GroupKind group_listed_under(const Evaluation& evaluation, GroupKind kind);
 // `evaluation` of that plan. An axis of degree 1 says that it cuts nothing. The calls are those of the kind
 // that the axis speaks under; where its groups are larger, the text names it.
 [[nodiscard]] AxisCaption caption_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind);

@@ -13,7 +13,7 @@
 namespace pentamesh {
 namespace {
 
-struct Here {
+struct OpenPlan {
     const Plan& p;
     const Evaluation& e;
 
@@ -25,20 +25,20 @@ struct Here {
     }
 };
 
-std::string axis(const Here& h, GroupKind k) {
+std::string axis(const OpenPlan& h, GroupKind k) {
     const GroupSummary& g = h.e.groups[k];
     if (g.degree <= 1) return "1 here: it cuts nothing";
     return caption_of(h.p, h.e, k).text;
 }
 
 template <GroupKind k>
-std::string axis_of(const Here& h) {
+std::string axis_of(const OpenPlan& h) {
     return axis(h, k);
 }
 
 // How often a collective is called and what it sends, over all axes.
 template <Collective c>
-std::string collective_of(const Here& h) {
+std::string collective_of(const OpenPlan& h) {
     double calls = 0, bytes = 0;
     for (const Operation& o : h.e.comm.operations)
         if (o.collective == c && !o.on_other_stage) calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
@@ -47,26 +47,26 @@ std::string collective_of(const Here& h) {
            + bytes_text(bytes);
 }
 
-std::string of_step(const Here& h, double seconds) {
+std::string of_step(const OpenPlan& h, double seconds) {
     return h.e.step && h.e.step->time_s > 0
                ? time_text(seconds) + ", " + percent_text(seconds / h.e.step->time_s) + " of the step"
                : "";
 }
 
-std::string exposed(const Here& h) {
+std::string exposed(const OpenPlan& h) {
     if (!h.e.step) return {};
     double s = 0;
     for (const double t : h.e.step->exposed_comm_s) s += t;
     return of_step(h, s);
 }
 
-std::string of_fullest(const Here& h, double StageMemory::*part) {
+std::string of_fullest(const OpenPlan& h, double StageMemory::*part) {
     const StageMemory* s = h.fullest();
     return s ? memory_text(s->*part) + " on the fullest GPU" : "";
 }
 
 // Of a matrix, as nearly all parameters are.
-std::string bytes_per_parameter(const Here& h) {
+std::string bytes_per_parameter(const OpenPlan& h) {
     const Training& t = h.p.training;
     const double weights = parameter_bytes(t).linear, gradients = gradient_bytes(t).linear,
                  master = master_bytes(t).linear, states = optimizer_bytes(t).linear - master;
@@ -77,12 +77,12 @@ std::string bytes_per_parameter(const Here& h) {
                     memory_text(all * static_cast<double>(h.e.parameters.total)), " in all");
 }
 
-std::string replicas(const Here& h) {
+std::string replicas(const OpenPlan& h) {
     const std::int64_t dp = h.degree(GroupKind::dp);
     return dp > 0 ? sentence(dp, " here, of ", count_text(h.e.mesh.world / dp, "GPU"), " each") : "";
 }
 
-std::string order(const Here& h) {
+std::string order(const OpenPlan& h) {
     std::string t;
     for (const Axis a : h.p.layout.order) {
         const std::int64_t size = a == Axis::ep ? h.degree(GroupKind::ep) : h.e.mesh.dense[a].size;
@@ -91,7 +91,7 @@ std::string order(const Here& h) {
     return t.empty() ? "one rank" : t + ", innermost first";
 }
 
-std::string schedule(const Here& h) {
+std::string schedule(const OpenPlan& h) {
     if (!h.on(GroupKind::pp)) return "no pipeline here";
     const Layout& l = h.p.layout;
     std::string t(name_of(l.schedule));
@@ -99,14 +99,14 @@ std::string schedule(const Here& h) {
     return sentence(t, ", ", h.e.microbatches, " micro-batches over ", h.degree(GroupKind::pp), " stages");
 }
 
-std::string tiers_from(const Here& h, std::size_t i) {
+std::string tiers_from(const OpenPlan& h, std::size_t i) {
     if (i >= h.p.cluster.tiers.size()) return "the cluster has none";
     const Tier& t = h.p.cluster.tiers[i];
     return sentence(t.name, ": ", bytes_text(t.bytes_per_s), "/s a GPU, one direction",
                     t.oversubscription > 1 ? ", oversubscribed 1:" + three_digits(t.oversubscription) : "");
 }
 
-std::string straggler(const Here& h) {
+std::string straggler(const OpenPlan& h) {
     if (!h.e.step) return {};
     if (h.p.training.straggler_cv <= 0) return "none is assumed in this plan";
     return sentence(percent_text(h.p.training.straggler_cv), " spread over ", h.e.mesh.world,
@@ -115,7 +115,7 @@ std::string straggler(const Here& h) {
 
 struct Row {
     std::string_view id;
-    std::string (*text)(const Here&);
+    std::string (*text)(const OpenPlan&);
 };
 
 constexpr std::array kRows{
@@ -129,19 +129,19 @@ constexpr std::array kRows{
     Row{"etp", axis_of<GroupKind::etp>},
     Row{"edp", axis_of<GroupKind::edp>},
     Row{"sp",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             if (!h.on(GroupKind::tp)) return "off: there is no tp";
             return h.p.layout.sequence_parallel ? sentence("on, over tp ", h.degree(GroupKind::tp)) : "off";
         }},
     Row{"device-mesh", order},
     Row{"order", order},
-    Row{"rank", [](const Here& h) { return sentence("0 to ", h.e.mesh.world - 1, " here"); }},
+    Row{"rank", [](const OpenPlan& h) { return sentence("0 to ", h.e.mesh.world - 1, " here"); }},
     Row{"world-size",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(h.e.mesh.world, " here, of ", count_text(h.p.cluster.gpus, "GPU"));
         }},
     Row{"replica", replicas},
-    Row{"stage", [](const Here& h) { return sentence(h.degree(GroupKind::pp), " here"); }},
+    Row{"stage", [](const OpenPlan& h) { return sentence(h.degree(GroupKind::pp), " here"); }},
     Row{"all-reduce", collective_of<Collective::all_reduce>},
     Row{"reduce-scatter", collective_of<Collective::reduce_scatter>},
     Row{"all-gather", collective_of<Collective::all_gather>},
@@ -149,7 +149,7 @@ constexpr std::array kRows{
     Row{"p2p", collective_of<Collective::send_recv>},
     Row{"exposed", exposed},
     Row{"sync-point",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             const std::string peers = sync_peers_text(h.e.comm);
             if (peers.empty()) return std::string("the layers wait for nobody here");
             return sentence("the layers wait for ", peers, " ",
@@ -157,118 +157,119 @@ constexpr std::array kRows{
                             " times in each micro-batch here");
         }},
     Row{"fast-domain",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             if (h.p.cluster.tiers.empty()) return {};
             return sentence(count_text(domain_of(h.p.cluster, 0), "GPU"), " on ",
                             std::string(tier_name(h.p.cluster, 0)));
         }},
-    Row{"nvlink", [](const Here& h) { return tiers_from(h, 0); }},
-    Row{"infiniband", [](const Here& h) { return tiers_from(h, 1); }},
-    Row{"spine", [](const Here& h) { return tiers_from(h, 2); }},
+    Row{"nvlink", [](const OpenPlan& h) { return tiers_from(h, 0); }},
+    Row{"infiniband", [](const OpenPlan& h) { return tiers_from(h, 1); }},
+    Row{"spine", [](const OpenPlan& h) { return tiers_from(h, 2); }},
     Row{"oversubscription",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             for (const Tier& t : h.p.cluster.tiers)
                 if (t.oversubscription > 1) return t.name + ": 1:" + three_digits(t.oversubscription);
             return "none here";
         }},
     Row{"hbm",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(memory_text(h.p.cluster.gpu.hbm_bytes), " at ",
                             bytes_text(h.p.cluster.gpu.hbm_bytes_per_s), "/s; the fullest GPU needs ",
                             memory_text(h.e.memory.peak()));
         }},
     Row{"straggler", straggler},
-    Row{"parameters", [](const Here& h) { return sentence(h.e.parameters.total, " here"); }},
+    Row{"parameters", [](const OpenPlan& h) { return sentence(h.e.parameters.total, " here"); }},
     Row{"active-parameters",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(h.e.parameters.active, " here, ", h.e.parameters.active_without_embedding,
                             " without the embedding's table");
         }},
-    Row{"gradients", [](const Here& h) { return of_fullest(h, &StageMemory::gradients); }},
-    Row{"optimizer-state", [](const Here& h) { return of_fullest(h, &StageMemory::optimizer); }},
-    Row{"activations", [](const Here& h) { return of_fullest(h, &StageMemory::activations); }},
+    Row{"gradients", [](const OpenPlan& h) { return of_fullest(h, &StageMemory::gradients); }},
+    Row{"optimizer-state", [](const OpenPlan& h) { return of_fullest(h, &StageMemory::optimizer); }},
+    Row{"activations", [](const OpenPlan& h) { return of_fullest(h, &StageMemory::activations); }},
     Row{"master-weights",
-        [](const Here& h) -> std::string { return std::string(name_of(h.p.training.master_weights)); }},
+        [](const OpenPlan& h) -> std::string { return std::string(name_of(h.p.training.master_weights)); }},
     Row{"bytes-per-parameter", bytes_per_parameter},
     Row{"in-flight",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             const StageMemory* s = h.fullest();
             return s ? sentence(three_digits(s->in_flight), " on the fullest GPU") : "";
         }},
-    Row{"recompute", [](const Here& h) -> std::string { return words_of(h.p.training.recompute); }},
+    Row{"recompute", [](const OpenPlan& h) -> std::string { return words_of(h.p.training.recompute); }},
     Row{"precision",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence("computes in ", name_of(h.p.training.compute), ", keeps weights in ",
                             name_of(h.p.training.parameters), " and gradients in ",
                             name_of(h.p.training.gradients));
         }},
     Row{"batch",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(count_text(h.p.training.global_batch, "sequence"), " of ",
                             h.p.training.sequence_length, " tokens");
         }},
-    Row{"micro-batch", [](const Here& h) { return count_text(h.p.training.micro_batch, "sequence"); }},
+    Row{"micro-batch", [](const OpenPlan& h) { return count_text(h.p.training.micro_batch, "sequence"); }},
     Row{"microbatches",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(h.e.microbatches, " here: ", h.p.training.global_batch, " / (",
                             h.p.training.micro_batch, " × ", h.degree(GroupKind::dp), ")");
         }},
     Row{"accumulation",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence("over ", h.e.microbatches,
                             h.e.microbatches == 1 ? " micro-batch" : " micro-batches");
         }},
     Row{"bubble",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             if (!h.on(GroupKind::pp)) return "none: there is no pipeline";
             return h.e.step ? of_step(h, h.e.step->bubble_s) : "";
         }},
     Row{"schedule", schedule},
     Row{"virtual-stage", schedule},
-    Row{"mfu", [](const Here& h) -> std::string { return h.e.step ? percent_text(h.e.step->mfu) : ""; }},
-    Row{"hfu", [](const Here& h) -> std::string { return h.e.step ? percent_text(h.e.step->hfu) : ""; }},
+    Row{"mfu", [](const OpenPlan& h) -> std::string { return h.e.step ? percent_text(h.e.step->mfu) : ""; }},
+    Row{"hfu", [](const OpenPlan& h) -> std::string { return h.e.step ? percent_text(h.e.step->hfu) : ""; }},
     Row{"tokens-per-second",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             return h.e.step ? three_digits(h.e.step->tokens_per_s) + " here" : "";
         }},
     Row{"step-time",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             return h.e.step ? time_text(h.e.step->time_s) + " ± " + percent_text(h.e.step->error) : "";
         }},
-    Row{"hidden", [](const Here& h) { return sentence(h.p.model.hidden, " here"); }},
-    Row{"head", [](const Here& h) { return sentence(h.p.model.heads, " here"); }},
+    Row{"hidden", [](const OpenPlan& h) { return sentence(h.p.model.hidden, " here"); }},
+    Row{"head", [](const OpenPlan& h) { return sentence(h.p.model.heads, " here"); }},
     Row{"gqa",
-        [](const Here& h) {
+        [](const OpenPlan& h) {
             return sentence(h.p.model.heads, " query heads, ", h.p.model.kv_heads, " of keys and values");
         }},
-    Row{"layer", [](const Here& h) { return sentence(h.p.model.layers, " here"); }},
+    Row{"layer", [](const OpenPlan& h) { return sentence(h.p.model.layers, " here"); }},
     Row{"moe",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             if (!h.p.model.moe) return "the model is dense";
             return sentence(h.p.model.moe->experts, " experts, ", h.p.model.moe->top_k, " for each token");
         }},
     Row{"imbalance",
-        [](const Here& h) -> std::string {
+        [](const OpenPlan& h) -> std::string {
             return h.p.model.moe ? three_digits(h.p.training.router_imbalance) + " × the mean here"
                                  : "the model is dense";
         }},
-    Row{"sequence-length", [](const Here& h) { return sentence(h.p.training.sequence_length, " tokens"); }},
+    Row{"sequence-length",
+        [](const OpenPlan& h) { return sentence(h.p.training.sequence_length, " tokens"); }},
 };
 
 struct Name {
     std::string_view id;
-    bool (*used)(const Here&);
+    bool (*used)(const OpenPlan&);
 };
 
 // Whether the plan's pipeline runs a schedule of this term; nullopt: no schedule has it.
-std::optional<bool> runs(const Here& h, std::string_view term) {
+std::optional<bool> runs(const OpenPlan& h, std::string_view term) {
     for (int i = 0; i < kScheduleCount; ++i)
         if (traits_of(static_cast<Schedule>(i)).term == term)
             return h.on(GroupKind::pp) && traits_of(h.p.layout.schedule).term == term;
     return std::nullopt;
 }
 template <int stage>
-bool zero_is(const Here& h) {
+bool zero_is(const OpenPlan& h) {
     return h.p.layout.zero == stage && h.on(stage == 0 ? GroupKind::dp : GroupKind::fsdp);
 }
 
@@ -277,28 +278,29 @@ constexpr std::array kNamesUsed{
     Name{"zero-1", zero_is<1>},
     Name{"zero-2", zero_is<2>},
     Name{"zero-3", zero_is<3>},
-    Name{"fsdp", [](const Here& h) { return h.gathers() && !h.on(GroupKind::dp_replicate); }},
-    Name{"hsdp", [](const Here& h) { return h.gathers() && h.on(GroupKind::dp_replicate); }},
-    Name{"megatron-tp", [](const Here& h) { return h.on(GroupKind::tp); }},
-    Name{"megatron-sp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.layout.sequence_parallel; }},
-    Name{"async-tp", [](const Here& h) { return h.on(GroupKind::tp) && h.p.training.overlap.tp; }},
+    Name{"fsdp", [](const OpenPlan& h) { return h.gathers() && !h.on(GroupKind::dp_replicate); }},
+    Name{"hsdp", [](const OpenPlan& h) { return h.gathers() && h.on(GroupKind::dp_replicate); }},
+    Name{"megatron-tp", [](const OpenPlan& h) { return h.on(GroupKind::tp); }},
+    Name{"megatron-sp",
+         [](const OpenPlan& h) { return h.on(GroupKind::tp) && h.p.layout.sequence_parallel; }},
+    Name{"async-tp", [](const OpenPlan& h) { return h.on(GroupKind::tp) && h.p.training.overlap.tp; }},
     Name{"ring-attention",
-         [](const Here& h) {
+         [](const OpenPlan& h) {
              return h.on(GroupKind::cp)
                     && (h.p.layout.cp_comm == CpComm::ring || h.p.layout.cp_comm == CpComm::ulysses_ring);
          }},
     Name{"head-tail",
-         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm != CpComm::ulysses; }},
+         [](const OpenPlan& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm != CpComm::ulysses; }},
     Name{"ulysses",
-         [](const Here& h) {
+         [](const OpenPlan& h) {
              return h.on(GroupKind::cp)
                     && (h.p.layout.cp_comm == CpComm::ulysses || h.p.layout.cp_comm == CpComm::ulysses_ring);
          }},
     Name{"cp-allgather",
-         [](const Here& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::allgather; }},
-    Name{"topk-routing", [](const Here& h) { return h.p.model.moe.has_value(); }},
-    Name{"switch", [](const Here& h) { return h.p.model.moe && h.p.model.moe->top_k == 1; }},
-    Name{"folding", [](const Here& h) { return h.e.mesh.has_experts && h.on(GroupKind::ep); }},
+         [](const OpenPlan& h) { return h.on(GroupKind::cp) && h.p.layout.cp_comm == CpComm::allgather; }},
+    Name{"topk-routing", [](const OpenPlan& h) { return h.p.model.moe.has_value(); }},
+    Name{"switch", [](const OpenPlan& h) { return h.p.model.moe && h.p.model.moe->top_k == 1; }},
+    Name{"folding", [](const OpenPlan& h) { return h.e.mesh.has_experts && h.on(GroupKind::ep); }},
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_CASE("a frame left by an exception, inside a layer and a part, leaves the n
     for (int i = 0; i < 5; ++i) b.frame(draw);
     const Image before = Bench::surface().read();
     fails = true;
-    b.state.disturbed = true;
+    b.state.redraw_all = true;
     CHECK_THROWS_AS(b.frame(draw), std::runtime_error);
     fails = false;
     for (int i = 0; i < 5; ++i) b.frame(draw);
@@ -181,7 +181,7 @@ TEST_CASE("a scroll area follows the keyboard focus, and Home and End go to its 
 
 TEST_CASE("a picture has no thumbs") {
     Bench b;
-    b.state.still = true;
+    b.state.for_picture = true;
     ScrollState scroll;
     const auto draw = [&](Ui& ui) {
         ScrollArea area(ui, "list", {0, 0, 200, 100}, scroll);

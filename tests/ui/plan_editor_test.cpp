@@ -1,4 +1,5 @@
 // The sheet of all fields: her own model on her own cluster, by hand.
+#include "core/io/plan_json.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
@@ -150,4 +151,16 @@ TEST_CASE("tiers are added, changed and taken away") {
     CHECK(d.plan().cluster.tiers.size() == before);
     REQUIRE(d.click("editor.close"));
     CHECK_FALSE(d.drawn("editor.section"));
+}
+
+TEST_CASE(
+    "a tier added where one node is more than the cluster spans more than the node: the plan is read back") {
+    Driver d("single-gpu");
+    REQUIRE(d.plan().cluster.tiers.size() == 2);
+    REQUIRE(d.click("plan.cluster"));
+    d.type("edit the cluster");
+    d.press({Key::enter});
+    REQUIRE(d.click("editor.tier.add"));
+    CHECK(d.plan().cluster.tiers[1].domain > d.plan().cluster.tiers[0].domain);
+    CHECK(parse_plan(write_plan(d.plan()), "again", d.presets) == d.plan());
 }

@@ -374,7 +374,7 @@ TEST_CASE("while only the mouse moves, the other parts are shown as they were, t
             const int kept_vertices = d.surface.last_cost().vertices;
             const std::size_t areas = d.shell.ui_state().areas.size();
             const Image kept = d.surface.read();
-            d.shell.ui_state().disturbed = true;
+            d.shell.ui_state().redraw_all = true;
             d.frame();
             CHECK(d.shell.ui_state().areas.size() == areas);
             CHECK(kept_vertices < d.surface.last_cost().vertices * 3 / 4);
@@ -399,7 +399,7 @@ TEST_CASE(
         d.input.mouse = at;
         for (int i = 0; i < 90; ++i) d.frame();
         const Image kept = d.surface.read();
-        d.shell.ui_state().disturbed = true;
+        d.shell.ui_state().redraw_all = true;
         d.frame();
         CHECK(d.surface.read().pixels == kept.pixels);
     }
@@ -441,7 +441,7 @@ TEST_CASE("what is shown as it was comes anew with an edit, a key, another theme
     };
     const auto as_drawn_anew = [&] {
         const auto shown = rest();
-        d.shell.ui_state().disturbed = true;
+        d.shell.ui_state().redraw_all = true;
         d.frame();
         return d.surface.read().pixels == shown;
     };

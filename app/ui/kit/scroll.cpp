@@ -14,7 +14,7 @@ ScrollArea::ScrollArea(Ui& ui, std::string_view name, Rect window, ScrollState& 
       options_(options), first_area_(ui.state().areas.size()) {
     state_.at = std::round(std::max(0.0f, state_.at));
     ui.canvas().push_clip(window);
-    if (state_.most > 0 && !ui.state().still) {  // before the content: it takes the press
+    if (state_.most > 0 && !ui.state().for_picture) {  // before the content: it takes the press
         const Hit hit = ui.area(std::string(name) + ".thumb",
                                 {window.right() - kGrip, window.y, kGrip, window.h}, 0, true, false);
         thumb_held_ = hit.held;
@@ -33,7 +33,7 @@ void ScrollArea::show(Rect r) {
     const float before = state_.at;
     if (r.bottom() > window_.bottom()) state_.at += r.bottom() - window_.bottom();
     if (r.y < window_.y) state_.at -= window_.y - r.y;
-    if (state_.at != before) ui_.state().animating = true;
+    if (state_.at != before) ui_.state().wants_frame = true;
 }
 
 void ScrollArea::take_keys() {
@@ -64,8 +64,8 @@ ScrollArea::~ScrollArea() {
     if (options_.wheel && state_.most > 0) state_.at -= ui_.take_wheel(window_) * options_.wheel_step;
     if (options_.keys) take_keys();
     state_.at = std::round(std::clamp(state_.at, 0.0f, state_.most));
-    if (state_.at != drawn_at) ui_.state().animating = true;
-    if (state_.most > 0 && !ui_.state().still) {
+    if (state_.at != drawn_at) ui_.state().wants_frame = true;
+    if (state_.most > 0 && !ui_.state().for_picture) {
         const float h = std::max(16.0f, window_.h * window_.h / content);
         const float y = window_.y + (window_.h - h) * state_.at / state_.most;
         const Theme& t = ui_.theme();

@@ -32,15 +32,15 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     const bool pressed_or_held =
         frame_.typed || frame_.wheel != 0 || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
         || frame_.clicked != std::array<bool, 3>{} || frame_.released != std::array<bool, 3>{};
-    const bool quiet = !state_.disturbed && !state_.animating && !pressed_or_held && state_.active == 0
-                       && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
-                       && frame_.size == state_.size && frame_.scale == state_.scale;
-    state_.idle_frames = quiet ? state_.idle_frames + 1 : 0;
-    state_.disturbed = false;
+    const bool idle = !state_.redraw_all && !state_.wants_frame && !pressed_or_held && state_.active == 0
+                      && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
+                      && frame_.size == state_.size && frame_.scale == state_.scale;
+    state_.idle_frames = idle ? state_.idle_frames + 1 : 0;
+    state_.redraw_all = false;
     state_.had_keyboard = frame_.focused;
     state_.size = frame_.size;
     state_.scale = frame_.scale;
-    state_.animating = state_.tooltip_pending = false;
+    state_.wants_frame = state_.tooltip_pending = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
     begun_ = mark();
@@ -50,7 +50,7 @@ Ui::~Ui() {
     unwind(begun_);
     if (std::uncaught_exceptions() > exceptions_) {  // the frame is incomplete: keep nothing of it
         state_.parts.clear();
-        state_.disturbed = true;
+        state_.redraw_all = true;
     } else {
         draw_tooltip();
     }
@@ -233,7 +233,7 @@ void Ui::move_focus() {
         next = (static_cast<std::size_t>(at - order.begin()) + (back ? order.size() - 1 : 1)) % order.size();
     state_.focus = order[next];
     state_.focus_visible = true;
-    state_.animating = true;
+    state_.wants_frame = true;
 }
 
 }  // namespace pentamesh::ui

@@ -36,7 +36,7 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 struct UiState {
     // Told of each area that is drawn, and whether it was used just now: a test keeps account.
     std::function<void(std::string_view name, Id id, bool used)> on_area;
-    bool still = false;  // draws a picture: without controls that only a hand needs
+    bool for_picture = false;  // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
         Rect rect;
@@ -56,7 +56,7 @@ struct UiState {
     };
     std::vector<Part> parts;
     int idle_frames = 0;                  // frames in a row in which nothing but the mouse position changed
-    bool disturbed = true;                // something changed since the last frame: every part is drawn anew
+    bool redraw_all = true;               // something changed since the last frame: every part is drawn anew
     bool check_parts = false;             // for tests: draws parts in each frame and compares
     int stale_parts = 0;                  // parts that a check found to differ
     std::vector<Area> areas, last_areas;  // of this frame, of the last one
@@ -74,7 +74,7 @@ struct UiState {
     int layers_open = 0;                  // of this frame, so far
     Id hovered_last = 0;
     double hovered_since = 0;
-    bool animating = false;        // another frame is wanted at once
+    bool wants_frame = false;      // another frame is wanted at once
     bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
     Id edit = 0;                   // the text field that has the keyboard
     Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
@@ -161,7 +161,7 @@ class Ui {
 
     // ---- controls ----
     bool button(std::string_view name, Rect r, std::string_view label, std::uint64_t index = 0,
-                bool enabled = true, bool quiet = false);
+                bool enabled = true, bool subtle = false);
     // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground.
     int segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground = std::nullopt, std::uint32_t disabled_mask = 0);

@@ -12,14 +12,14 @@ constexpr float kControlRadius = 6;
 }
 
 bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint64_t index, bool enabled,
-                bool quiet) {
+                bool subtle) {
     const Hit hit = area(name, r, index, enabled);
-    if (!quiet || hit.hovered) {
+    if (!subtle || hit.hovered) {
         canvas_.rect(r, hit.held ? theme_.hairline : theme_.raised, kControlRadius);
         canvas_.frame(r, hit.hovered ? mix(theme_.hairline, theme_.secondary, 0.5f) : theme_.hairline, 1,
                       kControlRadius);
     }
-    TextStyle s = style(13, quiet && !hit.hovered ? Tone::secondary : Tone::text);
+    TextStyle s = style(13, subtle && !hit.hovered ? Tone::secondary : Tone::text);
     if (!enabled) s.color = s.color.alpha(0.45f);
     canvas_.text_in(r.inset(8, 0), label, s, Align::center);
     if (hit.focused) focus_ring(r, kControlRadius);

@@ -19,16 +19,16 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_ = &*at;
     const bool same = part_->rect == r && part_->key == key;
     const auto away = [&](Vec2 mouse) { return !r.contains(mouse) || moving.contains(mouse); };
-    const bool still =
+    const bool unchanged =
         state_.idle_frames >= 2 && same && !part_->has_field && away(frame_.mouse) && away(state_.last_mouse);
     part_->rect = r;
     part_->key = key;
     part_areas_ = state_.areas.size();
-    part_checked_ = still && state_.check_parts && canvas_.page() == nullptr;
+    part_checked_ = unchanged && state_.check_parts && canvas_.page() == nullptr;
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
-    const bool keeps = still && !part_checked_ && canvas_.page() == nullptr;
+    const bool keeps = unchanged && !part_checked_ && canvas_.page() == nullptr;
     const std::uint64_t layer = keeps ? kept_generation() : 0;
-    if (!still) part_->drawn = 0, part_->has_field = false;
+    if (!unchanged) part_->drawn = 0, part_->has_field = false;
     if (layer == 0) {
         part_->layer = 0;
         canvas_.push_clip(r);

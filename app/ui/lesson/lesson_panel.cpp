@@ -327,7 +327,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         const float y = room.y + (room.h - h) * session.scroll / std::max(1.0f, used - room.h);
         ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().faint, 1.5f);
     }
-    if (session.scroll != scrolled) ui.state().animating = true;
+    if (session.scroll != scrolled) ui.state().wants_frame = true;
     if (!bare) {  // after the question: so the keyboard goes through them
         draw_foot(ui, foot, session, p.action);
         draw_head(ui, head, session, p.action);

@@ -150,7 +150,7 @@ bool term(Ui& ui, Rect r, std::string_view id, std::string_view text, const Text
     if (hit.clicked) {
         ui.state().term = id;
         ui.state().term_at = r;
-        ui.state().animating = true;
+        ui.state().wants_frame = true;
     }
     return cut;
 }

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
+#include "core/plan/plan_fields.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
@@ -196,13 +197,13 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
         return PlanEdit{with_tiers(scene.plan, std::move(to.tiers)), what, ""};
     };
     std::optional<PlanEdit> edit;
-    if (ui.button("editor.tier.add", row.cut_left(110).inset(0, 2), "Add a tier", 0,
-                  cluster.tiers.size() < kMaxTiers)) {
+    const std::int64_t below = cluster.tiers.size() > 1 ? cluster.tiers[cluster.tiers.size() - 2].domain : 1;
+    const bool room_for_more = cluster.tiers.size() < kMaxTiers && below < kMostDegree;
+    if (ui.button("editor.tier.add", row.cut_left(110).inset(0, 2), "Add a tier", 0, room_for_more)) {
         Cluster to = cluster;
         Tier& last = to.tiers.back();
-        const std::int64_t below = to.tiers.size() > 1 ? to.tiers[to.tiers.size() - 2].domain : 1;
         Tier slower = last;
-        last.domain = std::max(below, std::min(cluster.gpus, below * 8));
+        last.domain = std::max(below + 1, std::min(cluster.gpus, below * 8));  // more than the one before
         slower.name = "tier " + std::to_string(to.tiers.size() + 1);
         slower.domain = 0;
         to.tiers.push_back(std::move(slower));

@@ -52,7 +52,9 @@ class Document {
     void end_merge() { merge_key_.clear(); }
 
     // A copy that was set aside comes back: its revision is told apart from all that were seen meanwhile.
-    void come_after(std::uint64_t revision) { revision_ = (revision_ > revision ? revision_ : revision) + 1; }
+    void continue_after(std::uint64_t revision) {
+        revision_ = (revision_ > revision ? revision_ : revision) + 1;
+    }
 
     // The plan as it stands is this file's.
     void belongs_to(const std::filesystem::path& path);

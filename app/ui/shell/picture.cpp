@@ -151,7 +151,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     const Screen screen = screen_of(request, shell);
     shell.show(screen);
     UiState state;
-    state.still = true;
+    state.for_picture = true;
     Selection selection = shell.screen().selection;
     const Hover none;
     Hover next;

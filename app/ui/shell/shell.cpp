@@ -118,7 +118,7 @@ void Shell::show(const Screen& screen) {
     selection_ = screen.selection;
     settings_ = screen.settings;
     full_ = screen.full;
-    document_.come_after(screen.revision);  // what the views keep is made anew
+    document_.continue_after(screen.revision);  // what the views keep is made anew
     evaluate_now();
 }
 
@@ -166,7 +166,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     width_ = info.size.x;
     // A lesson and a presentation change by the clock and from their file; what else does, says so.
-    if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.disturbed = true;
+    if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.redraw_all = true;
     dirty_ = false;
     guarded("The lesson", [&] { begin_lesson_frame(); });
     // A file that was dropped between two frames brought another plan.

@@ -56,7 +56,7 @@ class Shell {
     // `wants_frame` asks for.
     void frame(const FrameInfo& info, Page* page = nullptr);
     [[nodiscard]] bool wants_frame() const {
-        return state_.animating || state_.tooltip_pending || dirty_ || hover_moved_ || !queue_.empty();
+        return state_.wants_frame || state_.tooltip_pending || dirty_ || hover_moved_ || !queue_.empty();
     }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;
@@ -83,7 +83,7 @@ class Shell {
     [[nodiscard]] const Glossary& glossary() const { return glossary_; }
     [[nodiscard]] UiState& ui_state() { return state_; }
     [[nodiscard]] Selection& selection() {
-        state_.disturbed = true;
+        state_.redraw_all = true;
         return selection_;
     }
     [[nodiscard]] const ViewStates& views() const { return views_; }
@@ -92,7 +92,7 @@ class Shell {
     void show(const Screen& screen);
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Settings& settings() {
-        state_.disturbed = true;
+        state_.redraw_all = true;
         return settings_;
     }
     [[nodiscard]] const std::vector<Command>& commands() const { return commands_; }
@@ -100,7 +100,7 @@ class Shell {
     [[nodiscard]] std::string title() const;
     // The view that fills the window; nullopt: the dashboard.
     void show_full(std::optional<ViewId> view) {
-        state_.disturbed = true;
+        state_.redraw_all = true;
         full_ = view;
     }
     [[nodiscard]] std::string message() const { return toast_; }

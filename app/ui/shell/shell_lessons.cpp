@@ -36,7 +36,7 @@ void Shell::open_lesson(const std::filesystem::path& file) {
     if (!set_aside_) {
         set_aside_ = document_;
         document_ = Document(set_aside_->plan());  // with a history of its own, and no file
-        document_.come_after(set_aside_->revision());
+        document_.continue_after(set_aside_->revision());
     }
     begin_lesson(lesson_, file, now_s_);
     side_ = SidePane::lesson;
@@ -53,7 +53,7 @@ void Shell::leave_lesson() {
     if (!set_aside_) return;
     const std::uint64_t seen = document_.revision();
     document_ = std::move(*set_aside_);
-    document_.come_after(seen);
+    document_.continue_after(seen);
     set_aside_.reset();
     selection_ = {};
     full_.reset();

@@ -22,11 +22,11 @@ std::string ranks_text(const TrafficMatrix& m, int block) {
     return "ranks " + thousands(first) + " – " + thousands(first + m.block - 1);
 }
 
-void make(const Scene& scene, CommHeatState& state, GroupKind axis, std::uint64_t revision) {
-    if (state.made_of == revision && state.axis == axis) return;
+void make(const Scene& scene, CommHeatState& state, GroupKind group, std::uint64_t revision) {
+    if (state.made_of == revision && state.group == group) return;
     state.made_of = revision;
-    state.axis = axis;
-    state.matrix = traffic_matrix(scene.plan, scene.evaluation, axis, kMostBlocks);
+    state.group = group;
+    state.matrix = traffic_matrix(scene.plan, scene.evaluation, group, kMostBlocks);
     state.runs.clear();
     const TrafficMatrix& m = state.matrix;
     for (int i = 0; i < m.blocks; ++i)
@@ -69,7 +69,7 @@ void draw_cells(Ui& ui, Rect square, const CommHeatState& state) {
     Canvas& c = ui.canvas();
     const TrafficMatrix& m = state.matrix;
     const float cell = square.w / static_cast<float>(m.blocks);
-    const Color full = color_of(ui.theme(), state.axis), ground = ui.theme().raised;
+    const Color full = color_of(ui.theme(), state.group), ground = ui.theme().raised;
     for (const CommHeatState::Run& r : state.runs) {
         const auto share = static_cast<float>(std::sqrt(r.bytes / m.most));
         c.rect({square.x + static_cast<float>(r.first) * cell, square.y + static_cast<float>(r.row) * cell,
@@ -101,8 +101,8 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
     const double bytes = m.at(from, to);
     std::string s = ranks_text(m, from) + " to " + ranks_text(m, to);
     if (from == to && m.block > 1) s = ranks_text(m, from) + " to each other";
-    s += bytes > 0 ? "\n" + traffic_text(bytes) + " a step on " + axis_label(state.axis)
-                   : "\nnothing on " + axis_label(state.axis);
+    s += bytes > 0 ? "\n" + traffic_text(bytes) + " a step on " + axis_label(state.group)
+                   : "\nnothing on " + axis_label(state.group);
     if (bytes > 0) {
         if (m.block > 1) s += ", " + traffic_text(bytes / static_cast<double>(m.block)) + " of each sender";
         s += "\nover " + tier_label(scene.plan.cluster, tier_of(scene.plan.cluster, m, from, to))
@@ -122,13 +122,13 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
 void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, bool directions) {
     const TrafficMatrix& m = state.matrix;
     Canvas& c = ui.canvas();
-    const GroupSummary& g = scene.evaluation.groups[state.axis];
+    const GroupSummary& g = scene.evaluation.groups[state.group];
     std::string words;
     if (directions) words = kDirection + thousands(m.world - 1) + ". ";
     if (m.block > 1) words += "A cell is " + thousands(m.block) + " GPUs to " + thousands(m.block) + ". ";
     words += "Boxes on the diagonal are "
              + (scene.plan.cluster.tiers.empty() ? std::string("nodes") : scene.plan.cluster.tiers[0].name)
-             + " domains; " + axis_label(state.axis) + " crosses "
+             + " domains; " + axis_label(state.group) + " crosses "
              + tier_label(scene.plan.cluster, g.slowest_tier) + " at most. Brightest: " + traffic_text(m.most)
              + " a step. Every GPU counts as the busiest.";
     c.paragraph(room, words, ui.small(), 18);
@@ -136,7 +136,7 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& stat
 
 }  // namespace
 
-GroupKind speaking_axis(const Scene& scene) {
+GroupKind shown_group(const Scene& scene) {
     if (traffic(scene, scene.selection.group).count > 0) return scene.selection.group;
     auto most = GroupKind::tp;
     for (int k = 0; k < kGroupKindCount; ++k)
@@ -154,7 +154,7 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto kind = static_cast<GroupKind>(k);
         if (traffic(scene, kind).count <= 0) continue;
-        if (kind == speaking_axis(scene)) selected = static_cast<int>(kinds.size());
+        if (kind == shown_group(scene)) selected = static_cast<int>(kinds.size());
         kinds.push_back(kind);
         labels.push_back(axis_label(kind));
         w += ui.canvas().text_width(labels.back(), ui.small()) + 24;
@@ -168,7 +168,7 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
 }
 
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision) {
-    make(scene, state, speaking_axis(scene), revision);
+    make(scene, state, shown_group(scene), revision);
     const TrafficMatrix& m = state.matrix;
     Canvas& c = ui.canvas();
     const bool beside = room.w > room.h * 1.6f;  // words beside the square, else below it

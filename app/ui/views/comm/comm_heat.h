@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 struct CommHeatState {
     // Kept while the evaluation and the axis stand.
     std::uint64_t made_of = 0;
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     TrafficMatrix matrix;
     struct Run {  // cells of a row with the same bytes
         int row = 0, first = 0, count = 0;
@@ -23,7 +23,7 @@ struct CommHeatState {
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision);
 
 // The selection's axis where its collectives are listed under that name, else the one that sends most.
-[[nodiscard]] GroupKind speaking_axis(const Scene& scene);
+[[nodiscard]] GroupKind shown_group(const Scene& scene);
 // A row of segments, one per axis that speaks; a click selects the axis.
 void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene);
 

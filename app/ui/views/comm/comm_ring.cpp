@@ -20,7 +20,7 @@ constexpr double kTurn = 6.283185307179586;
 int operation_of(const Scene& scene) {
     const auto& ops = scene.evaluation.comm.operations;
     const int selected = scene.selection.operation;
-    const GroupKind axis = speaking_axis(scene);
+    const GroupKind axis = shown_group(scene);
     if (selected >= 0 && selected < static_cast<int>(ops.size()) && ops[selected].group == axis)
         return selected;
     int most = -1;
@@ -218,7 +218,7 @@ void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const Collecti
 void play(Ui& ui, CommRingState& state, std::int64_t steps) {
     if (state.playing) {
         state.at += std::clamp(ui.frame().time_s - state.played_at, 0.0, 0.1) / kStep_s;
-        ui.state().animating = true;
+        ui.state().wants_frame = true;
         if (state.at >= static_cast<double>(steps))
             state.at = static_cast<double>(steps), state.playing = false;
     }
@@ -231,7 +231,7 @@ void controls(Ui& ui, Rect row, CommRingState& state, std::int64_t steps) {
         if (!state.playing && done) state.at = 0;
         state.playing = !state.playing;
         state.played_at = ui.frame().time_s;
-        ui.state().animating = true;
+        ui.state().wants_frame = true;
     }
     row.cut_left(6);
     if (ui.button("comm.ring.step", row.cut_left(56), "step", 0, !done)) {
@@ -291,13 +291,13 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
     const CollectivePhase& phase = state.phases[now.phase];
     const bool beside = room.w > room.h * 1.3f;
     const bool slender = beside && room.w < 420;  // the controls over both
-    if (slender && !ui.state().still) {
+    if (slender && !ui.state().for_picture) {
         controls(ui, room.cut_top(26), state, steps);
         room.cut_top(6);
     }
     Rect words = beside ? room.cut_right(std::min(270.0f, room.w * 0.45f)) : room.cut_bottom(124);
     if (beside) room.cut_right(16);
-    if (!ui.state().still && !slender) controls(ui, words.cut_top(26), state, steps);
+    if (!ui.state().for_picture && !slender) controls(ui, words.cut_top(26), state, steps);
     if (!slender) words.cut_top(6);
     draw_words(ui, words, scene, op, state, now);
     const Members members = members_of(scene, op, phase);

@@ -17,8 +17,8 @@ void select_row(Scene& scene, MapViewState& state, int row);
 
 [[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id);
 // "fine", "costly", "off" as a mark, never by colour alone.
-void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
-[[nodiscard]] std::string spoken(const MapRow& row);  // "all-gather + reduce-scatter"
+void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);            // centred there
+[[nodiscard]] std::string collectives_text(const MapRow& row);  // "all-gather + reduce-scatter"
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state);

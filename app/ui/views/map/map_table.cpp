@@ -161,7 +161,7 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     std::string t = name_of_row(r, state.style) + ", " + std::string(w.name) + "\n" + std::string(w.why)
                     + "\n" + std::string(w.cost);
     if (r.calls > 0)
-        t += "\n" + spoken(r) + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
+        t += "\n" + collectives_text(r) + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
              + time_text(r.exposed_s) + " exposed";
     return t + "\nat most: " + r.bound;
 }
@@ -203,7 +203,7 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
     }
 }
 
-std::string spoken(const MapRow& row) {
+std::string collectives_text(const MapRow& row) {
     std::string text;
     for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
     return text;
@@ -290,7 +290,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                 two_lines(ui, cell, words_of(r.id).cuts, ui.small(on ? Tone::text : Tone::secondary));
                 break;
             case says:
-                pair_of_lines(ui, cell, r.collectives.empty() ? std::string(words_of(r.id).says) : spoken(r),
+                pair_of_lines(ui, cell,
+                              r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r),
                               ui.small(on ? Tone::text : Tone::secondary), r.often, ui.small());
                 break;
             case step: step_cell(ui, cell, r); break;

@@ -188,7 +188,7 @@ Table map_data(const Scene& scene, const MapViewState& state) {
     for (const MapRow& r : map_rows(scene.plan, scene.evaluation, state.style)) {
         const MapWords& w = words_of(r.id);
         t.rows.push_back({std::string(w.key), std::to_string(r.degree), r.setting, std::string(w.cuts),
-                          r.collectives.empty() ? std::string(w.says) : spoken(r), integer(r.calls),
+                          r.collectives.empty() ? std::string(w.says) : collectives_text(r), integer(r.calls),
                           integer(r.sent_bytes), significant(r.time_s), significant(r.exposed_s),
                           tier_label(scene.plan.cluster, r.tier), std::string(name_of(r.verdict)), r.reason,
                           std::string(w.reach)});

@@ -331,7 +331,7 @@ constexpr float kField = 96, kFieldGap = 16;
 // "go to rank": beside the words where both fit, else in the row above, else nowhere (a cell is clicked, and
 // the arrows walk). Returns what it keeps of the words' first line.
 float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewState& state) {
-    if (ui.state().still) return 0;
+    if (ui.state().for_picture) return 0;
     const MeshCaption text = caption_of(scene, state);
     const float words = ui.canvas().text_width(text.bold, ui.title()),
                 all = words + 6 + ui.canvas().text_width(text.plain, ui.style(13)),
@@ -355,7 +355,7 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
                      std::uint64_t revision) {
     state.field = state.cells = state.second_cells = {};
     constexpr float kSecond = 222;
-    const bool second = !ui.state().still && room.w > 640 && room.h > 200;
+    const bool second = !ui.state().for_picture && room.w > 640 && room.h > 200;
     const float switches = switch_width(ui, scene);
     Rect spare;  // where the field may stand, so that the words below have their line for themselves
     if (switches + (second ? kSecond : 0) > head_row.w && room.h > 120) {

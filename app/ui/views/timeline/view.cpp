@@ -203,7 +203,7 @@ void play(Ui& ui, double whole, TimelineViewState& s) {
         constexpr double kPlay_s = 12;  // a whole timeline takes this long
         if (s.cursor_s < 0 || s.cursor_s >= whole) s.cursor_s = 0;
         s.cursor_s += whole / kPlay_s * std::clamp(ui.frame().time_s - s.played_at, 0.0, 0.1);
-        ui.state().animating = true;
+        ui.state().wants_frame = true;
     }
     s.played_at = ui.frame().time_s;
 }
@@ -211,7 +211,8 @@ void play(Ui& ui, double whole, TimelineViewState& s) {
 // What is under the mouse, and what a click does: select the block, or set the cursor where there is none.
 void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool clicked, const TimeScale& scale,
                   Scene& scene, TimelineViewState& state) {
-    if (state.hovered != painter.hovered) ui.state().animating = true;  // the micro-batch lights in the next
+    if (state.hovered != painter.hovered)
+        ui.state().wants_frame = true;  // the micro-batch lights in the next
     state.hovered = painter.hovered;
     if (painter.hovered >= 0)
         ui.tooltip(op_tooltip(t, state.shown.costs, static_cast<std::size_t>(painter.hovered)));
@@ -307,21 +308,21 @@ TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene&
 void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, TimelineViewState& state,
                std::uint64_t revision) {
     const Evaluation& e = scene.evaluation;
-    const bool still = ui.state().still;
+    const bool for_picture = ui.state().for_picture;
     if (tall) {
-        if (!still) {
+        if (!for_picture) {
             Rect row = room.cut_top(28);
             row.h = 24;
             draw_controls(ui, row, scene, state, revision);
         }
         draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
-    } else if (!still && head_row.w <= 360 && room.h > 200) {
+    } else if (!for_picture && head_row.w <= 360 && room.h > 200) {
         Rect row = room.cut_top(28);
         row.h = 24;
         draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
         row.cut_left(8);
         draw_critical_switch(ui, row.cut_left(94), state);
-    } else if (head_row.w > 360 && !still) {
+    } else if (head_row.w > 360 && !for_picture) {
         draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
         head_row.cut_right(4);
         draw_critical_switch(ui, head_row.cut_right(94), state);
@@ -424,7 +425,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);
     timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);
-    if (state.cursor_s != cursor_before) ui.state().animating = true;  // the mesh answers in the next frame
+    if (state.cursor_s != cursor_before) ui.state().wants_frame = true;  // the mesh answers in the next frame
 }
 
 Table timeline_data(const Scene& scene, int part) {

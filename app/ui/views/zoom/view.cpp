@@ -67,7 +67,7 @@ void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
     if (t >= 1)
         s.camera = s.to, s.begun_s = -1;
     else
-        ui.state().animating = true;
+        ui.state().wants_frame = true;
 }
 
 // The deepest box that one is inside of: what the breadcrumbs say after the wheel or a drag.
@@ -239,7 +239,7 @@ void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor
     s.from = s.camera;
     s.to = fitting(room, box_of(s.nest, s.path));
     s.begun_s = ui.frame().time_s;
-    ui.state().animating = true;
+    ui.state().wants_frame = true;
 }
 
 std::int64_t first_to_enter(const NestChildren& children) {
@@ -249,7 +249,7 @@ std::int64_t first_to_enter(const NestChildren& children) {
 }
 
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision) {
-    if (ui.state().still) head_row = {};  // its controls serve a hand
+    if (ui.state().for_picture) head_row = {};  // its controls serve a hand
     Canvas& c = ui.canvas();
     if (scene.evaluation.mesh.world <= 0) {
         c.text_in(room, "This layout has no mesh: see the problems.", ui.small(), Align::center);
@@ -280,7 +280,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         if (wanted != now) {
             scene.selection.show_mesh(wanted == 1);
             ui.state().focus = ui.id("zoom.canvas");  // where the keys go on
-            ui.state().animating = true;
+            ui.state().wants_frame = true;
         }
     }
     const Hit hit = ui.area("zoom.canvas", room);
@@ -328,7 +328,7 @@ Table zoom_data(const Scene& scene, const ZoomViewState& state) {
             {std::string(name_of(l.kind)), axis_label(l.group), std::to_string(l.count),
              std::to_string(boxes), std::to_string(l.gpus), std::to_string(l.stride),
              k < state.path.size() ? std::to_string(state.path[k]) : "",
-             caption_of(scene.plan, scene.evaluation, speaking(scene.evaluation, l.group)).text});
+             caption_of(scene.plan, scene.evaluation, group_listed_under(scene.evaluation, l.group)).text});
     }
     const NestPath path = legal_path(nest, state.path);
     if (nest.mesh.world <= 0 || path.size() < nest.levels.size()) return t;
