@@ -21,7 +21,7 @@ Cluster cluster_with(const std::string& gpu, const Presets& presets) {
     const Gpu wanted = presets.gpu(gpu);
     for (const Presets::Entry& entry : presets.list(PresetKind::cluster))
         if (entry.broken.empty())
-            if (const Cluster c = presets.cluster(entry.id); c.gpu == wanted) return c;
+            if (Cluster c = presets.cluster(entry.id); c.gpu == wanted) return c;
     throw Error(ErrorKind::invalid, "", "", "no preset of a cluster has the GPU \"" + gpu + "\"");
 }
 

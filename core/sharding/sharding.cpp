@@ -2,8 +2,6 @@
 
 #include "core/sharding/sharding_rules.h"
 
-#include <utility>
-
 namespace pentamesh {
 
 std::string_view name_of(TensorState state) {
@@ -151,8 +149,8 @@ void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Mome
     }
     const Placer place(plan, mesh, state, moment);
     visit_tensors(plan.model, place.types(), [&](const Tensor& t) {
-        Placement p = place(t);
-        if (p.layers > 0) out.push_back(std::move(p));
+        const Placement p = place(t);
+        if (p.layers > 0) out.push_back(p);
     });
 }
 
