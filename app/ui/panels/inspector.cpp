@@ -179,12 +179,16 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
         text.cut_top(used);
         room.cut_top(used);
         if (!p.fix.empty()) {
-            std::string label = words_of(p.fix);
-            while (label.size() > 4 && c.text_width(label, ui.style(12)) > text.w)
-                label.resize(label.size() - 4), label += "…";
+            const std::string words = words_of(p.fix);
+            std::string label = words;
+            for (std::size_t end = words.size(); end > 1 && c.text_width(label, ui.style(12)) > text.w;) {
+                do --end;
+                while (end > 1 && (words[end] & 0xC0) == 0x80);  // whole letters of UTF-8
+                label = words.substr(0, end) + "…";
+            }
             if (ui.link("problem.fix", text.min(), label, i)) {
                 try {
-                    edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), label, ""};
+                    edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
                 } catch (const Error& e) {
                     scene.next_hover.message = e.what();
                 }
