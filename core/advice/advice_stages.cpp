@@ -9,17 +9,6 @@ namespace {
 constexpr double kLargeUnevenness = 0.05;
 constexpr int kMostMoves = 32;  // layers that go from one stage to another, one after the other
 
-// What a device computes and says for one micro-batch, embedding, head and prediction layers included.
-double work_of_device(const Evaluation& e, const ScheduleShape& shape, int device) {
-    const int chunks = chunks_of(shape);
-    double work = 0;
-    for (int c = 0; c < chunks; ++c) {
-        const ChunkCost& k = e.costs.chunk[static_cast<std::size_t>(device * chunks + c)];
-        work += k.forward + k.input_grad + k.weight_grad;
-    }
-    return work;
-}
-
 // Of the chunks of a device the one with the most layers, or the fewest; in model order.
 std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const ScheduleShape& shape, int device,
                             bool most) {
@@ -35,11 +24,12 @@ std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const Sched
 // long as the one that gave it. Of equally short ones the latest: it keeps the fewest micro-batches in
 // flight.
 void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t> layers, Fastest& fastest) {
+    const int chunks = chunks_of(shape);
     for (int moves = 0; moves < kMostMoves; ++moves) {
         int longest = 0, shortest = 0;
         double most = 0, least = 0;
         for (int d = 0; d < shape.devices; ++d) {
-            const double work = work_of_device(a.trial, shape, d);
+            const double work = device_busy(a.trial.costs, d, chunks);
             if (d == 0 || work > most * (1 + 1e-9)) longest = d, most = work;
             if (d == 0 || work <= least * (1 + 1e-9)) shortest = d, least = work;
         }
@@ -49,7 +39,7 @@ void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t
         --giver, ++taker;
         fastest.consider([&](Plan& q) { q.layout.stage_layers = layers; });
         if (!a.trial.valid || !a.trial.step) return;
-        if (work_of_device(a.trial, shape, shortest) >= most * (1 - 1e-9)) return;
+        if (device_busy(a.trial.costs, shortest, chunks) >= most * (1 - 1e-9)) return;
     }
 }
 

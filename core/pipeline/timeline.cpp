@@ -206,6 +206,12 @@ void replay(const TimelineCosts& costs, Timeline& t) {
 
 }  // namespace
 
+double device_busy(const TimelineCosts& costs, int device, int chunks) {
+    double busy = 0;
+    for (int c = 0; c < chunks; ++c) busy += costs.chunk[device * chunks + c].total();
+    return busy;
+}
+
 TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, double w, double send,
                             double pair) {
     TimelineCosts costs;

@@ -12,6 +12,7 @@ namespace pentamesh {
 // Costs of one micro-batch on a chunk, seconds (or any one unit).
 struct ChunkCost {
     double forward = 0, input_grad = 0, weight_grad = 0;  // F, I, W; B = I + W
+    [[nodiscard]] double total() const { return forward + input_grad + weight_grad; }
     bool operator==(const ChunkCost&) const = default;
 };
 
@@ -23,6 +24,8 @@ struct TimelineCosts {
     void clear();
     bool operator==(const TimelineCosts&) const = default;
 };
+// What a device of that many chunks is busy with one micro-batch.
+[[nodiscard]] double device_busy(const TimelineCosts& costs, int device, int chunks);
 // Uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair`: cost of an FB, 0: F + I + W.
 [[nodiscard]] TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, double w,
                                           double send, double pair = 0);

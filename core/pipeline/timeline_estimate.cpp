@@ -29,9 +29,6 @@ ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
     }
     return own;
 }
-double total(const ChunkCost& k) {
-    return k.forward + k.input_grad + k.weight_grad;
-}
 
 }  // namespace
 
@@ -45,17 +42,17 @@ double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs)
         sum.forward += own.forward;
         sum.input_grad += own.input_grad;
         sum.weight_grad += own.weight_grad;
-        if (total(own) > total(slowest)) slowest = own;
+        if (own.total() > slowest.total()) slowest = own;
     }
     // dualpipe runs half of the micro-batches on each of its two whole stages.
     const double share = static_cast<double>(cost_divisor(shape)) / chunks;
-    const double pace = share * total(slowest), factor = costs.pair_factor;
+    const double pace = share * slowest.total(), factor = costs.pair_factor;
     const int m = shape.microbatches;
     if (p == 1) return m * pace - overlap_gain(shape, pace, 0, factor);
     const double rest = share / (p - 1);  // of the other devices, one on average
     const double f = rest * (sum.forward - slowest.forward), i = rest * (sum.input_grad - slowest.input_grad),
                  w = rest * (sum.weight_grad - slowest.weight_grad);
-    const double mean = share * total(sum) / p, others = f + i + w;
+    const double mean = share * sum.total() / p, others = f + i + w;
     ScheduleShape settling = shape;
     settling.microbatches = settling_microbatches(shape);
     return std::max(

@@ -182,15 +182,6 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     }
 }
 
-double device_busy(const TimelineCosts& costs, int device, int chunks) {
-    double busy = 0;
-    for (int c = 0; c < chunks; ++c) {
-        const ChunkCost& k = costs.chunk[device * chunks + c];
-        busy += k.forward + k.input_grad + k.weight_grad;
-    }
-    return busy;
-}
-
 // The device with most to do for a micro-batch; the first of equals.
 int longest_device(const TimelineCosts& costs, const Stages& stages) {
     int longest = 0;
