@@ -56,10 +56,11 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     else
         out.timeline.clear();
     find_in_flight(shape, out.timeline, out.in_flight);
-    compute_memory(plan, out.mesh, out.comm.stages, out.in_flight, out.memory);
+    compute_memory(plan, out.mesh, out.comm.stages, out.comm.types, out.comm.held, out.in_flight, out.memory);
     const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
     Step& step = out.step.emplace();
     if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, out.comm, step)) out.step.reset();
+    sum_axes(out.comm);
 }
 
 Evaluation evaluate(const Plan& plan, const EvaluateOptions& options) {

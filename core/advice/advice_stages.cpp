@@ -50,7 +50,7 @@ void advise_stages(Advice& a) {
     const double share = s.uneven_s / s.time_s;
     if (a.plan.layout.pp == 1 || share <= kLargeUnevenness) return;
     const int stage = a.now.step ? a.now.comm.busiest_device : a.base.comm.busiest_device;
-    const StageContents contents = contents_of(a.plan.model, a.base.comm.stages, stage);
+    const StageContents& contents = a.base.comm.stages.contents(stage);
     Problem& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
     p.message = sentence("Stage ", stage, " computes ", time_text(s.uneven_s), " a step (",
                          percent_text(share), ") longer than the average of ", a.base.comm.stages.devices,

@@ -35,8 +35,8 @@ LayerMask present_types(const Model& m, const LayerTypes& types) {
 }  // namespace
 
 CommRows::CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
-    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)),
-      types_(layer_types(plan.model)), present_(present_types(plan.model, types_)) {}
+    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)), types_(out.types),
+      present_(present_types(plan.model, types_)) {}
 
 void CommRows::list() {
     const Layout& l = plan_.layout;
@@ -177,12 +177,12 @@ void CommRows::pipeline() {
 void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
     out.clear();
     if (mesh.world == 0) return;
-    lay_stages(plan, shape_of(plan, microbatches_of(plan)), out.stages);
-    out.held = held_numbers(plan.model, degrees_of(plan, mesh));
+    out.types = layer_types(plan.model);
+    lay_stages(plan, out.types, shape_of(plan, microbatches_of(plan)), out.stages);
+    out.held = held_numbers(plan.model, out.types, degrees_of(plan, mesh));
     find_busiest(plan, out);
     CommRows(plan, mesh, summary, out).list();
     out.sync_points_per_microbatch = sync_points(plan, out);
-    sum_axes(out);
 }
 
 }  // namespace pentamesh

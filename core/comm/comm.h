@@ -89,6 +89,7 @@ struct Comm {
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
+    LayerTypes types;
     HeldNumbers held;
     // Numbers whose gradients are reduced: of the device that holds most of them, dense and experts apart.
     StageNumbers reduced;
@@ -102,8 +103,10 @@ struct Comm {
 // For whom the layers wait at those points, from the rows: "tensor and expert peers". Empty: for nobody.
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
-// Volumes; times are filled by step.h. `summary` by GroupKind. Reuses out's capacity.
+// Volumes; times are filled by step.h, by_axis by sum_axes. `summary` by GroupKind. Reuses out's capacity.
 void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+// by_axis from the rows, their times included.
+void sum_axes(Comm& comm);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);

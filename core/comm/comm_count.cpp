@@ -14,7 +14,7 @@ ChunkLayers layers_of(const Stages& stages, int device) {
     ChunkLayers sum;
     sum.types.resize(stages.types), sum.again.resize(stages.types);
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
+        const ChunkLayers& k = stages.chunk(device, c);
         sum.dense += k.dense, sum.moe += k.moe;
         for (int t = 0; t < stages.types; ++t) sum.types[t] += k.types[t], sum.again[t] += k.again[t];
         sum.first |= k.first, sum.last |= k.last;
@@ -48,6 +48,7 @@ void Comm::clear() {
     busiest_device = 0;
     busiest = {};
     stages.clear();
+    types = {};
     held = {};
     reduced = {};
     embedding_copies = 0;
@@ -77,21 +78,20 @@ void find_busiest(const Plan& plan, Comm& out) {
             out.embedding_copies += copies;
             continue;
         }
-        const StageContents contents = contents_of(m, out.stages, d);
+        const StageContents& contents = out.stages.contents(d);
         copies = copies_embedding(m, contents) ? 1 : 0;
         out.embedding_copies += copies;
         const StageNumbers held = numbers_of(m, h, contents);
         if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
-        const ChunkLayers sum = layers_of(out.stages, d);
         double work = 0;
         for (int t = 0; t < h.layer.size(); ++t)
-            work += sum.types[t] * (h.of(t).dense.all() + h.of(t).experts.all() * used);
+            work += contents.with_mtp(t, h.mtp_type) * (h.of(t).dense.all() + h.of(t).experts.all() * used);
         if (work <= most) continue;
         most = work;
         out.busiest_device = d;
-        out.busiest = sum;
     }
+    out.busiest = layers_of(out.stages, out.busiest_device);
 }
 
 void count_row(const Comm& comm, double runs, Operation& o) {
@@ -112,7 +112,7 @@ void count_row(const Comm& comm, double runs, Operation& o) {
 }
 
 double sync_points(const Plan& plan, const Comm& comm) {
-    const LayerTypes types = layer_types(plan.model);
+    const LayerTypes& types = comm.types;
     const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);
     const PerType<double> share =
         plan.training.recompute.any() ? shares_again(comm.stages) : PerType<double>(types.size());
@@ -135,7 +135,6 @@ void count_calls(const Plan& plan, int device, Comm& comm) {
     const double runs = runs_per_step(plan);
     for (Operation& o : comm.operations)
         if (o.unit != Unit::boundary && o.unit != Unit::step) count_row(comm, runs, o);
-    sum_axes(comm);
 }
 
 void sum_axes(Comm& comm) {

@@ -5,11 +5,9 @@
 
 namespace pentamesh {
 
-// Counts every row for this device instead: counts, bytes and `on_other_stage`, and the sums by axis. The
-// times of rows are the caller's.
+// Counts every row for this device instead: counts, bytes and `on_other_stage`. The times of rows are the
+// caller's.
 void count_calls(const Plan& plan, int device, Comm& comm);
-// by_axis from the rows, times included.
-void sum_axes(Comm& comm);
 // by_axis again, by the slowest tier that each operation crosses.
 [[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
 

@@ -136,7 +136,7 @@ class CommRows {
     const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
-    LayerTypes types_;
+    const LayerTypes& types_;
     LayerMask present_;
     LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
 };

@@ -98,21 +98,22 @@ void Memory::clear() {
     hbm = 0;
 }
 
-void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
-                    const std::vector<double>& in_flight, Memory& out) {
+namespace {
+
+void fill_stages(const Plan& plan, const MemoryCosts& costs, const Stages& stages,
+                 const std::vector<double>& in_flight, Memory& out) {
     out.hbm = plan.cluster.gpu.hbm_bytes;
     out.peak_stage = 0;
-    if (stages.chunk.empty() || in_flight.size() != static_cast<std::size_t>(degrees.pp))
+    if (stages.empty() || in_flight.size() != static_cast<std::size_t>(costs.degrees.pp))
         return out.stage.clear();
 
-    const MemoryCosts costs = memory_costs(plan, degrees);
     out.stage.resize(in_flight.size());
     StageMemory fixed;  // whatever is in flight
     double kept = 0, most = 0;
     for (std::size_t d = 0; d < in_flight.size(); ++d) {
         StageMemory& s = out.stage[d];
         if (!repeats_previous(stages, static_cast<int>(d))) {
-            const StageContents own = contents_of(plan.model, stages, static_cast<int>(d));
+            const StageContents& own = stages.contents(static_cast<int>(d));
             fixed = {};
             fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
             fixed.types = own.types, fixed.again = own.again, fixed.skipped = own.skipped;
@@ -130,15 +131,22 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stag
     }
 }
 
-void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages,
+}  // namespace
+
+void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
                     const std::vector<double>& in_flight, Memory& out) {
-    compute_memory(plan, degrees_of(plan, mesh), stages, in_flight, out);
+    fill_stages(plan, memory_costs(plan, degrees), stages, in_flight, out);
+}
+
+void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
+                    const HeldNumbers& held, const std::vector<double>& in_flight, Memory& out) {
+    fill_stages(plan, memory_costs(plan, degrees_of(plan, mesh), types, held), stages, in_flight, out);
 }
 
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {
     Stages stages;
     lay_stages(plan, shape_of(plan, 1), stages);
-    compute_memory(plan, mesh, stages, in_flight, out);
+    compute_memory(plan, degrees_of(plan, mesh), stages, in_flight, out);
 }
 
 std::string_view name_of(MemoryCategory category) {

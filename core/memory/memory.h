@@ -4,7 +4,7 @@
 #include "core/base/explain.h"
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
-#include "core/pipeline/stages.h"
+#include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -53,9 +53,9 @@ struct Memory {
 
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
 // `in_flight`: peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's capacity.
-// `stages`: those of the plan, laid out anew where they are left out.
-void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages,
-                    const std::vector<double>& in_flight, Memory& out);
+// What is known of the plan already, `stages` and `held` (held_numbers), is worked out anew where left out.
+void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
+                    const HeldNumbers& held, const std::vector<double>& in_flight, Memory& out);
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
 
 enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };

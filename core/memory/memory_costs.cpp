@@ -69,10 +69,16 @@ StateShards shards_of(const Plan& plan, const Degrees& degrees) {
 }
 
 MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
+    const LayerTypes types = layer_types(plan.model);
+    return memory_costs(plan, degrees, types, held_numbers(plan.model, types, degrees));
+}
+
+MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
+                         const HeldNumbers& held) {
     MemoryCosts c;
     c.degrees = degrees;
-    c.types = layer_types(plan.model);
-    c.held = held_numbers(plan.model, c.types, degrees);
+    c.types = types;
+    c.held = held;
     c.parameter = parameter_bytes(plan.training);
     c.gradient = gradient_bytes(plan.training);
     c.optimizer = optimizer_bytes(plan.training);

@@ -29,6 +29,9 @@ struct MemoryCosts {
     }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
+// `held`: held_numbers of that model and those degrees.
+[[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
+                                       const HeldNumbers& held);
 
 [[nodiscard]] StageContents contents_of(const StageMemory& stage);
 

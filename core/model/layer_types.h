@@ -36,6 +36,7 @@ struct LayerTypes {
     // experts where the model has any and `mtp_dense` does not say otherwise.
     int mtp = 0;
     bool complete = true;  // false: a pattern of more kinds than can be held; those beyond are left out
+    bool operator==(const LayerTypes&) const = default;
 
     [[nodiscard]] int size() const { return type.size(); }
     [[nodiscard]] const LayerType& operator[](int t) const { return type[t]; }

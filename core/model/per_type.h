@@ -18,8 +18,10 @@ class PerType {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
   public:
-    PerType() {}  // NOLINT(modernize-use-equals-default): a union's own would be deleted
-    explicit PerType(int size) { resize(size); }
+    PerType() {
+        if constexpr (kSmall) std::memset(static_cast<void*>(all_.data()), 0, kFew);
+    }
+    explicit PerType(int size) : PerType() { resize(size); }
     PerType(const PerType& o) { copy(o); }
     PerType& operator=(const PerType& o) {
         if (this != &o) copy(o);
@@ -61,10 +63,13 @@ class PerType {
     }
 
   private:
+    static constexpr std::size_t kFew = 16;  // bytes, copied whatever they hold
+    static constexpr bool kSmall = sizeof(T) <= 4;
+
     void copy(const PerType& o) {
         size_ = o.size_;
-        if constexpr (sizeof(T) * kMostLayerTypes <= 128)  // all of them, in fewer instructions
-            std::memcpy(static_cast<void*>(all_.data()), o.all_.data(), sizeof(all_));
+        if (kSmall && sizeof(T) * static_cast<std::size_t>(size_) <= kFew)  // one register
+            std::memcpy(static_cast<void*>(all_.data()), o.all_.data(), kFew);
         else
             std::uninitialized_copy_n(o.all_.data(), static_cast<std::size_t>(size_), all_.data());
     }

@@ -31,13 +31,11 @@ std::string layers_text(const ScheduleShape& shape, const Stages& stages, int de
 }
 
 std::string ends_text(const Stages& stages, int device) {
-    bool first = false, last = false;
-    for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
-        first = first || k.first;
-        last = last || k.last;
-    }
-    return first && last ? "embedding, head" : first ? "embedding" : last ? "head" : "";
+    const StageContents& own = stages.contents(device);
+    return own.embedding && own.head ? "embedding, head"
+           : own.embedding           ? "embedding"
+           : own.head                ? "head"
+                                     : "";
 }
 
 }  // namespace

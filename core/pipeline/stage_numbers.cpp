@@ -11,7 +11,7 @@ StageNumbers numbers_of(const Model& model, const HeldNumbers& held, const Stage
     StageNumbers n;
     const auto mtp = static_cast<double>(contents.mtp_layers);
     for (int t = 0; t < held.layer.size(); ++t) {
-        const double layers = contents.types[t] + (t == held.mtp_type ? mtp : 0);
+        const double layers = contents.with_mtp(t, held.mtp_type);
         n.dense.add(held.of(t).dense, layers);
         n.experts.add(held.of(t).experts, layers);
     }

@@ -82,106 +82,140 @@ ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches) {
 void Stages::clear() {
     devices = chunks = 1;
     types = 0, mtp_type = 0;
-    chunk.clear();
-    repeats.clear();
+    chunk_kinds.clear();
+    chunk_kind.clear();
+    device_kinds.clear();
+    device_kind.clear();
     first_layer.clear();
 }
 
+namespace {
+
+// Lays one chunk after the other. Most hold as many layers, all of one type: they are one kind.
+class Chunks {
+  public:
+    Chunks(const Plan& plan, const LayerTypes& types, Stages& out)
+        : plan_(plan), types_(types), out_(out), moe_types_(types.moe()),
+          virtual_stages_(static_cast<int>(out.first_layer.size()) - 1),
+          mtp_stage_(std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages_ - 1), 0,
+                                              virtual_stages_ - 1)),
+          alike_from_(first_alike(plan.model)) {}
+
+    std::uint32_t kind_of(int stage) {
+        const std::int64_t begin = out_.first_layer[stage], end = out_.first_layer[stage + 1];
+        const bool between = stage != 0 && stage != virtual_stages_ - 1 && stage != mtp_stage_;
+        const bool alike = between && begin >= alike_from_;
+        if (alike && end - begin == usual_layers_) return usual_;
+        const auto kind = static_cast<std::uint32_t>(out_.chunk_kinds.size());
+        lay(stage, begin, end, out_.chunk_kinds.emplace_back());
+        if (alike) usual_layers_ = end - begin, usual_ = kind;
+        // A repeating pattern gives the same chunk as one not long before.
+        constexpr std::uint32_t kLookBack = 4;
+        for (std::uint32_t k = kind - std::min(kind, kLookBack); k < kind; ++k)
+            if (out_.chunk_kinds[k] == out_.chunk_kinds[kind]) {
+                out_.chunk_kinds.pop_back();
+                return alike ? usual_ = k : k;
+            }
+        return kind;
+    }
+
+  private:
+    void lay(int stage, std::int64_t begin, std::int64_t end, ChunkLayers& k) const {
+        k.types = count_layers(plan_.model, types_, begin, end);
+        k.first = stage == 0;
+        k.last = stage == virtual_stages_ - 1;
+        find_again(plan_, types_, begin, end, k);
+        if (stage == mtp_stage_) add_mtp(plan_, types_, k);
+        k.moe = sum_of(k.types, moe_types_);
+        k.dense = sum_of(k.types, types_.all() & ~moe_types_);
+    }
+
+    const Plan& plan_;
+    const LayerTypes& types_;
+    Stages& out_;
+    const LayerMask moe_types_;
+    const int virtual_stages_;
+    const std::int64_t mtp_stage_, alike_from_;
+    std::int64_t usual_layers_ = -1;  // of the kind that most are
+    std::uint32_t usual_ = 0;
+};
+
+// Calls use(kind, n) for each run of n chunks of a kind.
+template <typename F>
+void each_run(const std::uint32_t* begin, const std::uint32_t* end, F&& use) {
+    while (begin != end) {
+        const std::uint32_t* next = begin + 1;
+        while (next != end && *next == *begin) ++next;
+        use(*begin, static_cast<std::uint32_t>(next - begin));
+        begin = next;
+    }
+}
+
+StageContents add_up(const Model& model, const Stages& stages, int device) {
+    StageContents s;
+    s.types.resize(stages.types), s.again.resize(stages.types);
+    const std::uint32_t* const own = stages.chunk_kind.data() + std::ptrdiff_t{device} * stages.chunks;
+    each_run(own, own + stages.chunks, [&](std::uint32_t kind, std::uint32_t n) {
+        const ChunkLayers& k = stages.chunk_kinds[kind];
+        const auto mtp = static_cast<std::int64_t>(k.mtp);
+        s.skipped += n * static_cast<std::int64_t>(k.skipped);
+        s.layers += n * (static_cast<std::int64_t>(k.layers()) - mtp);
+        s.moe_layers += n * (static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp));
+        s.mtp_layers += n * mtp;
+        for (int t = 0; t < stages.types; ++t) s.types[t] += n * k.types[t], s.again[t] += n * k.again[t];
+        s.types[stages.mtp_type] -= n * static_cast<std::uint32_t>(mtp);
+        s.again[stages.mtp_type] -= n * static_cast<std::uint32_t>(k.mtp_again);
+        s.embedding |= k.first;
+        s.head |= k.last;
+    });
+    return s;
+}
+
+// Whether a device has the chunks of the one before it, whose kinds stand before `own`.
+bool as_before(const std::uint32_t* own, int chunks) {
+    for (int c = 0; c < chunks; ++c)  // mostly one: less than a call of std::equal
+        if (own[c] != own[c - chunks]) return false;
+    return true;
+}
+
+}  // namespace
+
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
-    const Model& m = plan.model;
+    lay_stages(plan, layer_types(plan.model), shape, out);
+}
+
+void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out) {
     layers_of_chunks(plan, out.first_layer);
     if (out.first_layer.empty()) return out.clear();
     // Running sum, from the layers of each virtual stage to the first of each.
     std::int64_t sum = 0;
     for (std::int64_t& layers : out.first_layer) sum = saturating_sum(sum, std::exchange(layers, sum));
     out.first_layer.push_back(sum);
+    out.types = types.size(), out.mtp_type = types.mtp;
     out.devices = shape.devices;
     out.chunks = chunks_of(shape);
-    const int virtual_stages = static_cast<int>(out.first_layer.size()) - 1;
-    out.chunk.resize(static_cast<std::size_t>(out.devices * out.chunks));
-    const std::int64_t* const first_layer = out.first_layer.data();
-    ChunkLayers* k = out.chunk.data();
-    const LayerTypes types = layer_types(m);
-    out.types = types.size(), out.mtp_type = types.mtp;
-    out.repeats.assign(static_cast<std::size_t>(out.devices), false);
-    const LayerMask moe_types = types.moe();
-    const std::int64_t mtp_stage =
-        std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages - 1), 0, virtual_stages - 1);
-    // Most chunks hold as many layers, all of one type: they are laid once and copied.
-    const std::int64_t alike_from = first_alike(m);
-    const ChunkLayers* usual = nullptr;
-    std::int64_t usual_layers = 0;
-    int usual_before = 0;  // chunks of the device before that are copies of it
-    for (int d = 0; d < out.devices; ++d) {
-        int usual_here = 0;
-        for (int c = 0; c < out.chunks; ++c, ++k) {
-            const int stage = stage_of(shape, d, c);
-            const std::int64_t begin = first_layer[stage], end = first_layer[stage + 1];
-            const bool between = stage != 0 && stage != virtual_stages - 1 && stage != mtp_stage;
-            const bool alike = between && begin >= alike_from;
-            if (alike && usual && end - begin == usual_layers) {
-                *k = *usual;
-                ++usual_here;
-                continue;
-            }
-            *k = {};
-            k->types = count_layers(m, types, begin, end);
-            k->first = stage == 0;
-            k->last = stage == virtual_stages - 1;
-            find_again(plan, types, begin, end, *k);
-            if (stage == mtp_stage) add_mtp(plan, types, *k);
-            k->moe = sum_of(k->types, moe_types);
-            k->dense = sum_of(k->types, types.all() & ~moe_types);
-            if (alike && !usual) usual = k, usual_layers = end - begin, ++usual_here;
-        }
-        const bool copied = usual_here == out.chunks && usual_before == out.chunks;
-        const ChunkLayers* const end = k;
-        if (d > 0)
-            out.repeats[d] =
-                copied || std::equal(end - out.chunks, end, end - std::ptrdiff_t{2} * out.chunks);
-        usual_before = usual_here;
+    out.chunk_kinds.clear();
+    out.device_kinds.clear();
+    out.chunk_kind.resize(static_cast<std::size_t>(out.devices * out.chunks));
+    out.device_kind.resize(static_cast<std::size_t>(out.devices));
+    Chunks chunks(plan, types, out);
+    std::uint32_t* own = out.chunk_kind.data();
+    for (int d = 0; d < out.devices; ++d, own += out.chunks) {
+        for (int c = 0; c < out.chunks; ++c) own[c] = chunks.kind_of(stage_of(shape, d, c));
+        if (d == 0 || !as_before(own, out.chunks)) out.device_kinds.push_back(add_up(plan.model, out, d));
+        out.device_kind[d] = static_cast<std::uint32_t>(out.device_kinds.size()) - 1;
     }
 }
-
-namespace {
-// Prediction layers among them.
-void add_types(const Stages& stages, int device, LayerCounts& types, LayerCounts& again) {
-    types.assign(stages.types), again.assign(stages.types);
-    for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
-        for (int t = 0; t < stages.types; ++t) types[t] += k.types[t], again[t] += k.again[t];
-    }
-}
-}  // namespace
 
 PerType<double> shares_again(const Stages& stages) {
     PerType<double> all(stages.types), again(stages.types);
-    LayerCounts own, own_again;
-    for (int d = 0; d < stages.devices; ++d) {
-        if (!repeats_previous(stages, d)) add_types(stages, d, own, own_again);
-        for (int t = 0; t < stages.types; ++t) all[t] += own[t], again[t] += own_again[t];
-    }
+    const std::uint32_t* const kinds = stages.chunk_kind.data();
+    each_run(kinds, kinds + stages.chunk_kind.size(), [&](std::uint32_t kind, double n) {
+        const ChunkLayers& k = stages.chunk_kinds[kind];
+        for (int t = 0; t < stages.types; ++t) all[t] += n * k.types[t], again[t] += n * k.again[t];
+    });
     for (int t = 0; t < stages.types; ++t) again[t] = all[t] > 0 ? again[t] / all[t] : 0;
     return again;
-}
-
-StageContents contents_of(const Model& model, const Stages& stages, int device) {
-    StageContents s;
-    s.types.resize(stages.types), s.again.resize(stages.types);
-    for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk[device * stages.chunks + c];
-        const auto mtp = static_cast<std::int64_t>(k.mtp);
-        s.skipped += static_cast<std::int64_t>(k.skipped);
-        s.layers += static_cast<std::int64_t>(k.layers()) - mtp;
-        s.moe_layers += static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp);
-        s.mtp_layers += mtp;
-        for (int t = 0; t < stages.types; ++t) s.types[t] += k.types[t], s.again[t] += k.again[t];
-        s.types[stages.mtp_type] -= static_cast<std::uint32_t>(mtp);
-        s.again[stages.mtp_type] -= static_cast<std::uint32_t>(k.mtp_again);
-        s.embedding |= k.first;
-        s.head |= k.last;
-    }
-    return s;
 }
 
 }  // namespace pentamesh

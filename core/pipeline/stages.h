@@ -26,12 +26,39 @@ struct ChunkLayers {
     bool operator==(const ChunkLayers&) const = default;
 };
 
+// What one device holds, all of its chunks together. `layers` leaves the multi-token-prediction layers out;
+// `moe_layers` of them are MoE layers.
+struct StageContents {
+    std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
+    LayerCounts types, again;  // of `layers`, as in ChunkLayers
+    std::int64_t skipped = 0;
+    bool embedding = false, head = false;
+    // Layers of a type, the prediction layers among them.
+    [[nodiscard]] double with_mtp(int type, int mtp_type) const {
+        return types[type] + (type == mtp_type ? static_cast<double>(mtp_layers) : 0);
+    }
+    bool operator==(const StageContents&) const = default;
+};
+
+// Most chunks are alike, and most devices: what differs is kept once, and named by its place. What is alike
+// may stand twice.
 struct Stages {
     int devices = 1, chunks = 1;
-    std::vector<ChunkLayers> chunk;         // [device * chunks + c]
-    std::vector<std::int64_t> first_layer;  // of each virtual stage in model order, and the end of the last
-    std::vector<bool> repeats;              // by device: it runs the same as the one before it
-    int types = 0, mtp_type = 0;            // LayerTypes::size() and mtp
+    std::vector<ChunkLayers> chunk_kinds;
+    std::vector<std::uint32_t> chunk_kind;  // [device * chunks + c], a place in chunk_kinds
+    std::vector<StageContents> device_kinds;
+    std::vector<std::uint32_t> device_kind;  // by device; devices of one kind have the same chunks in order
+    std::vector<std::int64_t> first_layer;   // of each virtual stage in model order, and the end of the last
+    int types = 0, mtp_type = 0;             // LayerTypes::size() and mtp
+
+    [[nodiscard]] bool empty() const { return chunk_kind.empty(); }
+    [[nodiscard]] std::uint32_t kind_of(int device, int c) const { return chunk_kind[device * chunks + c]; }
+    [[nodiscard]] const ChunkLayers& chunk(int device, int c) const {
+        return chunk_kinds[kind_of(device, c)];
+    }
+    [[nodiscard]] const StageContents& contents(int device) const {
+        return device_kinds[device_kind[device]];
+    }
     void clear();
     bool operator==(const Stages&) const = default;
 };
@@ -43,28 +70,19 @@ struct Stages {
 // possible with the first and last chunk taking the fewer. Empty beyond kMostChunks. Reuses out's capacity.
 void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 
-// Reuses out's capacity.
+// Reuses out's capacity. `types`: those of the plan's model.
+void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out);
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
 // Whether a device runs the same as the one before it: most do, and cost the same.
 [[nodiscard]] inline bool repeats_previous(const Stages& stages, int device) {
-    return stages.repeats[device];
+    return device > 0 && stages.device_kind[device] == stages.device_kind[device - 1];
 }
 
 // Of each type the share of its layers that run again in the backward. A stage of which there are two copies
 // counts once.
 [[nodiscard]] PerType<double> shares_again(const Stages& stages);
 
-// What one device holds, all of its chunks together. `layers` leaves the multi-token-prediction layers out;
-// `moe_layers` of them are MoE layers.
-struct StageContents {
-    std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    LayerCounts types, again;  // of `layers`, as in ChunkLayers
-    std::int64_t skipped = 0;
-    bool embedding = false, head = false;
-    bool operator==(const StageContents&) const = default;
-};
-[[nodiscard]] StageContents contents_of(const Model& model, const Stages& stages, int device);
 // How many of the multi-token-prediction layers are MoE.
 [[nodiscard]] inline std::int64_t moe_of_mtp(const Model& model, std::int64_t mtp_layers) {
     return model.moe && !model.mtp_dense ? mtp_layers : 0;

@@ -49,13 +49,13 @@ StageContents find_layers(const RankPlace& w, RankContents& out) {
     lay_stages(plan, shape, stages);
     out.stage = w.dense[Axis::pp];
     const auto device = static_cast<int>(out.stage);
-    if (device >= stages.devices || stages.chunk.empty()) return {};
+    if (device >= stages.devices || stages.empty()) return {};
     for (int c = 0; c < stages.chunks; ++c) {
         const int v = stage_of(shape, device, c);
         const std::int64_t* const first = &stages.first_layer[v];
         out.chunks.push_back({v, {first[0], first[1]}});
     }
-    StageContents own = contents_of(plan.model, stages, device);
+    const StageContents own = stages.contents(device);
     out.embedding = own.embedding;
     out.head = own.head;
     out.mtp_layers = own.mtp_layers;

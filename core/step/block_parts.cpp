@@ -13,19 +13,11 @@ bool inside_blocks(GroupKind k) {
 void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& work,
                        std::vector<ChunkExposed>& out) {
     const double send = plan.training.overlap.pp ? 0 : work.send_s;
-    out.assign(stages.chunk.size(), {});
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        const ChunkLayers& k = stages.chunk[i];
-        for (int t = 0; t < work.times.layer.size(); ++t) {
-            const LayerWork& layer = work.of(t);
-            out[i].comm.add(layer.comm, k.types[t]);
-            out[i].comm.add(layer.again, k.again[t]);
-            out[i].recompute += layer.recompute.input_grad * k.again[t];
-        }
-        if (k.first) out[i].comm.add(work.embedding, 1);
-        if (k.last) out[i].comm.add(work.head, 1);
-        out[i].send_forward = k.last ? 0 : send;
-        out[i].send_backward = k.first ? 0 : send;
+    out.clear();
+    for (const std::uint32_t kind : stages.chunk_kind) {
+        const ChunkLayers& k = stages.chunk_kinds[kind];
+        const ChunkWork& own = work.chunk[kind];
+        out.push_back({own.comm, k.last ? 0 : send, k.first ? 0 : send, own.recompute});
     }
 }
 

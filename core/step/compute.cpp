@@ -405,8 +405,7 @@ double product_time(const Rates& r, const Product& p, double rate, double operan
     return p.groups * (2 * p.m * p.in * p.out / rate + bytes / r.hbm) + r.kernel_s;
 }
 
-LayerTimes time_layers(const Plan& plan) {
-    const LayerTypes types = layer_types(plan.model);
+LayerTimes time_layers(const Plan& plan, const LayerTypes& types) {
     LayerTimes t;
     for (const LayerType& type : types.type) t.layer.push_back(Layer(plan, type).time());
     Layer(plan, types[0]).ends(t);

@@ -62,7 +62,7 @@ struct LayerTimes {
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;
-[[nodiscard]] LayerTimes time_layers(const Plan& plan);
+[[nodiscard]] LayerTimes time_layers(const Plan& plan, const LayerTypes& types);  // those of its model
 
 // Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's (0:
 // none).

@@ -97,9 +97,12 @@ class CoveredTimes {
     // Calls use(type, its CoveredTime) for the types that make a call.
     template <typename F>
     void each(const Operation& o, F&& use) {
-        if (unit_axis(o.group) < 0) return;
-        for (int t = 0; t < types(); ++t)
-            if (has(o.types, t)) use(t, of(t, cover_of(o), o.phase == Phase::forward));
+        if (o.types == 0 || unit_axis(o.group) < 0) return;
+        const Cover cover = cover_of(o);
+        for (LayerMask m = o.types; m != 0; m &= m - 1) {
+            const int t = std::countr_zero(m);
+            use(t, of(t, cover, o.phase == Phase::forward));
+        }
     }
     // Of an operation's time what is exposed, over the layers of a device.
     double exposed_share(const Operation& o, const LayerCounts& layers) {
@@ -187,6 +190,7 @@ int longest_device(const TimelineCosts& costs, const Stages& stages) {
     int longest = 0;
     double most = 0;
     for (int d = 0; d < stages.devices; ++d) {
+        if (repeats_previous(stages, d)) continue;
         const double busy = device_busy(costs, d, stages.chunks);
         if (busy > most) most = busy, longest = d;
     }
@@ -203,14 +207,6 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, CoveredTimes& s
             o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.again : comm.busiest.types);
     }
 }
-
-// Everything of one micro-batch on a chunk, by part.
-struct ChunkWork {
-    PassTime compute;
-    PassTime busy;  // of the compute: what already hides a transfer
-    double recompute = 0;
-    UnitComm comm;
-};
 
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
@@ -243,7 +239,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
                    StepWork& work, TimelineCosts& out) {
     work.clear();
     work.microbatches = static_cast<double>(microbatches_of(plan));
-    work.times = time_layers(plan);
+    work.times = time_layers(plan, comm.types);
     work.layer.resize(work.times.layer.size());
     CoveredTimes shared(work.times.layer.size());
     time_operations(plan, mesh, summary, comm, work, shared);
@@ -254,25 +250,17 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     out.send = hidden ? work.send_s : 0;
     out.pair_factor = 1;
     out.slow.clear();
-    out.chunk.resize(comm.stages.chunk.size());
-    const auto chunks = static_cast<std::size_t>(comm.stages.chunks);
-    for (std::size_t i = 0; i < out.chunk.size(); ++i) {
-        const ChunkLayers& k = comm.stages.chunk[i];
-        if (comm.stages.repeats[i / chunks]) {
-            out.chunk[i] = out.chunk[i - chunks];
-            continue;
-        }
-        if (i > 0 && k == comm.stages.chunk[i - 1]) {
-            out.chunk[i] = out.chunk[i - 1];
-            continue;
-        }
-        const ChunkWork c = work_of(plan, work, k);
-        const double send = hidden ? 0 : work.send_s;
-        out.chunk[i].forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
-        out.chunk[i].input_grad =
+    const double send = hidden ? 0 : work.send_s;
+    const Stages& stages = comm.stages;
+    for (const ChunkLayers& k : stages.chunk_kinds) {
+        ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
+        c.cost.forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
+        c.cost.input_grad =
             c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
-        out.chunk[i].weight_grad = c.compute.weight_grad;
+        c.cost.weight_grad = c.compute.weight_grad;
     }
+    out.chunk.clear();
+    for (const std::uint32_t kind : stages.chunk_kind) out.chunk.push_back(work.chunk[kind].cost);
     count_longest(plan, out, shared, comm);
 }
 
@@ -290,11 +278,9 @@ Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork
     Parts p;
     const double runs = runs_of(shape.schedule, work.microbatches);
     p.busy = device_busy(costs, device, stages.chunks) * runs;
-    ChunkWork w;
-    const ChunkLayers* const own = stages.chunk.data() + std::ptrdiff_t{device} * stages.chunks;
     for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = own[c];
-        if (c == 0 || !(k == own[c - 1])) w = work_of(plan, work, k);
+        const ChunkLayers& k = stages.chunk(device, c);
+        const ChunkWork& w = work.chunk[stages.kind_of(device, c)];
         p.work.compute += w.compute * runs;
         p.work.busy += w.busy * runs;
         p.work.recompute += w.recompute * runs;
@@ -310,20 +296,15 @@ struct DeviceWork {
 };
 
 // What a device computes on average, all micro-batches.
-DeviceWork mean_work(const Plan& plan, const StepWork& work, const Stages& stages, double runs) {
+DeviceWork mean_work(const StepWork& work, const Stages& stages, double runs) {
     DeviceWork sum, device;
     for (int d = 0; d < stages.devices; ++d) {
         if (!repeats_previous(stages, d)) {
             device = {};
-            DeviceWork chunk;
-            const ChunkLayers* const own = stages.chunk.data() + std::ptrdiff_t{d} * stages.chunks;
             for (int c = 0; c < stages.chunks; ++c) {
-                if (c == 0 || !(own[c] == own[c - 1])) {
-                    const ChunkWork w = work_of(plan, work, own[c]);
-                    chunk = {w.compute.total(), w.recompute};
-                }
-                device.compute += chunk.compute;
-                device.recompute += chunk.recompute;
+                const ChunkWork& w = work.chunk[stages.kind_of(d, c)];
+                device.compute += w.compute.total();
+                device.recompute += w.recompute;
             }
         }
         sum.compute += device.compute;
@@ -397,7 +378,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     Step s;
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
     const DeviceWork longest{parts.work.compute.total(), parts.work.recompute};
-    const DeviceWork mean = mean_work(plan, work, comm.stages, runs_of(shape.schedule, work.microbatches));
+    const DeviceWork mean = mean_work(work, comm.stages, runs_of(shape.schedule, work.microbatches));
     // Where the longest stage is so by its communication, it may compute less than the mean.
     const bool uneven = longest.all() > mean.all() * (1 + 1e-9);
     s.compute_s = uneven ? mean.compute : longest.compute;
@@ -418,7 +399,6 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
         }
     s.bubble_s = idle - ramp + s.uneven_s;
     expose_gradients(plan, parts, work.microbatches, comm, s);
-    sum_axes(comm);
     s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh)))
                     + plan.cluster.gpu.efficiency.step_s;
     const double cv = plan.training.straggler_cv;

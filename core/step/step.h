@@ -56,10 +56,21 @@ struct LayerWork {
     bool operator==(const LayerWork&) const = default;
 };
 
+// Everything of one micro-batch on a chunk, by part.
+struct ChunkWork {
+    PassTime compute;
+    PassTime busy;  // of the compute: what already hides a transfer
+    double recompute = 0;
+    UnitComm comm;
+    ChunkCost cost;  // what these make together, and the sends that nothing hides
+    bool operator==(const ChunkWork&) const = default;
+};
+
 // What a step is made of before a schedule orders it. Units as in comm.h.
 struct StepWork {
     LayerTimes times;
-    PerType<LayerWork> layer;  // by type (layer_types.h)
+    PerType<LayerWork> layer;      // by type (layer_types.h)
+    std::vector<ChunkWork> chunk;  // by Stages::chunk_kind
     UnitComm embedding, head;
     double send_s = 0;        // one message to a neighbouring stage
     double microbatches = 0;  // per step and replica
@@ -68,6 +79,7 @@ struct StepWork {
         times.layer.resize(0), layer.resize(0);
         times.embedding = times.head = times.mtp = {};
         embedding = head = {};
+        chunk.clear();
         send_s = microbatches = 0;
     }
     bool operator==(const StepWork&) const = default;

@@ -22,6 +22,7 @@ Comm comm_of(const Plan& plan) {
         groups[static_cast<std::size_t>(i)] = summarize(mesh, plan.cluster, static_cast<GroupKind>(i));
     Comm comm;
     list_operations(plan, mesh, groups, comm);
+    sum_axes(comm);
     return comm;
 }
 

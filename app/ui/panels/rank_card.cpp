@@ -67,10 +67,9 @@ std::string copies_text(const GroupFactors& f, std::int64_t rank, std::int64_t a
 
 bool runs_experts(const Evaluation& e, std::int64_t stage) {
     const Stages& s = e.comm.stages;
-    for (int c = 0; c < s.chunks; ++c) {
-        const auto i = static_cast<std::size_t>(stage * s.chunks + c);
-        if (i < s.chunk.size() && s.chunk[i].moe > 0) return true;
-    }
+    if (s.empty() || stage >= s.devices) return false;
+    for (int c = 0; c < s.chunks; ++c)
+        if (s.chunk(static_cast<int>(stage), c).moe > 0) return true;
     return false;
 }
 
