@@ -16,8 +16,9 @@ using Order = std::array<Axis, kAxisCount>;
 
 // Axes of one rank stand anywhere.
 bool same_factors(const EnumArray<Axis, Factor>& a, const EnumArray<Axis, Factor>& b) {
-    return std::all_of(all_of<Axis>().begin(), all_of<Axis>().end(),
-                       [&](Axis x) { return a[x].size == b[x].size && (a[x].size <= 1 || a[x] == b[x]); });
+    for (const Axis x : all_of<Axis>())
+        if (a[x].size != b[x].size || (a[x].size > 1 && a[x].stride != b[x].stride)) return false;
+    return true;
 }
 
 bool same_mesh(const Mesh& a, const Mesh& b) {

@@ -45,7 +45,7 @@ class LayoutReader {
         const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
         if (kind && (*kind == "p2p" || *kind == "[p2p]"))
             l_["cp_comm"] = "ring";
-        else if (kind && *kind == "allgather")
+        else if (kind && (*kind == "allgather" || *kind == "all_gather"))
             l_["cp_comm"] = "allgather";
         else if (kind && *kind == "a2a")
             l_["cp_comm"] = "ulysses";
