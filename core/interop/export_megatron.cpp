@@ -118,6 +118,8 @@ void fill_megatron(Page& page) {
     put_sharding(page);
     fill_megatron_training(page);
     note_training(page, false);
+    refuse_by_rules(page, Rule::megatron,
+                    page.target == Target::bridge ? Software::megatron_bridge : Software::megatron);
 }
 
 void export_megatron(Page& page) {

@@ -165,11 +165,6 @@ void fill_megatron_model(Page& page) {
     put_norms(page);
     put_experts(page);
     if (m.mtp_layers > 0) page.put("/model/mtp_layers", m.mtp_layers);
-    const Plan& p = page.plan;
-    if (m.positions == Positions::learned && m.max_positions > 0
-        && m.max_positions < p.training.sequence_length)
-        page.refuse("Megatron refuses a sequence of " + number_text(p.training.sequence_length)
-                    + " tokens with " + number_text(m.max_positions) + " learned positions");
 }
 
 }  // namespace pentamesh::interop

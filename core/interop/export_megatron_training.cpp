@@ -52,12 +52,7 @@ void put_precision(Page& page) {
 void put_optimizer(Page& page) {
     const Training& t = page.plan.training;
     if (t.optimizer == Optimizer::sgd_momentum) page.put("/training/optimizer", std::string("sgd"));
-    if (t.optimizer == Optimizer::muon) {
-        page.put("/training/optimizer", std::string("muon"));
-        if (page.plan.layout.zero >= 2)
-            page.refuse("Megatron refuses: Megatron-FSDP (zero " + std::to_string(page.plan.layout.zero)
-                        + ") takes adam and sgd, not muon");
-    }
+    if (t.optimizer == Optimizer::muon) page.put("/training/optimizer", std::string("muon"));
     if (t.optimizer == Optimizer::adamw_8bit)
         page.note("optimizer adamw-8bit: optimizer_state fp8 is as near as Megatron comes");
     if (t.optimizer_state != Dtype::fp32) {
@@ -110,12 +105,7 @@ void put_overlap(Page& page) {
     const bool bridge = page.target == Target::bridge;
     if (o.dp || bridge) page.put("/training/overlap/dp", o.dp);
     if (p.layout.zero > 0 && (o.dp || bridge)) page.say(spelled(page, "ddp", "overlap_param_gather"), o.dp);
-    if (o.tp && p.layout.tp > 1) {
-        if (p.layout.sequence_parallel)
-            page.put("/training/overlap/tp", true);
-        else
-            page.refuse("Megatron refuses --tp-comm-overlap (overlap.tp) without sequence parallelism");
-    }
+    if (o.tp && p.layout.tp > 1) page.put("/training/overlap/tp", true);
     if (o.ep && p.model.moe && p.layout.ep > 1) page.put("/training/overlap/ep", true);
     if (!o.pp && p.layout.pp > 1 && p.layout.virtual_stages > 1) page.put("/training/overlap/pp", !bridge);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/interop/export.h"
+#include "core/plan/problem.h"
 
 #include <initializer_list>
 #include <variant>
@@ -59,9 +60,13 @@ class Page {
 [[nodiscard]] std::string hub_name(const Page& page);
 [[nodiscard]] std::string number_text(std::int64_t n);
 
+// What the framework refuses, by the warnings of its rules (core/rules).
+void refuse_by_rules(Page& page, Rule rule, Software software);
+
 // Losses that several frameworks share; each adds to the page where the plan has what the framework lacks.
 void lose_order(Page& page, std::initializer_list<std::array<Axis, kAxisCount>> orders, const char* theirs);
-void lose_finer_choices(Page& page);  // cp_inner, weight_shards, mtp_chunk, microbatch_group
+// weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is said.
+void lose_finer_choices(Page& page, bool says_ep_comm = false);
 void lose_schedule(Page& page, std::string_view who);
 void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
 

@@ -5,6 +5,7 @@
 #include "core/mesh/mesh.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
+#include "core/rules/rules.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -117,7 +118,20 @@ void lose_order(Page& page, std::initializer_list<Order> orders, const char* the
     if (!order_in(page.plan, orders)) page.lose("/layout/order", std::string("order: ") + theirs);
 }
 
-void lose_finer_choices(Page& page) {
+void refuse_by_rules(Page& page, Rule rule, Software software) {
+    Plan plan = page.plan;
+    plan.training.software = software;
+    const Mesh mesh = build_mesh(plan);
+    std::vector<Problem> found;
+    Rules rules{plan, mesh, true, found};
+    check_frameworks(rules);
+    check_modules(rules);
+    check_notices(rules);
+    for (const Problem& p : found)
+        if (p.rule == rule && p.severity == Severity::warning) page.refuse(p.message);
+}
+
+void lose_finer_choices(Page& page, bool says_ep_comm) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
     const std::string who(name_of(page.target));
@@ -127,7 +141,7 @@ void lose_finer_choices(Page& page) {
         page.lose("/layout/mtp_chunk", who + " has the prediction layers in the last stage");
     if (l.schedule == Schedule::interleaved && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
         page.lose("/layout/microbatch_group", who + " takes micro-batches in groups of pp");
-    if (p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
+    if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
         page.lose("/layout/ep_comm", who + " has no setting for how tokens find their experts ("
                                          + std::string(pentamesh::name_of(l.ep_comm)) + ")");
 }

@@ -146,9 +146,7 @@ void titan_degrees(Page& page) {
     if (p.model.attention == AttentionKind::mha_gqa && p.model.kv_heads % l.tp != 0)
         page.refuse("torchtitan refuses tp " + number_text(l.tp) + " with " + number_text(p.model.kv_heads)
                     + " key-value heads");
-    if (p.model.moe && l.dp_shard * l.cp * l.tp % l.ep != 0)
-        page.refuse("torchtitan refuses ep " + number_text(l.ep)
-                    + ": it does not divide dp_shard x cp x tp = " + number_text(l.dp_shard * l.cp * l.tp));
+    refuse_by_rules(page, Rule::torchtitan, Software::torchtitan);
 }
 
 void titan_training(Page& page) {
@@ -188,6 +186,12 @@ std::string titan_group(const Page& page, std::string_view prefix, const std::st
     return out + "        )";
 }
 
+// The experts' exchange by kernels that model_registry takes.
+bool titan_kernel(const Plan& p) {
+    return p.model.moe && p.layout.ep > 1
+           && (p.layout.ep_comm == EpComm::deepep || p.layout.ep_comm == EpComm::hybridep);
+}
+
 std::string identifier(std::string_view name) {
     std::string out;
     for (const char c : name) {
@@ -206,7 +210,7 @@ void export_torchtitan(Page& page) {
     titan_degrees(page);
     titan_pipeline(page);
     titan_training(page);
-    lose_finer_choices(page);
+    lose_finer_choices(page, titan_kernel(p));
     note_training(page, true);
     if (!flavour)
         page.note("model: torchtitan ships no flavour of " + p.model.name
@@ -227,6 +231,8 @@ void export_torchtitan(Page& page) {
     const std::string name = flavour ? std::string(flavour->name) : p.model.name;
     text += "        model_spec=model_registry(" + python_text(Value(name));
     if (small) text += ", converters=[Float8LinearConverter.Config()]";
+    if (titan_kernel(p))
+        text += ", moe_comm_backend=" + python_text(Value(std::string(pentamesh::name_of(p.layout.ep_comm))));
     text += "),\n";
     if (flavour)
         text += "        hf_assets_path="

@@ -200,6 +200,8 @@ class LayoutReader {
         if (const auto n =
                 s_.integer("microbatch_group_size_per_virtual_pipeline_stage", "/layout/microbatch_group"))
             group_ = *n;
+        if (const auto n = s_.integer("microbatch_group_size_per_vp_stage", "/layout/microbatch_group"))
+            group_ = *n;  // Megatron-Core's own name, which Bridge uses
         const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
         const bool embedding =
             s_.flag("account_for_embedding_in_pipeline_split", "/layout/stage_layers").value_or(false);
