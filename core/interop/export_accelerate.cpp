@@ -48,6 +48,10 @@ void accelerate_losses(Page& page, Engine engine) {
         page.lose("/layout/tp", "tp " + number_text(l.tp) + " with ulysses: accelerate does not join them");
     if (l.cp > 1 && l.cp_comm == CpComm::ulysses_ring)
         page.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
+    // parallelism_config.py, __post_init__.
+    if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
+        page.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate "
+                    + number_text(replicas(p)) + " wants a dp_shard above 1");
     lose_order(page, {kAccelerate}, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
     lose_finer_choices(page);
 }
@@ -129,10 +133,7 @@ void export_accelerate(Page& page) {
     if (plain && p.training.recompute.any()) page.note("recompute: the model's code asks for it");
     if (plain && p.training.offload.any())
         page.lose("/training/offload", "offload: only with FSDP or DeepSpeed");
-    if (p.layout.tp > 1 || p.layout.cp > 1 || engine == Engine::fsdp) {
-        page.say("use_parallelism_config", true);
-        accelerate_axes(page, engine);
-    }
+    accelerate_axes(page, engine);
     page.note("model, sequence length and micro-batch: your program's");
     if (microbatches(p) > 1 && engine != Engine::deepspeed)
         page.note("gradient accumulation over " + number_text(microbatches(p))

@@ -10,6 +10,20 @@ namespace {
 using enum Axis;
 constexpr std::array kDeepspeed{tp, cp, ep, dp_shard, dp_replicate, pp};
 
+// runtime/engine.py, module_inject/auto_ep_folding.py: what AutoEP is not joined with.
+void refuse_experts(Page& page) {
+    const Layout& l = page.plan.layout;
+    const bool folded = l.tp > 1;
+    if (l.zero == 3 && (folded || l.cp > 1 || replicas(page.plan) > 1))
+        page.refuse(
+            "DeepSpeed refuses ep (AutoEP) at ZeRO-3 with tp, sequence parallelism or replicas (MiCS)");
+    else if (folded && l.cp > 1)
+        page.refuse("DeepSpeed refuses ep (AutoEP) with tp and sequence parallelism together");
+    else if (folded
+             && (page.plan.training.offload.optimizer > 0 || page.plan.training.offload.parameters > 0))
+        page.refuse("DeepSpeed refuses ep (AutoEP) with tp and offload together");
+}
+
 void deepspeed_layout(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
@@ -29,7 +43,9 @@ void deepspeed_layout(Page& page) {
                   "pp " + number_text(l.pp)
                       + ": a pipeline is built in the model's code (PipelineModule), no setting says it");
     if (p.model.moe && l.ep > 1) {
+        page.say("expert_parallel.enabled", true);
         page.put("/layout/ep", l.ep);
+        refuse_experts(page);
         if (l.etp.value_or(l.tp) != 1)
             page.lose("/layout/etp",
                       "etp " + number_text(l.etp.value_or(l.tp)) + ": AutoEP does not cut experts");

@@ -156,6 +156,10 @@ void export_bridge(Page& page) {
     text += "import torch\nimport torch.nn.functional as F\n\n"
             "from megatron.bridge.recipes.common import _pretrain_common\n"
             "from megatron.bridge.training.config import ConfigContainer\n";
+    if (page.plan.model.ffn_kind == FfnKind::relu2)
+        text += "from megatron.core.activations import squared_relu\n";
+    if (page.plan.training.attention == AttentionImpl::math)
+        text += "from megatron.core.transformer.enums import AttnBackend\n";
     const bool mla = page.plan.model.attention == AttentionKind::mla;
     const std::string provider = mla ? "MLAModelProvider" : "GPTModelProvider";
     text +=

@@ -44,13 +44,9 @@ void put_activation(Page& page) {
     }
     const bool gated = kind == FfnKind::swiglu || kind == FfnKind::geglu;
     page.say("model.gated_linear_unit", gated);
-    if (kind == FfnKind::relu2) {
-        page.say("model.squared_relu", true);  // the name that the importer and NeMo know
-        page.say("model.activation_func", Bare{"lambda x: torch.pow(F.relu(x), 2)"});
-        return;
-    }
-    if (kind == FfnKind::geglu) page.say("model.quick_geglu", true);
-    page.say("model.activation_func", Bare{kind == FfnKind::swiglu ? "F.silu" : "F.gelu"});
+    page.say("model.activation_func", Bare{kind == FfnKind::swiglu  ? "F.silu"
+                                           : kind == FfnKind::relu2 ? "squared_relu"
+                                                                    : "F.gelu"});
 }
 
 void put_norms(Page& page) {

@@ -353,6 +353,25 @@ TEST_CASE("a config.json that is written is read as the same model") {
     CHECK(said > 35);
 }
 
+TEST_CASE("a model comes back from the settings that say it whole") {
+    for (const Target target : {Target::megatron, Target::bridge})
+        for (const char* id : {"llama-3-8b", "gpt2", "nemotron-4-340b", "mixtral-8x7b", "deepseek-v3",
+                               "qwen3-30b-a3b", "qwen2.5-7b", "llama-3.2-1b"}) {
+            CAPTURE(id);
+            Plan p = presets().plan("single-gpu");
+            p.model = presets().model(id);
+            p.model_source = {id, {}};
+            p.training.sequence_length = 1024;
+            const Export made = export_plan(p, target, presets());
+            CHECK(made.lost.empty());
+            const Import read = back(p, target, made.text, "");
+            REQUIRE(read.plan);
+            CHECK(read.plan->model.ffn_kind == p.model.ffn_kind);
+            CHECK(count_parameters(read.plan->model).total == count_parameters(p.model).total);
+            CHECK(count_parameters(read.plan->model).active == count_parameters(p.model).active);
+        }
+}
+
 TEST_CASE("a device mesh has the plan's axes from the outermost and all its ranks") {
     const Export made = export_plan(presets().plan("mesh-8"), Target::device_mesh, presets());
     CHECK(contains(
