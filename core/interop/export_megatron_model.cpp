@@ -69,6 +69,8 @@ void put_norms(Page& page) {
     if (!bridge)
         page.put("/model/max_positions",
                  learned && m.max_positions > 0 ? m.max_positions : p.training.sequence_length);
+    if (bridge && learned && m.max_positions != p.training.sequence_length)
+        page.note("max_positions: Bridge makes as many as a sequence has tokens");
     if (!bridge) page.say("--tokenizer-type", std::string("NullTokenizer"));
     page.put("/model/vocab", m.vocab);
     page.put("/model/vocab_multiple", std::max<std::int64_t>(m.vocab_multiple, 1));

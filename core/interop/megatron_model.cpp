@@ -126,6 +126,9 @@ class ModelReader {
         if (learned || type || whole_) m_["positions"] = learned ? "learned" : "rope";
         if (learned) {
             put("max_position_embeddings", "max_positions");
+            // Bridge's providers make as many positions as a sequence has tokens.
+            const auto tokens = parse_integer(s_.value_of("seq_length"));
+            if (whole_ && !require_ && !m_.contains("max_positions") && tokens) m_["max_positions"] = *tokens;
         } else {
             s_.ignore("max_position_embeddings");
         }

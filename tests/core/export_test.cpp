@@ -357,7 +357,8 @@ TEST_CASE("a model comes back from the settings that say it whole") {
     for (const Target target : {Target::megatron, Target::bridge})
         for (const char* id : {"llama-3-8b", "gpt2", "nemotron-4-340b", "mixtral-8x7b", "deepseek-v3",
                                "qwen3-30b-a3b", "qwen2.5-7b", "llama-3.2-1b"}) {
-            CAPTURE(id);
+            const std::string name = id;
+            CAPTURE(name);
             Plan p = presets().plan("single-gpu");
             p.model = presets().model(id);
             p.model_source = {id, {}};
