@@ -22,8 +22,5 @@ void add_search(CLI::App& app, Context& context) {
 void add_compare(CLI::App& app, Context& context) {
     add_later(app, context, "compare");
 }
-void add_export(CLI::App& app, Context& context) {
-    add_later(app, context, "export");
-}
 
 }  // namespace pentamesh::cli

@@ -129,6 +129,7 @@ void read_deepspeed(Sheet& s, Draft& d, const std::vector<std::string>& duplicat
     const std::int64_t tp = count(s, "tensor_parallel.autotp_size", "/layout/tp").value_or(1);
     const std::int64_t sp = count(s, "sequence_parallel_size", "/layout/cp").value_or(1);
     const std::int64_t pp = count(s, "pipeline.stages", "/layout/pp").value_or(1);
+    const std::int64_t ep = count(s, "expert_parallel.autoep_size", "/layout/ep").value_or(1);
     if (s.failed()) return;
     ask_for_gpus(s, d, tp * sp * pp);
     if (d.gpus % (tp * sp * pp) != 0) {
@@ -139,6 +140,7 @@ void read_deepspeed(Sheet& s, Draft& d, const std::vector<std::string>& duplicat
     d.layout = {
         {"tp", tp}, {"cp", sp}, {"pp", pp}, {"order", "tp-cp-ep-dp-pp"}, {"sequence_parallel", false}};
     if (sp > 1) d.layout["cp_comm"] = "ulysses";
+    if (ep > 1) d.layout["ep"] = ep, d.layout["etp"] = 1;
     const std::int64_t dp = d.gpus / (tp * sp * pp);
     read_sharding(s, d, dp);
     read_batch(s, d, dp);

@@ -45,7 +45,7 @@ class LayoutReader {
         const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
         if (kind && (*kind == "p2p" || *kind == "[p2p]"))
             l_["cp_comm"] = "ring";
-        else if (kind && *kind == "allgather")
+        else if (kind && (*kind == "allgather" || *kind == "all_gather"))
             l_["cp_comm"] = "allgather";
         else if (kind && *kind == "a2a")
             l_["cp_comm"] = "ulysses";
@@ -200,6 +200,8 @@ class LayoutReader {
         if (const auto n =
                 s_.integer("microbatch_group_size_per_virtual_pipeline_stage", "/layout/microbatch_group"))
             group_ = *n;
+        if (const auto n = s_.integer("microbatch_group_size_per_vp_stage", "/layout/microbatch_group"))
+            group_ = *n;  // Megatron-Core's own name, which Bridge uses
         const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
         const bool embedding =
             s_.flag("account_for_embedding_in_pipeline_split", "/layout/stage_layers").value_or(false);

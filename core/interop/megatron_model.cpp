@@ -63,7 +63,8 @@ class ModelReader {
                    squared = s_.flag("squared_relu", "/model/ffn_kind");
         const auto geglu = s_.flag("quick_geglu", "/model/ffn_kind");
         const auto gated = s_.flag("gated_linear_unit", "/model/ffn_kind");
-        if (const auto word = s_.text("activation", "/model/ffn_kind")) {  // NeMo 1
+        const std::string function = s_.text("activation_func", "/model/ffn_kind").value_or("");  // Bridge
+        if (const auto word = s_.text("activation", "/model/ffn_kind")) {                         // NeMo 1
             if (fast)
                 m_["ffn_kind"] = "swiglu";
             else if (word->ends_with("geglu"))
@@ -72,6 +73,8 @@ class ModelReader {
                 m_["ffn_kind"] = "relu2";
             else
                 m_["ffn_kind"] = "gelu";
+        } else if (function == "squared_relu" || (function.ends_with("gelu") && gated.value_or(false))) {
+            m_["ffn_kind"] = function == "squared_relu" ? "relu2" : "geglu";
         } else if (swiglu.value_or(false) || gated.value_or(false)) {
             m_["ffn_kind"] = "swiglu";
         } else if (squared.value_or(false)) {
@@ -123,6 +126,9 @@ class ModelReader {
         if (learned || type || whole_) m_["positions"] = learned ? "learned" : "rope";
         if (learned) {
             put("max_position_embeddings", "max_positions");
+            // Bridge's providers make as many positions as a sequence has tokens.
+            const auto tokens = parse_integer(s_.value_of("seq_length"));
+            if (whole_ && !require_ && !m_.contains("max_positions") && tokens) m_["max_positions"] = *tokens;
         } else {
             s_.ignore("max_position_embeddings");
         }

@@ -1,5 +1,7 @@
 // Megatron-LM's flags by their bearing on a layout.
 #include "core/base/nearest.h"
+#include "core/interop/flags.h"
+#include "core/interop/launch.h"
 #include "core/interop/megatron.h"
 
 #include <algorithm>
@@ -127,71 +129,26 @@ constexpr Unheld kUnheld[] = {
     {"hybrid_context_parallel", "the plan has one way of context parallelism"},
 };
 
-// Read by name somewhere in this folder: what a slip of the pen may have meant.
-constexpr std::string_view kRead[] = {"tensor_model_parallel_size",
-                                      "pipeline_model_parallel_size",
-                                      "context_parallel_size",
-                                      "expert_model_parallel_size",
-                                      "expert_tensor_parallel_size",
-                                      "sequence_parallel",
-                                      "num_layers_per_virtual_pipeline_stage",
-                                      "num_virtual_stages_per_pipeline_rank",
-                                      "microbatch_group_size_per_virtual_pipeline_stage",
-                                      "pipeline_model_parallel_layout",
-                                      "decoder_first_pipeline_num_layers",
-                                      "decoder_last_pipeline_num_layers",
-                                      "account_for_embedding_in_pipeline_split",
-                                      "account_for_loss_in_pipeline_split",
-                                      "use_distributed_optimizer",
-                                      "num_distributed_optimizer_instances",
-                                      "use_megatron_fsdp",
-                                      "data_parallel_sharding_strategy",
-                                      "use_torch_fsdp2",
-                                      "cp_comm_type",
-                                      "recompute_granularity",
-                                      "recompute_method",
-                                      "recompute_num_layers",
-                                      "recompute_modules",
-                                      "recompute_activations",
-                                      "num_layers",
-                                      "hidden_size",
-                                      "ffn_hidden_size",
-                                      "num_attention_heads",
-                                      "group_query_attention",
-                                      "num_query_groups",
-                                      "kv_channels",
-                                      "seq_length",
-                                      "max_position_embeddings",
-                                      "swiglu",
-                                      "normalization",
-                                      "untie_embeddings_and_output_weights",
-                                      "make_vocab_size_divisible_by",
-                                      "multi_latent_attention",
-                                      "q_lora_rank",
-                                      "kv_lora_rank",
-                                      "qk_head_dim",
-                                      "qk_pos_emb_head_dim",
-                                      "v_head_dim",
-                                      "mtp_num_layers",
-                                      "num_experts",
-                                      "moe_router_topk",
-                                      "moe_ffn_hidden_size",
-                                      "moe_shared_expert_intermediate_size",
-                                      "moe_layer_freq",
-                                      "moe_token_dispatcher_type",
-                                      "moe_flex_dispatcher_backend",
-                                      "hierarchical_context_parallel_sizes",
-                                      "cpu_offloading_num_layers",
-                                      "tensor_parallel_num_weight_shards",
-                                      "micro_batch_size",
-                                      "global_batch_size",
-                                      "use_tp_pp_dp_mapping",
-                                      "vocab_size",
-                                      "overlap_grad_reduce",
-                                      "overlap_param_gather",
-                                      "tp_comm_overlap",
-                                      "position_embedding_type",
-                                      "fake_process_group"};
+// Read by name somewhere in this folder besides the fields' own settings (flags.h): what a slip of the pen
+// may have meant.
+constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage",
+                                          "decoder_first_pipeline_num_layers",
+                                          "decoder_last_pipeline_num_layers",
+                                          "account_for_embedding_in_pipeline_split",
+                                          "account_for_loss_in_pipeline_split",
+                                          "use_megatron_fsdp",
+                                          "data_parallel_sharding_strategy",
+                                          "use_torch_fsdp2",
+                                          "recompute_method",
+                                          "recompute_num_layers",
+                                          "recompute_modules",
+                                          "recompute_activations",
+                                          "group_query_attention",
+                                          "swiglu",
+                                          "untie_embeddings_and_output_weights",
+                                          "moe_flex_dispatcher_backend",
+                                          "overlap_param_gather",
+                                          "fake_process_group"};
 
 // Flags of Megatron's own, older ones too, that are a word or two letters away from one above and mean
 // another thing.
@@ -239,9 +196,19 @@ bool is_one_word_off(std::string_view a, std::string_view b) {
     return i == x.size();
 }
 
+// Keys with underscores.
+const std::vector<std::string>& read_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> out(std::begin(kAlsoRead), std::end(kAlsoRead));
+        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
+        return out;
+    }();
+    return names;
+}
+
 std::string_view near_miss(std::string_view key) {
     if (std::find(std::begin(kOthers), std::end(kOthers), key) != std::end(kOthers)) return {};
-    for (const std::string_view known : kRead) {
+    for (const std::string_view known : read_names()) {
         const std::size_t apart = edit_distance(key, known);
         if (apart > 0 && apart <= (known.size() > 8 ? 2U : 1U)) return known;
         if (apart > 0 && is_one_word_off(key, known)) return known;
@@ -268,8 +235,8 @@ void sort_megatron_rest(Sheet& s) {
             continue;
         }
         s.ignore(key);
-        const bool known =
-            is_megatron_switch(key) || std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
+        const bool known = is_megatron_switch(key)
+                           || std::find(read_names().begin(), read_names().end(), key) != read_names().end();
         if (known) continue;
         std::string_view near = near_miss(key);
         if (near.empty()) continue;

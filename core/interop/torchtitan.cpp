@@ -76,6 +76,7 @@ class ClassReader {
             s_.map("model.name", "/model");
             s_.map("flavor", "/model");
         }
+        registered_flavour();
         for (const char* key : {"config", "model_registry(0)", "hf_assets_path", "tokenizer_path"}) {
             const std::string value = s_.value_of(key);
             if (value.empty() || !d_.model_preset.empty()) continue;
@@ -87,6 +88,19 @@ class ClassReader {
             d_.model_preset = preset_for(presets_, name + " " + flavor);
         if (!d_.model_preset.empty() && presets_.has(PresetKind::model, d_.model_preset))
             layers_ = presets_.model(d_.model_preset).layers;
+    }
+
+    // model_registry("70B") names the model; the assets beside it are its tokenizer's, whose folder says the
+    // family. torchtitan's llama3 is both Llama 3 and 3.1.
+    void registered_flavour() {
+        const std::string flavour = s_.value_of("model_registry(0)");
+        const std::string assets = s_.value_of("hf_assets_path");
+        const bool llama =
+            assets.find("Llama-3.1") != std::string::npos || assets.find("Llama-3-") != std::string::npos;
+        if (flavour.empty() || !llama || !d_.model_preset.empty()) return;
+        d_.model_preset = preset_for(presets_, "llama3 " + flavour);
+        if (!d_.model_preset.empty())
+            s_.map("model_registry(0)", "/model"), s_.map("hf_assets_path", "/model");
     }
 
     void degrees() {
@@ -125,7 +139,8 @@ class ClassReader {
             s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
         if (l_["zero"] == 3 && (reshard == "never" || (reshard != "always" && pp_ > 1)))
             l_["reshard"] = "never";
-        for (const char* key : {"expert_parallel_comm_backend", "expert_parallel_a2a_dispatch_impl"})
+        for (const char* key :
+             {"expert_parallel_comm_backend", "expert_parallel_a2a_dispatch_impl", "moe_comm_backend"})
             if (const auto kernel = s_.text(key, "/layout/ep_comm");
                 kernel && (*kernel == "deepep" || *kernel == "hybridep"))
                 l_["ep_comm"] = *kernel;
@@ -163,8 +178,8 @@ class ClassReader {
             s_.integer("pipeline_parallel_first_stage_less_layers", "/layout/stage_layers", 0);
         const auto less_last =
             s_.integer("pipeline_parallel_last_stage_less_layers", "/layout/stage_layers", 0);
-        for (const char* key : {"pipeline_parallel_schedule_csv", "module_fqns_per_model_part",
-                                "pipeline_parallel_split_points"})
+        const std::vector<std::int64_t> listed = listed_parts();
+        for (const char* key : {"pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"})
             if (const std::string v = s_.value_of(key); !v.empty() && v != "[]" && !says_nothing(v))
                 s_.cannot_hold(key, "the plan has no field for it");
         if (pp_ <= 1) return;
@@ -203,9 +218,42 @@ class ClassReader {
         std::int64_t v = looped ? 2 : 1;
         if (per_stage && layers_ > 0)
             v = std::max<std::int64_t>(1, (layers_ + input + output + *per_stage - 1) / *per_stage / pp_);
+        const auto parts = static_cast<std::int64_t>(listed.size());
+        if (parts > 0 && parts % pp_ != 0) {
+            s_.error("model-parts", "torchtitan refuses: module_fqns_per_model_part has "
+                                        + std::to_string(parts)
+                                        + " parts, no multiple of pp = " + std::to_string(pp_));
+            return;
+        }
+        if (parts > 0) v = parts / pp_;
         l_["virtual_stages"] = v;
         l_["schedule"] = schedule;
-        stage_layers(pp_ * v, input, output);
+        if (parts > 0)
+            l_["stage_layers"] = listed;
+        else
+            stage_layers(pp_ * v, input, output);
+    }
+
+    // [["tok_embeddings", "layers.0"], ["layers.1", "norm", "lm_head"]]: layers of each part. Empty: not
+    // said, or not to be read.
+    std::vector<std::int64_t> listed_parts() {
+        const char* key = "module_fqns_per_model_part";
+        const std::string text = s_.value_of(key);
+        if (text.empty() || text == "[]" || says_nothing(text)) return {};
+        std::vector<std::int64_t> out;
+        std::int64_t all = 0;
+        int depth = 0;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+            if (text[i] == '[' && depth == 2) out.push_back(0);
+            if (depth == 2 && !out.empty() && text.compare(i, 7, "layers.") == 0) ++out.back(), ++all;
+        }
+        if (depth != 0 || out.empty() || all == 0 || (layers_ > 0 && all != layers_)) {
+            s_.cannot_hold(key, "it does not name each layer of the model in one part");
+            return {};
+        }
+        s_.map(key, "/layout/stage_layers");
+        return out;
     }
 
     // pipeline_parallel.py, generate_llm_fqn_per_model_part: the ends hold fewer layers, what is left goes to

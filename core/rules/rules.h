@@ -60,8 +60,10 @@ void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go tog
 // figures do not hold (rules_notices.cpp).
 void check_modules(Rules& r);
 void check_notices(Rules& r);
-// Warnings: rules that one framework alone enforces (rules_frameworks.cpp).
+// Warnings: rules that one framework alone enforces (rules_frameworks.cpp; rules_megatron.cpp: what
+// Megatron-LM refuses, where it is the plan's software).
 void check_frameworks(Rules& r);
+void check_megatron(Rules& r);
 
 // The largest divisor of n that is at most `limit` (at least 1).
 [[nodiscard]] std::int64_t largest_divisor(std::int64_t n, std::int64_t limit);

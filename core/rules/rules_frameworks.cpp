@@ -109,6 +109,7 @@ void check_frameworks(Rules& r) {
     torchtitan_kv_heads(r);
     megatron_uneven_stages(r);
     megatron_padded_vocabulary(r);
+    check_megatron(r);
     check_mixers(r);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """cli_test.py PROGRAM SOURCE_FOLDER: holds the built program to what its command line promises: what goes to which
 stream, exit statuses, JSON that agrees with itself. Standard library only."""
+import ast
 import bisect
 import csv
 import io
@@ -132,11 +133,45 @@ class Statuses(unittest.TestCase):
         self.assertNotIn(problem["code"], [p["code"] for p in out["problems"]])
 
     def test_commands_that_are_not_there_yet_fail_in_plain_words(self):
-        for name in ("search", "compare", "export"):
+        for name in ("search", "compare"):
             status, out, err = run(name, "mesh-8")
             if status != 0:
                 self.assertEqual((status, out), (1, ""))
                 self.assertIn("not there yet", err)
+
+    def test_exports_are_texts_of_their_language(self):
+        readers = {"megatron": lambda t: subprocess.run(["bash", "-n"], input=t, text=True, check=True, capture_output=True),
+                   "bridge": ast.parse, "torchtitan": ast.parse, "device-mesh": ast.parse, "deepspeed": json.loads, "picotron": json.loads,
+                   "hf": json.loads, "accelerate": str, "nanotron": str}
+        for target, read in readers.items():
+            for plan in ("mesh-8", "llama-3-70b-3d", "deepseek-v3-2048", "single-gpu"):
+                status, out, _ = run("export", plan, "--to", target, "--lossy", "--set", "name=a \"b\" 'c'\nd $(e)")
+                with self.subTest(target=target, plan=plan):
+                    self.assertEqual(status, 0)
+                    read(out)
+
+    def test_an_export_that_would_lose_something_needs_lossy(self):
+        status, out, err = run("export", "llama-3-70b-3d", "--to", "deepspeed")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("/layout/pp", err)
+        self.assertIn("--lossy", err)
+        status, out, err = run("export", "llama-3-70b-3d", "--to", "deepspeed", "--lossy")
+        self.assertEqual(status, 0)
+        self.assertIn("/layout/pp", err)
+        self.assertIn("/layout/pp", " ".join(json.loads(out)["_comment"]))
+        self.assertEqual(run("export", "mesh-8", "--to", "devicemesh")[0], 0)
+        self.assertEqual(run("export", "mesh-8", "--to", "nothing")[0], 2)
+        self.assertEqual(run("export", "mesh-8")[0], 2)
+        self.assertEqual(run("export", "mesh-8", "--to", "hf", "-o", "/nonexistent/x.json")[0], 3)
+
+    def test_an_exported_script_is_imported_with_the_same_layout(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "train.sh")
+            self.assertEqual(run("export", "llama-3-70b-3d", "--to", "megatron", "-o", file)[0], 0)
+            status, out, _ = run_json("import", file, "--json")
+            self.assertEqual((status, out["kind"]), (0, "megatron"))
+            layout = out["plan"]["layout"]
+            self.assertEqual((layout["tp"], layout["pp"], layout["dp_shard"], layout["zero"]), (8, 4, 8, 1))
 
     def test_a_reader_that_goes_away_is_no_error(self):
         command = f"set -o pipefail; '{PROGRAM}' groups llama-3.1-405b-16k --json | head -c 10 > /dev/null"

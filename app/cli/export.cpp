@@ -1,0 +1,50 @@
+// `export`: a plan into a framework's own settings.
+#include "core/interop/export.h"
+#include "app/cli/plan_argument.h"
+
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+struct ExportArguments {
+    PlanArgument plan;
+    std::string to, out;
+    bool lossy = false;
+};
+
+int export_to(const Context& context, const ExportArguments& a) {
+    const Plan plan = load_plan(context, a.plan);
+    const Evaluation e = evaluate(plan, {.timeline = false});
+    if (!e.valid) return status_of(e);
+    const interop::Target target = *interop::target_of(a.to);
+    const interop::Export made = interop::export_plan(plan, target, context.presets);
+    const bool fails = !made.refused.empty() || (!made.lost.empty() && !a.lossy);
+    for (const std::string& reason : made.refused) std::cerr << "pentamesh: " << reason << "\n";
+    for (const interop::Unsaid& u : made.lost)
+        std::cerr << "pentamesh: " << (a.lossy ? "lost: " : "") << a.to << " cannot say " << u.pointer << ": "
+                  << u.why << "\n";
+    if (fails) {
+        if (!made.lost.empty() && made.refused.empty())
+            std::cerr << "pentamesh: nothing is written; --lossy writes what can be said\n";
+        return 1;
+    }
+    for (const std::string& note : made.notes) std::cerr << "pentamesh: not in the text: " << note << "\n";
+    print_to(a.out, made.text);
+    return 0;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Context& context) {
+    auto a = std::make_shared<ExportArguments>();
+    add_plan_argument(app, a->plan);
+    std::vector<std::string> names(interop::kTargetNames.begin(), interop::kTargetNames.end());
+    names.emplace_back("devicemesh");
+    app.add_option("--to", a->to, "whose settings")->required()->check(CLI::IsMember(names));
+    app.add_option("-o,--output", a->out, "write to a file");
+    app.add_flag("--lossy", a->lossy, "write though something of the plan is lost; what, stands at the head");
+    app.callback([&context, a] { context.run = [&context, a] { return export_to(context, *a); }; });
+}
+
+}  // namespace pentamesh::cli

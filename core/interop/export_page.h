@@ -1,0 +1,98 @@
+// What the exporters share: settings in order, what is lost on the way, and how values are written.
+#pragma once
+
+#include "core/interop/export.h"
+#include "core/plan/problem.h"
+
+#include <initializer_list>
+#include <variant>
+
+namespace pentamesh::interop {
+
+struct Bare {  // written as it stands in Python: torch.bfloat16
+    std::string text;
+};
+using Parts = std::vector<std::vector<std::string>>;
+using Value = std::variant<std::int64_t, double, bool, std::string, Bare, std::vector<std::int64_t>,
+                           std::vector<std::string>, Parts>;
+
+struct Said {
+    std::string name;  // dotted path, or a flag with its dashes
+    Value value;
+};
+
+class Page {
+  public:
+    Page(const Plan& p, Target t, const Presets& s) : plan(p), target(t), presets(s) {}
+
+    // By the framework's spelling of the field. A field that it has no spelling for: a fault of this program.
+    void put(std::string_view pointer, Value value);
+    void say(std::string name, Value value) { said.push_back({std::move(name), std::move(value)}); }
+    void lose(std::string pointer, std::string why) {
+        out.lost.push_back({std::move(pointer), std::move(why)});
+    }
+    void note(std::string what) { out.notes.push_back(std::move(what)); }
+    void refuse(std::string what) { out.refused.push_back(std::move(what)); }
+
+    const Plan& plan;
+    Target target;
+    const Presets& presets;
+    std::vector<Said> said;
+    Export out;
+};
+
+// ---- what the plan comes to ----------------------------------------------------------------------------
+
+[[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
+[[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
+[[nodiscard]] std::int64_t microbatches(const Plan& plan);   // of one replica in a step
+[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
+// ZeRO stage that makes a difference: 0 where states are shared by one rank.
+[[nodiscard]] int zero_in_force(const Plan& plan);
+// Which of the orders lays the same ranks into the same groups; nullopt: none does.
+[[nodiscard]] std::optional<std::size_t> order_in(const Plan& plan,
+                                                  std::initializer_list<std::array<Axis, kAxisCount>> orders);
+// Layers of each chunk in model order, and whether all hold the same.
+[[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
+[[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
+// The model's repository on the Hugging Face hub, by the preset's source; the model's name where none is
+// known.
+[[nodiscard]] std::string hub_name(const Page& page);
+[[nodiscard]] std::string number_text(std::int64_t n);
+
+// What the framework refuses, by the warnings of its rules (core/rules).
+void refuse_by_rules(Page& page, Rule rule, Software software);
+
+// Losses that several frameworks share; each adds to the page where the plan has what the framework lacks.
+void lose_order(Page& page, std::initializer_list<std::array<Axis, kAxisCount>> orders, const char* theirs);
+// weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is said.
+void lose_finer_choices(Page& page, bool says_ep_comm = false);
+void lose_schedule(Page& page, std::string_view who);
+void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
+
+// ---- text ----------------------------------------------------------------------------------------------
+
+// Lines of the head, without any mark of a comment.
+[[nodiscard]] std::vector<std::string> head_lines(const Page& page);
+[[nodiscard]] std::string as_comment(const std::vector<std::string>& lines);  // "# ..."
+[[nodiscard]] std::string python_text(const Value& value);
+[[nodiscard]] std::string shell_word(std::string_view word);
+// "  --flag value" a line, for those from `begin` on.
+[[nodiscard]] std::string flags_text(const std::vector<Said>& said);
+[[nodiscard]] std::string yaml_text(const std::vector<Said>& said);
+// An object by the dotted names, "_comment" first.
+[[nodiscard]] std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head);
+
+// ---- one file each -------------------------------------------------------------------------------------
+
+void export_megatron(Page& page);
+void export_bridge(Page& page);
+void export_torchtitan(Page& page);
+void export_deepspeed(Page& page);
+void export_accelerate(Page& page);
+void export_nanotron(Page& page);
+void export_picotron(Page& page);
+void export_hf(Page& page);
+void export_device_mesh(Page& page);
+
+}  // namespace pentamesh::interop

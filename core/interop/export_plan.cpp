@@ -1,0 +1,169 @@
+// What the exporters ask of a plan, and the losses that several of them share.
+#include "core/base/text.h"
+#include "core/interop/export_page.h"
+#include "core/interop/flags.h"
+#include "core/mesh/mesh.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/factors.h"
+#include "core/rules/rules.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pentamesh::interop {
+namespace {
+
+using Order = std::array<Axis, kAxisCount>;
+
+// Axes of one rank stand anywhere.
+bool same_factors(const EnumArray<Axis, Factor>& a, const EnumArray<Axis, Factor>& b) {
+    for (const Axis x : all_of<Axis>())
+        if (a[x].size != b[x].size || (a[x].size > 1 && a[x].stride != b[x].stride)) return false;
+    return true;
+}
+
+bool same_mesh(const Mesh& a, const Mesh& b) {
+    return same_factors(a.dense, b.dense) && (!a.has_experts || same_factors(a.expert, b.expert));
+}
+
+Order swapped_replicas(Order order) {
+    for (Axis& a : order)
+        a = a == Axis::dp_shard ? Axis::dp_replicate : a == Axis::dp_replicate ? Axis::dp_shard : a;
+    return order;
+}
+
+}  // namespace
+
+void Page::put(std::string_view pointer, Value value) {
+    const std::string_view name = flag_of(static_cast<Framework>(target), pointer);
+    if (name.empty())
+        throw std::logic_error("no spelling of " + std::string(pointer) + " for "
+                               + std::string(name_of(target)));
+    say(std::string(name), std::move(value));
+}
+
+std::string number_text(std::int64_t n) {
+    return std::to_string(n);
+}
+
+std::int64_t replicas(const Plan& plan) {
+    return std::max<std::int64_t>(1, replicas_in_force(plan));
+}
+
+std::int64_t data_ranks(const Plan& plan) {
+    return plan.layout.dp_shard * replicas(plan);
+}
+
+std::int64_t microbatches(const Plan& plan) {
+    return plan.training.global_batch
+           / std::max<std::int64_t>(1, plan.training.micro_batch * data_ranks(plan));
+}
+
+// A domain larger than a machine is a rack of NVLink: its machines have four GPUs.
+std::int64_t gpus_per_host(const Plan& plan) {
+    constexpr std::int64_t largest_machine = 16, of_a_rack = 4;
+    const std::int64_t gpus = plan.cluster.gpus;
+    std::int64_t n = plan.cluster.tiers.empty() ? 1 : domain_of(plan.cluster, 0);
+    if (n > largest_machine && n < gpus) n = of_a_rack;
+    n = std::clamp<std::int64_t>(n, 1, std::min(gpus, largest_machine / 2));
+    while (gpus % n != 0) --n;
+    return n;
+}
+
+int zero_in_force(const Plan& plan) {
+    const Layout& l = plan.layout;
+    return l.dp_shard * l.cp > 1 ? l.zero : 0;
+}
+
+std::optional<std::size_t> order_in(const Plan& plan, std::initializer_list<Order> orders) {
+    const Mesh mesh = build_mesh(plan);
+    Plan other = plan;
+    std::size_t i = 0;
+    for (const Order& order : orders) {
+        other.layout.order = order;
+        if (same_mesh(mesh, build_mesh(other))) return i;
+        // Without ZeRO it makes no difference which of the two a replica belongs to.
+        other.layout.order = swapped_replicas(order);
+        if (plan.layout.zero == 0 && same_mesh(mesh, build_mesh(other))) return i;
+        ++i;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::int64_t> chunk_layers(const Plan& plan) {
+    std::vector<std::int64_t> out;
+    layers_of_chunks(plan, out);
+    return out;
+}
+
+bool is_even(const std::vector<std::int64_t>& layers) {
+    return std::adjacent_find(layers.begin(), layers.end(), std::not_equal_to<>()) == layers.end();
+}
+
+std::string hub_name(const Page& page) {
+    constexpr std::string_view hub = "huggingface.co/";
+    const std::string& id = page.plan.model_source.preset;
+    for (const Presets::Entry& e : page.presets.list(PresetKind::model)) {
+        const std::size_t at = e.source.find(hub);
+        if (e.id != id || id.empty() || at == std::string::npos) continue;
+        const std::string name = e.source.substr(at + hub.size());
+        const std::size_t owner = name.find('/');
+        if (owner == std::string::npos) continue;
+        return name.substr(0, name.find_first_of("/ ,;)", owner + 1));
+    }
+    return id.empty() ? page.plan.model.name : id;
+}
+
+void lose_order(Page& page, std::initializer_list<Order> orders, const char* theirs) {
+    if (!order_in(page.plan, orders)) page.lose("/layout/order", std::string("order: ") + theirs);
+}
+
+void refuse_by_rules(Page& page, Rule rule, Software software) {
+    Plan plan = page.plan;
+    plan.training.software = software;
+    const Mesh mesh = build_mesh(plan);
+    std::vector<Problem> found;
+    Rules rules{plan, mesh, true, found};
+    check_frameworks(rules);
+    check_modules(rules);
+    check_notices(rules);
+    for (const Problem& p : found)
+        if (p.rule == rule && p.severity == Severity::warning) page.refuse(p.message);
+}
+
+void lose_finer_choices(Page& page, bool says_ep_comm) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    const std::string who(name_of(page.target));
+    if (l.weight_shards.value_or(1) > 1)
+        page.lose("/layout/weight_shards", who + " cuts no weights besides tp");
+    if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
+        page.lose("/layout/mtp_chunk", who + " has the prediction layers in the last stage");
+    if (l.schedule == Schedule::interleaved && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
+        page.lose("/layout/microbatch_group", who + " takes micro-batches in groups of pp");
+    if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
+        page.lose("/layout/ep_comm", who + " has no setting for how tokens find their experts ("
+                                         + std::string(pentamesh::name_of(l.ep_comm)) + ")");
+}
+
+void lose_schedule(Page& page, std::string_view who) {
+    page.lose("/layout/schedule", std::string(who) + " has no schedule "
+                                      + std::string(pentamesh::name_of(page.plan.layout.schedule)));
+}
+
+void note_training(Page& page, bool types) {
+    const Training& t = page.plan.training;
+    if (t.router_imbalance > 1) page.note("router_imbalance: what the router does, no setting");
+    if (t.straggler_cv > 0) page.note("straggler_cv: what the machines do, no setting");
+    if (!t.overlap.cp && page.plan.layout.cp > 1)
+        page.note("overlap of context parallelism: the framework's own affair");
+    if (!types) return;
+    const Training usual;
+    if (t.parameters != usual.parameters || t.gradients != usual.gradients
+        || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
+        page.note("types of parameters, gradients and optimizer states: the framework's own");
+    if (t.optimizer != Optimizer::adamw)
+        page.note("optimizer " + std::string(pentamesh::name_of(t.optimizer)) + ": set it in your own code");
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,250 @@
+// torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
+#include "core/interop/export_page.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+using enum Axis;
+constexpr std::array kTorchtitan{tp, cp, ep, dp_shard, dp_replicate, pp};
+
+// torchtitan's family and flavour of a preset, and the folder of its tokenizer.
+struct Flavour {
+    std::string_view preset, family, name;
+};
+constexpr Flavour kFlavours[] = {{"llama-3-8b", "llama3", "8B"},
+                                 {"llama-3.1-8b", "llama3", "8B"},
+                                 {"llama-3-70b", "llama3", "70B"},
+                                 {"llama-3.1-70b", "llama3", "70B"},
+                                 {"llama-3.1-405b", "llama3", "405B"},
+                                 {"llama-3.2-1b", "llama3", "1B"},
+                                 {"llama-3.2-3b", "llama3", "3B"},
+                                 {"deepseek-v2-lite", "deepseek_v3", "16B"},
+                                 {"deepseek-v2", "deepseek_v3", "236B"},
+                                 {"deepseek-v3", "deepseek_v3", "671B"},
+                                 {"qwen3-4b", "qwen3", "4B"},
+                                 {"qwen3-8b", "qwen3", "8B"},
+                                 {"qwen3-14b", "qwen3", "14B"},
+                                 {"qwen3-32b", "qwen3", "32B"},
+                                 {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
+                                 {"qwen3-235b-a22b", "qwen3", "235B-A22B"},
+                                 {"gpt-oss-20b", "gpt_oss", "20b"},
+                                 {"gpt-oss-120b", "gpt_oss", "120b"}};
+
+const Flavour* flavour_of(const Plan& plan) {
+    if (!plan.model_source.overrides.empty()) return nullptr;
+    const auto* const it = std::find_if(std::begin(kFlavours), std::end(kFlavours), [&](const Flavour& f) {
+        return f.preset == plan.model_source.preset;
+    });
+    return it == std::end(kFlavours) ? nullptr : it;
+}
+
+std::string_view schedule_name(Schedule s) {
+    switch (s) {
+    case Schedule::gpipe: return "GPipe";
+    case Schedule::one_f_one_b: return "1F1B";
+    case Schedule::interleaved: return "Interleaved1F1B";
+    case Schedule::zb_v: return "ZBVZeroBubble";
+    case Schedule::dualpipev: return "DualPipeV";
+    case Schedule::looped_bfs: return "LoopedBFS";
+    case Schedule::zb_h1:
+    case Schedule::zb_h2:
+    case Schedule::dualpipe: break;
+    }
+    return {};
+}
+
+// _generate_llm_fqn_per_model_part: the ends count for `first` and `last` layers more, what is left goes to
+// the first parts. Empty where torchtitan refuses.
+std::vector<std::int64_t> titan_split(std::int64_t layers, std::int64_t parts, std::int64_t first,
+                                      std::int64_t last) {
+    const std::int64_t counted = layers + first + last, each = counted / parts;
+    if (each == 0 || first > each || last > each) return {};
+    std::vector<std::int64_t> out;
+    for (std::int64_t i = 0; i < parts; ++i) out.push_back(each + (i < counted % parts ? 1 : 0));
+    out.front() -= first;
+    out.back() -= last;
+    return out;
+}
+
+Parts module_names(const std::vector<std::int64_t>& layers) {
+    Parts out;
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        std::vector<std::string>& part = out.emplace_back();
+        if (i == 0) part.emplace_back("tok_embeddings");
+        for (std::int64_t k = 0; k < layers[i]; ++k) part.push_back("layers." + std::to_string(next++));
+        if (i + 1 == layers.size()) part.insert(part.end(), {"norm", "lm_head"});
+    }
+    return out;
+}
+
+// The shortest way to the plan's own split.
+void titan_stages(Page& page) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    const std::vector<std::int64_t> layers = chunk_layers(p);
+    const auto parts = static_cast<std::int64_t>(layers.size());
+    if (parts != l.pp * l.virtual_stages) return;  // a schedule that is lost anyway
+    const std::int64_t usual = l.schedule == Schedule::one_f_one_b || l.schedule == Schedule::gpipe ? 1 : 2;
+    for (std::int64_t ends = 0; ends <= 8; ++ends) {
+        const std::int64_t first = ends % 3, last = ends / 3, counted = p.model.layers + first + last;
+        if (titan_split(p.model.layers, parts, first, last) != layers) continue;
+        const std::int64_t each = (counted + parts - 1) / parts;
+        if (l.virtual_stages != usual && (counted + each - 1) / each != parts) continue;
+        if (l.virtual_stages != usual) page.put("/layout/virtual_stages", each);
+        page.say("parallelism.pipeline_parallel_first_stage_less_layers", first);
+        page.say("parallelism.pipeline_parallel_last_stage_less_layers", last);
+        return;
+    }
+    page.put("/layout/stage_layers", module_names(layers));
+}
+
+void titan_pipeline(Page& page) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    if (l.pp == 1) return;
+    const std::string_view name = schedule_name(l.schedule);
+    if (name.empty()) return lose_schedule(page, "torchtitan");
+    page.put("/layout/schedule", std::string(name));
+    titan_stages(page);
+    page.say("parallelism.num_pp_microbatches", microbatches(p));
+}
+
+void titan_degrees(Page& page) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    const int zero = zero_in_force(p);
+    const bool shards = l.dp_shard * l.cp > 1 && l.zero == 3;
+    if (zero == 1 || zero == 2)
+        page.lose("/layout/zero", "zero " + std::to_string(zero)
+                                      + ": torchtitan (FSDP) shards the parameters too, which is 3");
+    if (l.zero == 0 && l.cp > 1)
+        page.lose("/layout/zero",
+                  "zero 0 with cp " + number_text(l.cp) + ": torchtitan (FSDP) shards over cp always");
+    const bool merged = l.zero == 0;  // all ranks are replicas
+    page.put("/layout/dp_replicate", merged ? data_ranks(p) : replicas(p));
+    page.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
+    if (shards) page.put("/layout/reshard", std::string(l.reshard == Reshard::never ? "never" : "always"));
+    page.put("/layout/tp", l.tp);
+    if (l.tp > 1) page.put("/layout/sequence_parallel", l.sequence_parallel);
+    page.put("/layout/cp", l.cp);
+    if (l.cp > 1 && l.cp_comm != CpComm::allgather)
+        page.note("cp_comm " + std::string(pentamesh::name_of(l.cp_comm))
+                  + ": torchtitan gathers keys and values (allgather); its attention backend decides");
+    page.put("/layout/pp", l.pp);
+    if (p.model.moe) page.put("/layout/ep", l.ep);
+    const std::int64_t etp = l.etp.value_or(l.tp);
+    if (p.model.moe && etp != (l.ep > 1 ? 1 : l.tp))
+        page.lose("/layout/etp",
+                  "etp " + number_text(etp)
+                      + ": with ep torchtitan's experts are not cut (1), without they follow tp");
+    lose_order(page, {kTorchtitan},
+               "torchtitan lays ranks as tp-cp-dp_shard-dp_replicate-pp, ep inside them");
+    if (p.model.attention == AttentionKind::mha_gqa && p.model.kv_heads % l.tp != 0)
+        page.refuse("torchtitan refuses tp " + number_text(l.tp) + " with " + number_text(p.model.kv_heads)
+                    + " key-value heads");
+    refuse_by_rules(page, Rule::torchtitan, Software::torchtitan);
+}
+
+void titan_training(Page& page) {
+    const Plan& p = page.plan;
+    const Training& t = p.training;
+    page.put("/training/sequence_length", t.sequence_length);
+    page.put("/training/micro_batch", t.micro_batch * t.sequence_length);
+    page.put("/training/global_batch", t.global_batch * t.sequence_length);
+    if (t.compute == Dtype::fp32 || t.compute == Dtype::tf32)
+        page.put("/training/compute", std::string("float32"));
+    else if (t.compute != Dtype::bf16 && t.compute != Dtype::fp8)
+        page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(t.compute))
+                                           + ": torchtitan has bfloat16, float32 and float8");
+    const Offload& o = t.offload;
+    if (o.parameters == 1 && o.optimizer == 1)
+        page.put("/training/offload/parameters", true);
+    else if (o.any())
+        page.lose("/training/offload",
+                  "offload: torchtitan moves parameters and optimizer whole, or nothing");
+    // trainer.py: graphs need fixed shapes.
+    if (p.layout.pp > 1 || p.layout.ep > 1) page.say("training.disable_cuda_graphs", true);
+    const RecomputeChoice& r = t.recompute;
+    if (r.any() && !r.is_plain())
+        page.lose("/training/recompute",
+                  "recompute " + words_of(r) + ": torchtitan has none, selective and full");
+    if (t.overlap.tp && p.layout.tp > 1) {
+        page.say("compile.enable", true);
+        page.say("compile.enable_async_tensor_parallel", true);
+    }
+}
+
+std::string titan_group(const Page& page, std::string_view prefix, const std::string& call) {
+    std::string out = call + "(\n";
+    for (const Said& s : page.said)
+        if (s.name.starts_with(prefix))
+            out += "            " + s.name.substr(prefix.size()) + "=" + python_text(s.value) + ",\n";
+    return out + "        )";
+}
+
+// The experts' exchange by kernels that model_registry takes.
+bool titan_kernel(const Plan& p) {
+    return p.model.moe && p.layout.ep > 1
+           && (p.layout.ep_comm == EpComm::deepep || p.layout.ep_comm == EpComm::hybridep);
+}
+
+std::string identifier(std::string_view name) {
+    std::string out;
+    for (const char c : name) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        out.push_back(letter ? c : '_');
+    }
+    return out.empty() || (out[0] >= '0' && out[0] <= '9') ? "plan_" + out : out;
+}
+
+}  // namespace
+
+void export_torchtitan(Page& page) {
+    const Plan& p = page.plan;
+    const Training& t = p.training;
+    const Flavour* flavour = flavour_of(p);
+    titan_degrees(page);
+    titan_pipeline(page);
+    titan_training(page);
+    lose_finer_choices(page, titan_kernel(p));
+    note_training(page, true);
+    if (!flavour)
+        page.note("model: torchtitan ships no flavour of " + p.model.name
+                  + "; put yours into model_registry");
+    const bool full = t.recompute.whole_layers(), selective = t.recompute.any() && !full;
+    const bool compiled = t.overlap.tp && p.layout.tp > 1, small = t.compute == Dtype::fp8;
+    std::string text = as_comment(head_lines(page));
+    if (flavour)
+        text += "# Stands in torchtitan/models/" + std::string(flavour->family) + "/config_registry.py\n";
+    text += "from torchtitan.config import " + std::string(compiled ? "CompileConfig, " : "")
+            + "ParallelismConfig, TrainingConfig\n";
+    if (small) text += "from torchtitan.components.quantization import Float8LinearConverter\n";
+    if (full || selective)
+        text += "from torchtitan.distributed.activation_checkpoint import "
+                + std::string(full ? "FullAC" : "SelectiveAC") + "\n";
+    text += "from torchtitan.trainer import Trainer\n\nfrom . import model_registry\n\n\n";
+    text += "def " + identifier(p.name) + "() -> Trainer.Config:\n    return Trainer.Config(\n";
+    const std::string name = flavour ? std::string(flavour->name) : p.model.name;
+    text += "        model_spec=model_registry(" + python_text(Value(name));
+    if (small) text += ", converters=[Float8LinearConverter.Config()]";
+    if (titan_kernel(p))
+        text += ", moe_comm_backend=" + python_text(Value(std::string(pentamesh::name_of(p.layout.ep_comm))));
+    text += "),\n";
+    if (flavour)
+        text += "        hf_assets_path="
+                + python_text(Value("./assets/hf/" + hub_name(page).substr(hub_name(page).find('/') + 1)))
+                + ",\n";
+    text += "        training=" + titan_group(page, "training.", "TrainingConfig") + ",\n";
+    text += "        parallelism=" + titan_group(page, "parallelism.", "ParallelismConfig") + ",\n";
+    if (compiled) text += "        compile=" + titan_group(page, "compile.", "CompileConfig") + ",\n";
+    if (full || selective)
+        text +=
+            "        activation_checkpoint=" + std::string(full ? "FullAC" : "SelectiveAC") + ".Config(),\n";
+    page.out.text = text + "    )\n";
+}
+
+}  // namespace pentamesh::interop

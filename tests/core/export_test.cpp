@@ -1,0 +1,383 @@
+// Plans as frameworks' settings: what tests/golden/interop.json asks of each export, and that reading a
+// written text back gives the same layout, which the importers' own tests hold against the frameworks'
+// parsers.
+#include "core/advice/advice.h"
+#include "core/interop/export.h"
+#include "core/interop/flags.h"
+#include "core/io/plan_json.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/factors.h"
+#include "core/plan/names.h"
+#include "tests/core/plans.h"
+#include "tests/core/shipped.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using nlohmann::json;
+
+namespace {
+
+using test::presets;
+
+std::vector<std::int64_t> layers_of(const Plan& p) {
+    std::vector<std::int64_t> out;
+    layers_of_chunks(p, out);
+    return out;
+}
+
+// The groups of ranks by what they share; ZeRO 0 does not tell the two dp axes apart.
+std::vector<GroupKind> kinds_of(const Plan& p) {
+    std::vector<GroupKind> out{GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::dp};
+    if (p.layout.zero > 0) out.insert(out.end(), {GroupKind::dp_shard, GroupKind::dp_replicate});
+    if (p.model.moe) out.insert(out.end(), {GroupKind::ep, GroupKind::etp, GroupKind::edp});
+    return out;
+}
+
+// What differs between two layouts that run alike but for it; empty: nothing. `read` stands beside `said`.
+std::string difference(const Plan& said, const Plan& read, Target target) {
+    const Layout &a = said.layout, &b = read.layout;
+    if (said.cluster.gpus != read.cluster.gpus) return "gpus";
+    const bool shared = a.dp_shard * a.cp > 1 && said.cluster.gpus > 1;
+    if (shared && a.zero != b.zero) return "zero";
+    const Mesh x = build_mesh(said), y = build_mesh(read);
+    if (shared || a.zero == 0)
+        for (const GroupKind kind : kinds_of(said))
+            if (all_groups(x, kind) != all_groups(y, kind)) return "groups of " + std::string(name_of(kind));
+    if (a.tp > 1 && a.sequence_parallel != b.sequence_parallel) return "sequence_parallel";
+    const bool says_cp = target != Target::torchtitan;  // there the attention backend decides
+    if (a.cp > 1 && says_cp && a.cp_comm != b.cp_comm) return "cp_comm";
+    if (a.cp > 1 && says_cp && a.cp_inner.value_or(1) != b.cp_inner.value_or(1)) return "cp_inner";
+    if (a.weight_shards.value_or(1) != b.weight_shards.value_or(1)) return "weight_shards";
+    if (a.zero == 3 && shared && a.reshard != b.reshard) return "reshard";
+    if (said.model.moe && a.ep > 1 && a.ep_comm != b.ep_comm) return "ep_comm";
+    if (a.pp == 1) return "";
+    if (a.schedule != b.schedule) return "schedule";
+    if (layers_of(said) != layers_of(read)) return "stage_layers";
+    if (a.schedule == Schedule::interleaved
+        && a.microbatch_group.value_or(a.pp) != b.microbatch_group.value_or(b.pp))
+        return "microbatch_group";
+    return "";
+}
+
+Import back(const Plan& plan, Target target, const std::string& text, const std::string& model) {
+    ImportRequest r;
+    r.text = text;
+    r.path = "exported";
+    r.framework = static_cast<Framework>(target);
+    r.gpus = plan.cluster.gpus;
+    r.model = model;
+    return import_settings(r, presets());
+}
+
+bool contains(const std::string& text, std::string_view word) {
+    return text.find(word) != std::string::npos;
+}
+
+// ---- random plans --------------------------------------------------------------------------------------
+
+class Dice {
+  public:
+    explicit Dice(unsigned seed) : engine_(seed) {}
+    std::int64_t below(std::int64_t n) {
+        return static_cast<std::int64_t>(engine_() % static_cast<unsigned long>(n));
+    }
+    bool chance(int percent) { return below(100) < percent; }
+    template <typename T>
+    T one_of(std::initializer_list<T> all) {
+        return all.begin()[below(static_cast<std::int64_t>(all.size()))];
+    }
+
+  private:
+    std::mt19937 engine_;
+};
+
+using AxisOrder = std::array<Axis, kAxisCount>;
+constexpr AxisOrder kReplicasInside{Axis::tp,       Axis::cp,           Axis::ep,
+                                    Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+constexpr AxisOrder kReplicasOutside{Axis::tp, Axis::cp,       Axis::ep,
+                                     Axis::pp, Axis::dp_shard, Axis::dp_replicate};
+
+// Mostly what the framework can say, some of it not.
+Plan random_plan(Dice& dice, Target target) {
+    const bool few_axes = target == Target::deepspeed || target == Target::accelerate;
+    const bool small = few_axes || target == Target::picotron;  // no sequence parallelism there
+    const bool dense = small || target == Target::nanotron;
+    const char* id =
+        dense ? dice.one_of({"llama-2-7b", "llama-3-8b", "llama-3-70b", "llama-2-13b"})
+              : dice.one_of({"llama-3-8b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b"});
+    Plan p = presets().plan("single-gpu");
+    p.model = presets().model(id);
+    p.model_source = {id, {}};
+    p.cluster = presets().cluster("h100-sxm-ib");
+    Layout& l = p.layout;
+    l = Layout();
+    l.tp = dice.one_of<std::int64_t>({1, 1, 2, 4});
+    l.cp = dice.one_of<std::int64_t>({1, 1, 1, 2, 4});
+    l.pp = few_axes && dice.chance(90) ? 1 : dice.one_of<std::int64_t>({1, 2, 4, 5, 8});
+    l.dp_shard = dice.one_of<std::int64_t>({1, 2, 4, 8});
+    l.dp_replicate = dice.one_of<std::int64_t>({1, 1, 2, 3});
+    l.zero = static_cast<int>(dice.below(4));
+    if (dice.chance(70)) {
+        if (target == Target::torchtitan) l.zero = dice.chance(80) ? 3 : 0;
+        if (target == Target::nanotron) l.zero = static_cast<int>(dice.below(2));
+        if (target == Target::picotron) l.zero = 0;
+    }
+    l.order = target == Target::picotron || (target == Target::megatron && dice.chance(20)) ? kReplicasOutside
+                                                                                            : kReplicasInside;
+    if (dice.chance(10))
+        std::swap(l.order[static_cast<std::size_t>(dice.below(6))],
+                  l.order[static_cast<std::size_t>(dice.below(6))]);
+    l.sequence_parallel = small ? dice.chance(10) : dice.chance(70);
+    l.cp_comm = dice.one_of({CpComm::ring, CpComm::allgather, CpComm::ulysses, CpComm::ulysses_ring});
+    if (l.cp_comm == CpComm::ulysses_ring) l.cp_inner = 2;
+    if (l.pp > 1) {
+        l.schedule =
+            dice.one_of({Schedule::one_f_one_b, Schedule::one_f_one_b, Schedule::interleaved, Schedule::gpipe,
+                         Schedule::zb_v, Schedule::looped_bfs, Schedule::dualpipev});
+        if (l.schedule == Schedule::interleaved || l.schedule == Schedule::looped_bfs)
+            l.virtual_stages = dice.one_of<std::int64_t>({2, 3, 4});
+        if (l.schedule == Schedule::zb_v || l.schedule == Schedule::dualpipev) l.virtual_stages = 2;
+    }
+    if (l.pp > 1 && dice.chance(30)) {  // one layer more here, one less there
+        l.stage_layers = layers_of(p);
+        const auto n = static_cast<std::int64_t>(l.stage_layers.size());
+        ++l.stage_layers[static_cast<std::size_t>(dice.below(n))],
+            --l.stage_layers[static_cast<std::size_t>(dice.below(n))];
+    }
+    if (p.model.moe) {
+        l.ep = dice.one_of<std::int64_t>({1, 2, 4, 8});
+        if (dice.chance(50)) l.etp = l.ep > 1 ? 1 : l.tp;
+        l.ep_comm = dice.one_of(
+            {EpComm::alltoall, EpComm::alltoall, EpComm::deepep, EpComm::hybridep, EpComm::allgather});
+    }
+    if (l.zero == 3 && dice.chance(30)) l.reshard = Reshard::never;
+    p.cluster.gpus = l.tp * l.cp * l.pp * l.dp_shard * *l.dp_replicate;
+    Training& t = p.training;
+    t = Training();
+    t.micro_batch = dice.one_of<std::int64_t>({1, 2});
+    const std::int64_t microbatches = l.pp * l.virtual_stages * (1 + dice.below(3));
+    t.global_batch = t.micro_batch * l.dp_shard * *l.dp_replicate * microbatches;
+    t.sequence_length = 4096;
+    t.recompute = dice.one_of<RecomputeChoice>(
+        {Recompute::none, Recompute::none, Recompute::selective, Recompute::full});
+    t.overlap.dp = dice.chance(50);
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("an export says what the golden cases ask, and names what the framework has not") {
+    // What each word of `cannot` may be called; the same looseness as in the file's own note.
+    const std::map<std::string, std::vector<std::string>> called{
+        {"cp", {"cp", "cp_comm"}}, {"allgather", {"cp_comm"}},
+        {"ulysses", {"cp_comm"}},  {"pp", {"pp"}},
+        {"gpipe", {"schedule"}},   {"dualpipe", {"schedule"}},
+        {"zb-v", {"schedule"}},    {"interleaved", {"schedule"}},
+        {"fp8", {"compute"}}};
+    int exact = 0, limited = 0, trips = 0;
+    const json file = test::golden("interop.json");
+    for (const json& c : file["export"]) {
+        const std::string id = c["plan"], framework = c["framework"];
+        CAPTURE(id);
+        CAPTURE(framework);
+        const Plan plan = parse_plan(file["plans"][id].dump(), id, presets());
+        const Target target = target_of(framework).value();
+        const Export made = export_plan(plan, target, presets());
+        CHECK_FALSE(made.text.empty());
+        if (c.contains("cannot")) {
+            ++limited;
+            for (const std::string word : c["cannot"]) {
+                CAPTURE(word);
+                const auto it = called.find(word);
+                const std::vector<std::string> names = it == called.end() ? std::vector{word} : it->second;
+                CHECK(std::any_of(made.lost.begin(), made.lost.end(), [&](const Unsaid& u) {
+                    return std::any_of(names.begin(), names.end(),
+                                       [&](const std::string& n) { return u.pointer.ends_with("/" + n); });
+                }));
+            }
+            continue;
+        }
+        ++exact;
+        CHECK(made.lost.empty());
+        CHECK(made.refused.empty());
+        if (!c.contains("round_trip")) continue;
+        ++trips;
+        const Import read = back(plan, target, made.text, plan.model_source.preset);
+        REQUIRE(read.plan);
+        CHECK(difference(plan, *read.plan, target) == "");
+    }
+    CHECK(exact > 80);
+    CHECK(limited > 70);
+    CHECK(trips > 50);
+}
+
+TEST_CASE("a thousand random plans of each framework come back with the same layout, or the loss is named") {
+    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
+                                Target::accelerate, Target::nanotron, Target::picotron}) {
+        const std::string framework(name_of(target));
+        CAPTURE(framework);
+        Dice dice(static_cast<unsigned>(target) + 7);
+        int said = 0, limited = 0;
+        for (int tries = 0; said < 1000 && tries < 60000; ++tries) {
+            const Plan plan = random_plan(dice, target);
+            if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
+            const Export made = export_plan(plan, target, presets());
+            if (!made.lost.empty() || !made.refused.empty()) {
+                ++limited;
+                continue;
+            }
+            ++said;
+            const Import read = back(plan, target, made.text, plan.model_source.preset);
+            if (!read.plan) {
+                for (const ImportProblem& p : read.problems) CHECK(p.message == "");
+                INFO(made.text);
+                FAIL("it cannot be read back");
+            }
+            const std::string differs = difference(plan, *read.plan, target);
+            if (!differs.empty()) {
+                INFO(made.text);
+                INFO(write_plan(plan));
+                FAIL_CHECK(differs);
+                break;
+            }
+        }
+        CHECK(said == 1000);
+        CHECK(limited > 0);
+    }
+}
+
+TEST_CASE("the table of spellings names settings that the importers map to the same field") {
+    const auto leaf = [](std::string_view name) {
+        const std::size_t dot = name.rfind('.');
+        return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
+    };
+    int rows = 0;
+    Dice dice(1);
+    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
+                                Target::accelerate, Target::nanotron, Target::picotron}) {
+        const Framework framework = static_cast<Framework>(target);
+        std::set<std::string> seen;
+        for (int i = 0; i < 60; ++i) {
+            const Plan plan = random_plan(dice, target);
+            if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
+            const Export made = export_plan(plan, target, presets());
+            const Import read = back(plan, target, made.text, "");
+            for (const SpelledField& f : flags_of(framework)) {
+                CAPTURE(std::string(f.name));
+                CAPTURE(std::string(f.pointer));
+                const auto is_it = [&](const Listed& l) { return leaf(l.setting) == leaf(f.name); };
+                for (const Listed& l : read.mapped)
+                    if (is_it(l) && contains(l.path, f.pointer.substr(0, f.pointer.rfind('/'))))
+                        seen.insert(leaf(f.name));
+            }
+        }
+        rows += static_cast<int>(seen.size());
+        const std::string name(name_of(target));
+        CAPTURE(name);
+        CHECK(seen.size() >= (target == Target::megatron || target == Target::bridge ? 30U : 5U));
+    }
+    CHECK(rows > 110);
+    CHECK(flag_of(Framework::megatron, "/layout/tp") == "--tensor-model-parallel-size");
+    CHECK(flag_of(Framework::torchtitan, "/layout/etp") == "");
+}
+
+TEST_CASE("a plan's name cannot break out of the head of a text") {
+    Plan plan = presets().plan("mesh-8");
+    plan.name = "a\nrm -rf \"$HOME\" # ' \\ \x01 b";
+    for (const std::string_view name : kTargetNames) {
+        CAPTURE(std::string(name));
+        const Export made = export_plan(plan, target_of(name).value(), presets());
+        CHECK_FALSE(contains(made.text, "\nrm"));
+    }
+    const Export yaml = export_plan(plan, Target::nanotron, presets());
+    CHECK(back(plan, Target::nanotron, yaml.text, "llama-2-7b").framework == Framework::nanotron);
+}
+
+TEST_CASE("what Megatron refuses is refused on export and a warning of a plan that names it") {
+    Plan p = test::small_plan(16);
+    p.layout.tp = 2, p.layout.dp_shard = 8, p.layout.sequence_parallel = false;
+    p.training.overlap.tp = true;
+    const Export made = export_plan(p, Target::megatron, presets());
+    REQUIRE(made.refused.size() == 1);
+    CHECK(contains(made.refused.front(), "--tp-comm-overlap"));
+    CHECK(export_plan(p, Target::picotron, presets()).refused.empty());
+    const auto warns = [&](std::string_view code) {
+        const Evaluation e = assess(p, {.timeline = false});
+        REQUIRE(e.valid);
+        return std::any_of(e.problems.begin(), e.problems.end(), [&](const Problem& x) {
+            return x.code == code && x.severity == Severity::warning
+                   && contains(x.message, "Megatron refuses");
+        });
+    };
+    CHECK(warns("megatron-tp-overlap"));
+    p.training.software = Software::torchtitan;
+    CHECK_FALSE(warns("megatron-tp-overlap"));
+    p.training.software = Software::megatron_bridge;
+    p.layout.sequence_parallel = true;
+    CHECK_FALSE(warns("megatron-tp-overlap"));
+
+    p.model = presets().model("mixtral-8x7b");
+    p.layout.tp = 1, p.layout.pp = 2, p.layout.ep = 4;
+    p.training.overlap.ep = true;
+    CHECK(warns("megatron-ep-overlap"));
+    p.layout.schedule = Schedule::interleaved, p.layout.virtual_stages = 2;
+    CHECK_FALSE(warns("megatron-ep-overlap"));
+    p.training.overlap.pp = false;
+    CHECK(warns("megatron-p2p-overlap"));
+    p.training.optimizer = Optimizer::muon, p.layout.zero = 2;
+    CHECK(warns("megatron-fsdp-optimizer"));
+}
+
+TEST_CASE("a config.json that is written is read as the same model") {
+    int said = 0;
+    for (const Presets::Entry& e : presets().list(PresetKind::model)) {
+        CAPTURE(e.id);
+        Plan p = presets().plan("single-gpu");
+        p.model = presets().model(e.id);
+        p.model_source = {e.id, {}};
+        const Export made = export_plan(p, Target::hf, presets());
+        if (!made.lost.empty()) continue;
+        ++said;
+        Model read = model_from_hf(std::string_view(made.text), e.id);
+        CHECK(read.layers == p.model.layers);
+        CHECK(read.attention == p.model.attention);
+        CHECK(read.moe.has_value() == p.model.moe.has_value());
+        CHECK(count_parameters(read).total == count_parameters(p.model).total);
+    }
+    CHECK(said > 35);
+}
+
+TEST_CASE("a model comes back from the settings that say it whole") {
+    for (const Target target : {Target::megatron, Target::bridge})
+        for (const char* id : {"llama-3-8b", "gpt2", "nemotron-4-340b", "mixtral-8x7b", "deepseek-v3",
+                               "qwen3-30b-a3b", "qwen2.5-7b", "llama-3.2-1b"}) {
+            const std::string name = id;
+            CAPTURE(name);
+            Plan p = presets().plan("single-gpu");
+            p.model = presets().model(id);
+            p.model_source = {id, {}};
+            p.training.sequence_length = 1024;
+            const Export made = export_plan(p, target, presets());
+            CHECK(made.lost.empty());
+            const Import read = back(p, target, made.text, "");
+            REQUIRE(read.plan);
+            CHECK(read.plan->model.ffn_kind == p.model.ffn_kind);
+            CHECK(count_parameters(read.plan->model).total == count_parameters(p.model).total);
+            CHECK(count_parameters(read.plan->model).active == count_parameters(p.model).active);
+        }
+}
+
+TEST_CASE("a device mesh has the plan's axes from the outermost and all its ranks") {
+    const Export made = export_plan(presets().plan("mesh-8"), Target::device_mesh, presets());
+    CHECK(contains(
+        made.text,
+        "init_device_mesh(\"cuda\", (2, 2, 2), mesh_dim_names=(\"dp_replicate\", \"dp_shard\", \"tp\"))"));
+    CHECK(contains(made.text, "\"tp\": [[0, 1], [2, 3], [4, 5], [6, 7]]"));
+    CHECK(contains(made.text, "\"dp_replicate\": [[0, 4], [1, 5], [2, 6], [3, 7]]"));
+}
