@@ -72,6 +72,18 @@ void own_cluster(Plan& plan) {
     if (stated.empty()) stated.emplace_back("/gpu");
 }
 
+bool is_own(const Presets& presets, PresetKind kind, const std::string& id) {
+    return !id.empty() && (!presets.has(kind, id) || presets.has_own(kind, id));
+}
+
+Plan detached(const Plan& plan, const Presets& presets) {
+    Plan p = plan;
+    if (is_own(presets, PresetKind::model, p.model_source.preset)) p.model_source = {};
+    if (is_own(presets, PresetKind::gpu, p.cluster.gpu.id)) own_gpu(p);
+    if (is_own(presets, PresetKind::cluster, p.cluster_source.preset)) own_cluster(p);
+    return p;
+}
+
 }  // namespace
 
 std::string preset_id_of(std::string_view name) {
@@ -141,20 +153,19 @@ void remove_own_preset(const Presets& presets, const Presets::Entry& entry) {
     presets.reread();
 }
 
-Plan without_preset(const Plan& plan, PresetKind kind, std::string_view id) {
-    Plan p = plan;
-    if (kind == PresetKind::model && plan.model_source.preset == id) p.model_source = {};
-    if (kind == PresetKind::cluster && plan.cluster_source.preset == id) own_cluster(p);
-    if (kind == PresetKind::gpu && plan.cluster.gpu.id == id) own_gpu(p);
-    return p;
+Plan without_own_presets(const Plan& plan, const Presets& presets) {
+    const Plan p = detached(plan, presets);
+    return p == plan ? p : as_read(p, presets);
 }
 
-Plan without_own_presets(const Plan& plan, const Presets& presets) {
-    Plan p = plan;
-    if (presets.has_own(PresetKind::model, p.model_source.preset)) p.model_source = {};
-    if (presets.has_own(PresetKind::gpu, p.cluster.gpu.id)) own_gpu(p);
-    if (presets.has_own(PresetKind::cluster, p.cluster_source.preset)) own_cluster(p);
-    return p == plan ? p : as_read(p, presets);
+Plan with_same_meaning(const Plan& plan, const Presets& presets) {
+    const Plan p = detached(plan, presets);
+    if (p == plan) return p;
+    try {
+        if (as_read(plan, presets) == plan) return plan;
+    } catch (const Error&) {  // a preset that it names is gone
+    }
+    return as_read(p, presets);
 }
 
 }  // namespace pentamesh

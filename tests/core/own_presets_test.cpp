@@ -215,6 +215,31 @@ TEST_CASE("a plan without its own presets means the same and is read where only 
     }
 }
 
+TEST_CASE("when an own preset changes or goes, a plan that stood over it keeps what it meant") {
+    const Folder folder;
+    const Presets presets = with_own(folder);
+    const Plan plan = presets.plan("llama-3-70b-3d");
+    Plan over = save_own_preset(presets, PresetKind::model, "mine", plan);
+    over = save_own_preset(presets, PresetKind::gpu, "chip", over);
+    over = save_own_preset(presets, PresetKind::cluster, "room", over);
+    CHECK(with_same_meaning(over, presets) == over);
+    CHECK(with_same_meaning(plan, presets) == plan);
+    // The chip is part of the room: the plan over the room keeps the old one.
+    const Plan hbm = with_field(over, "/cluster/gpu/hbm_bytes", "90 GB", presets);
+    static_cast<void>(save_own_preset(presets, PresetKind::gpu, "chip", hbm));
+    REQUIRE(presets.cluster("room").gpu.hbm_bytes == 90e9);
+    const Plan kept = with_same_meaning(over, presets);
+    CHECK(kept.cluster.gpu.hbm_bytes == plan.cluster.gpu.hbm_bytes);
+    CHECK(parse_plan(write_plan(kept), "", presets) == kept);
+    remove_own_preset(presets, *entry_of(presets, PresetKind::model, "mine"));
+    remove_own_preset(presets, *entry_of(presets, PresetKind::gpu, "chip"));
+    CHECK_FALSE(entry_of(presets, PresetKind::cluster, "room")->broken.empty());
+    const Plan left = with_same_meaning(over, presets);
+    CHECK(left.model == over.model);
+    CHECK(parse_plan(write_plan(left), "", test::presets()) == left);
+    CHECK(evaluate(left).step->time_s == doctest::Approx(evaluate(plan).step->time_s).epsilon(1e-12));
+}
+
 TEST_CASE("a field that differs from its preset goes back by itself: one tier, another GPU, a group") {
     const Folder folder;
     const Presets presets = with_own(folder);
