@@ -82,9 +82,8 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for
     // it once it is not: such a field stands back for this frame.
     if (enabled || !takes_keyboard(label.c_str()))
-        result.entered =
-            ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
-                                     complete != nullptr ? complete_text : nullptr, &completion);
+        result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
+                                                  complete != nullptr ? complete_text : nullptr, &completion);
     result.completed = completion.done;
     result.active = ImGui::IsItemActive();
     result.changed = utf8 != before;

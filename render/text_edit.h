@@ -18,12 +18,12 @@ struct TextFieldStyle {
 struct TextFieldResult {
     bool active = false;  // has the keyboard
     bool changed = false;
-    bool entered = false;  // Enter was pressed
+    bool entered = false;    // Enter was pressed
     bool completed = false;  // Tab was pressed and `complete` knew more
 };
 // `box` in logical pixels, text centred vertically in it, no ground or frame drawn. `enabled` false: takes no
-// mouse (a layer lies over it). Call inside the frame window or a front layer. `complete`: what Tab makes of the
-// text, the text itself where it knows no more; null: Tab is not asked for.
+// mouse (a layer lies over it). Call inside the frame window or a front layer. `complete`: what Tab makes of
+// the text, the text itself where it knows no more; null: Tab is not asked for.
 using TextCompletion = std::function<std::string(const std::string&)>;
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
                            std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,

@@ -231,12 +231,15 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
         edit = changed(std::move(to), "a tier less");
     }
     const Source& source = scene.plan.cluster_source;
-    const bool stated = std::find(source.overrides.begin(), source.overrides.end(), "/tiers") != source.overrides.end();
+    const bool stated =
+        std::find(source.overrides.begin(), source.overrides.end(), "/tiers") != source.overrides.end();
     row.cut_left(8);
     if (!source.preset.empty() && stated
-        && ui.button("editor.tier.back", row.cut_left(std::min(200.0f, row.w)).inset(0, 2), "Back to the preset's tiers")) {
+        && ui.button("editor.tier.back", row.cut_left(std::min(200.0f, row.w)).inset(0, 2),
+                     "Back to the preset's tiers")) {
         state.refused.clear();
-        edit = PlanEdit{with_preset_field(scene.plan, "/cluster/tiers", scene.presets), "the preset's tiers", ""};
+        edit = PlanEdit{with_preset_field(scene.plan, "/cluster/tiers", scene.presets), "the preset's tiers",
+                        ""};
     }
     return edit;
 }
@@ -257,7 +260,8 @@ std::optional<PlanEdit> gpu_row(Ui& ui, Rect& room, const Scene& scene, PlanEdit
     ui.canvas().text_in(name, before.empty() ? "GPU" : "GPU *",
                         ui.style(13, before.empty() ? Tone::secondary : Tone::text));
     const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
-    if (ui.dropdown("editor.gpu", box, id.empty() ? "one of its own" : name_of_preset(scene.presets, PresetKind::gpu, id))) {
+    if (ui.dropdown("editor.gpu", box,
+                    id.empty() ? "one of its own" : name_of_preset(scene.presets, PresetKind::gpu, id))) {
         state.choosing = kGpuPointer;
         state.choices_anchor = box;
         state.choices = {};
@@ -270,8 +274,8 @@ std::optional<PlanEdit> gpu_row(Ui& ui, Rect& room, const Scene& scene, PlanEdit
 
 std::optional<PlanEdit> draw_gpus(Ui& ui, const Scene& scene, PlanEditorState& state) {
     const PresetMenu menu = preset_menu(scene.presets, PresetKind::gpu, scene.plan.cluster.gpu.id);
-    const MenuResult r =
-        draw_menu(ui, "editor.gpus", state.choices_anchor, menu.items, state.choices, true, state.choices_anchor.w);
+    const MenuResult r = draw_menu(ui, "editor.gpus", state.choices_anchor, menu.items, state.choices, true,
+                                   state.choices_anchor.w);
     if (r.picked >= 0 || r.closed) state.choosing.clear();
     if (r.picked < 0) return std::nullopt;
     const Presets::Entry& e = *menu.entry[r.picked];

@@ -22,8 +22,8 @@ MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items
 
 // The presets, then the sheet of all fields, then one's own presets where there are any.
 template <typename Make>
-MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind, EditorSection section,
-                      std::string_view current, Make&& make) {
+MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind,
+                      EditorSection section, std::string_view current, Make&& make) {
     PresetMenu menu = preset_menu(scene.presets, kind, current);
     menu.items.push_back(
         {.label = "Edit the " + std::string(word_of(kind)) + "…", .right = "by hand", .separator = true});

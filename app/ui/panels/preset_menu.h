@@ -1,4 +1,5 @@
-// The lists of presets that a model, a cluster or a GPU is picked from: one's own first, then those that ship.
+// The lists of presets that a model, a cluster or a GPU is picked from: one's own first, then those that
+// ship.
 #pragma once
 
 #include "app/ui/kit/menu.h"
@@ -17,7 +18,8 @@ struct PresetMenu {
     std::vector<const Presets::Entry*> entry;  // of each preset
     [[nodiscard]] bool is_preset(std::size_t item) const { return item < entry.size(); }
 };
-// `current`: the id that the plan names; empty: none. An own preset that is broken says why and cannot be picked.
+// `current`: the id that the plan names; empty: none. An own preset that is broken says why and cannot be
+// picked.
 [[nodiscard]] PresetMenu preset_menu(const Presets& presets, PresetKind kind, std::string_view current);
 [[nodiscard]] bool has_own_presets(const Presets& presets);
 

@@ -1,5 +1,6 @@
-// What is asked in the middle of the window: whether changes are kept, what becomes of plans that were left; and what
-// this program is. Files are asked for in shell_files.cpp, presets of one's own in shell_presets.cpp.
+// What is asked in the middle of the window: whether changes are kept, what becomes of plans that were left;
+// and what this program is. Files are asked for in shell_files.cpp, presets of one's own in
+// shell_presets.cpp.
 #include "app/ui/panels/preset_menu.h"
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/file_browser.h"
@@ -48,7 +49,8 @@ bool asks_for_file(DialogKind kind) {
     return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture;
 }
 
-bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label, bool enabled, float width) {
+bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label, bool enabled,
+                   float width) {
     const Rect r = row.cut_right(width);
     row.cut_right(kDialogGap);
     return ui.button(name, r, label, 0, enabled);

@@ -48,19 +48,22 @@ struct Browsing {
     bool& fresh;
     BrowserAction action{};
 
+    // The field takes its new text once it has been left.
+    void go_to(const fs::path& folder) {
+        leave_text_field();
+        b.go_to(folder, typed);
+        fresh = true;
+    }
+
     void enter(const FolderEntry& e) {
-        if (e.folder) {
-            b.go_to(b.folder / e.name, typed);
-            fresh = true;
-            return;
-        }
+        if (e.folder) return go_to(b.folder / e.name);
+        leave_text_field();
         typed = (b.folder / e.name).string();
         action.go = true;
     }
 
     void up() {
-        if (b.folder.has_parent_path() && b.folder.parent_path() != b.folder) b.go_to(b.folder.parent_path(), typed);
-        fresh = true;
+        if (b.folder.has_parent_path() && b.folder.parent_path() != b.folder) go_to(b.folder.parent_path());
     }
 
     // The path, with Tab to complete it.
@@ -83,10 +86,9 @@ struct Browsing {
             return;
         }
         std::error_code ignored;
-        const fs::path path = typed_in(typed, b.folder, home);
+        const fs::path path = typed_in(typed, b.anchor, home);
         if (!typed.empty() && fs::is_directory(path, ignored)) {
-            b.go_to(path.has_filename() ? path : path.parent_path(), typed);
-            fresh = true;
+            go_to(path.has_filename() ? path : path.parent_path());
         } else {
             action.go = true;
         }
@@ -107,7 +109,8 @@ struct Browsing {
             const Hit hit = ui.area("dialog.sort", r, static_cast<std::uint64_t>(order));
             const bool on = b.options.order == order;
             const std::string arrow = !on ? "" : b.options.backwards ? " ↑" : " ↓";
-            ui.canvas().text_in(r.inset(8, 0), label + arrow, ui.small(on || hit.hovered ? Tone::text : Tone::secondary));
+            ui.canvas().text_in(r.inset(8, 0), label + arrow,
+                                ui.small(on || hit.hovered ? Tone::text : Tone::secondary));
             if (hit.focused) ui.focus_ring(r, 3);
             if (!hit.clicked) return;
             b.options.backwards = on && !b.options.backwards;
@@ -125,10 +128,12 @@ struct Browsing {
         const Hit hit = ui.area("dialog.file", row, i, true, false);
         const bool chosen = static_cast<int>(i) == b.cursor;
         const bool matches = b.cursor < 0 && static_cast<int>(i) == first_match(b.list, leaf_of_typed(typed));
-        if (chosen || matches || hit.hovered) c.rect(row, ui.theme().raised.alpha(chosen || matches ? 1 : 0.6f), 4);
+        if (chosen || matches || hit.hovered)
+            c.rect(row, ui.theme().raised.alpha(chosen || matches ? 1 : 0.6f), 4);
         if (chosen) c.frame(row, ui.theme().link, 1, 4);
         Rect text = row.inset(8, 0);
-        if (!e.folder) c.text_in(text.cut_right(kSizeColumn - 8), size_text(e.bytes), ui.small(), Align::right);
+        if (!e.folder)
+            c.text_in(text.cut_right(kSizeColumn - 8), size_text(e.bytes), ui.small(), Align::right);
         if (e.folder) text.cut_right(kSizeColumn - 8);
         c.text_in(text.cut_right(kDateColumn).inset(8, 0), age_text(e.changed), ui.small());
         draw_icon(ui, {text.x, row.center().y - 6}, e.folder);
@@ -156,7 +161,9 @@ struct Browsing {
             return;
         }
         if (b.list.entries.empty()) {
-            c.paragraph(room.inset(8, 4), b.every_file || b.endings.empty() ? "nothing is here" : "nothing that serves is here", said, 18);
+            c.paragraph(room.inset(8, 4),
+                        b.every_file || b.endings.empty() ? "nothing is here" : "nothing that serves is here",
+                        said, 18);
             return;
         }
         ScrollArea area(ui, "dialog.files", room, b.scroll, {.wheel_step = 3 * kFileRow});
@@ -165,7 +172,8 @@ struct Browsing {
             Rect row = area.room.cut_top(kFileRow);
             row.w -= 10;
             if (static_cast<int>(i) == b.cursor && moved) area.show(row);
-            if (static_cast<int>(i) == match && b.cursor < 0 && std::exchange(shown_match, match) != match) area.show(row);
+            if (static_cast<int>(i) == match && b.cursor < 0 && std::exchange(shown_match, match) != match)
+                area.show(row);
             if (!area.sees(row)) continue;
             file_row(row, i);
             if (b.listed.empty()) return;  // another folder was gone to
@@ -186,21 +194,23 @@ struct Browsing {
             }
             Rect row = area.room.cut_top(kFileRow);
             row.w -= 8;
-            if (p.missing && ui.button("dialog.forget", row.cut_right(22), "×", i, true, true)) action.forget = static_cast<int>(i);
+            if (p.missing && ui.button("dialog.forget", row.cut_right(22), "×", i, true, true))
+                action.forget = static_cast<int>(i);
             const Hit hit = ui.area("dialog.place", row, i, !p.missing);
             const bool here = !p.recent && p.path == b.folder;
-            if (here || (hit.hovered && !p.missing)) ui.canvas().rect(row, ui.theme().raised.alpha(here ? 1 : 0.6f), 4);
+            if (here || (hit.hovered && !p.missing))
+                ui.canvas().rect(row, ui.theme().raised.alpha(here ? 1 : 0.6f), 4);
             if (hit.focused) ui.focus_ring(row, 4);
             TextStyle style = ui.style(13, p.missing ? Tone::faint : here ? Tone::text : Tone::secondary);
             ui.canvas().text_in(row.inset(8, 0), p.missing ? p.label + " (gone)" : p.label, style);
-            if (ui.hovers(row)) ui.tooltip(p.label + "\n" + p.path.string() + (p.missing ? "\nis not there any more" : ""));
+            if (ui.hovers(row))
+                ui.tooltip(p.label + "\n" + p.path.string() + (p.missing ? "\nis not there any more" : ""));
             if (!hit.clicked) continue;
             if (p.recent && !b.saves) {
                 typed = p.path.string();
                 action.go = true;
             } else {
-                b.go_to(p.recent ? p.path.parent_path() : p.path, typed);
-                fresh = true;
+                go_to(p.recent ? p.path.parent_path() : p.path);
             }
         }
     }
@@ -239,9 +249,17 @@ std::string age_text(fs::file_time_type time) {
 }
 
 void FileBrowser::go_to(fs::path to, std::string& typed) {
+    if (!lies_in(to, fence)) return;
     const std::string leaf(leaf_of_typed(typed));
-    folder = std::move(to);
+    folder = anchor = std::move(to);
     typed = saves ? (folder / leaf).string() : with_separator(folder);
+    cursor = -1;
+    scroll = {};
+    read_again();
+}
+
+void FileBrowser::begin(fs::path at) {
+    folder = anchor = std::move(at);
     cursor = -1;
     scroll = {};
     read_again();
@@ -249,9 +267,9 @@ void FileBrowser::go_to(fs::path to, std::string& typed) {
 
 void FileBrowser::follow(std::string_view typed, const fs::path& home) {
     cursor = -1;
-    const fs::path to = folder_of_typed(typed, folder, home);
+    const fs::path to = folder_of_typed(typed, anchor, home);
     std::error_code ignored;
-    if (to == folder || to.empty() || !fs::is_directory(to, ignored)) return;
+    if (to == folder || to.empty() || !lies_in(to, fence) || !fs::is_directory(to, ignored)) return;
     folder = to;
     scroll = {};
 }

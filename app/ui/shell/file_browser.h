@@ -12,6 +12,8 @@ namespace pentamesh::ui {
 
 struct FileBrowser {
     std::filesystem::path folder;  // that is shown
+    std::filesystem::path anchor;  // that was gone to: a relative path lies in it
+    std::filesystem::path fence;   // it stays in here; empty: it goes anywhere
     FolderOptions options;
     std::vector<std::string> endings;  // of the files that serve
     bool every_file = false;           // the others are shown too
@@ -23,7 +25,9 @@ struct FileBrowser {
     ScrollState scroll, places_scroll;
 
     void go_to(std::filesystem::path to, std::string& typed);
-    // After `typed` was changed by hand.
+    // Shows a folder, of whatever is typed.
+    void begin(std::filesystem::path at);
+    // After `typed` was changed by hand: the folder that it lies in is shown.
     void follow(std::string_view typed, const std::filesystem::path& home);
     void read_again() { listed.clear(); }
     // Reads the folder where that is due.
@@ -38,8 +42,8 @@ struct FilePlace {
 };
 
 struct BrowserAction {
-    bool go = false;     // what is typed is meant
-    int forget = -1;     // this place is to be dropped
+    bool go = false;  // what is typed is meant
+    int forget = -1;  // this place is to be dropped
 };
 
 // "3 minutes ago"

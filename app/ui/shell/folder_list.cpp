@@ -32,6 +32,11 @@ bool has_ending(std::string_view name, const std::vector<std::string>& endings) 
            });
 }
 
+// Whether a letter of several bytes goes on at this byte.
+bool goes_on(std::string_view text, std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
 void sort_entries(std::vector<FolderEntry>& entries, const FolderOptions& options) {
     const auto before = [&](const FolderEntry& a, const FolderEntry& b) {
         if (options.order == FileOrder::date && a.changed != b.changed)
@@ -56,7 +61,8 @@ FolderList list_folder(const fs::path& folder, const FolderOptions& options) {
         if (!options.hidden && entry.name.starts_with('.')) continue;
         std::error_code ignored;  // it may go away meanwhile
         entry.folder = it->is_directory(ignored);
-        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, options.endings))) continue;
+        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, options.endings)))
+            continue;
         if (list.entries.size() == kMostListedFiles) {
             list.cut = true;
             break;
@@ -90,6 +96,11 @@ fs::path folder_of_typed(std::string_view typed, const fs::path& folder, const f
     return itself && path.has_filename() ? path : path.parent_path();
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+    const fs::path whole = path.lexically_normal(), fence = folder.lexically_normal();
+    return std::mismatch(fence.begin(), fence.end(), whole.begin(), whole.end()).first == fence.end();
+}
+
 std::string_view leaf_of_typed(std::string_view typed) {
     const std::size_t at = typed.find_last_of(kSeparators);
     return at == std::string_view::npos ? typed : typed.substr(at + 1);
@@ -109,13 +120,11 @@ std::string completed(std::string_view typed, const FolderList& list) {
         }
         std::size_t n = 0;
         while (n < common.size() && n < e.name.size() && common[n] == e.name[n]) ++n;
+        while (n > 0 && (goes_on(common, n) || goes_on(e.name, n))) --n;
         common.resize(n);
     }
     if (found == 0 || common.size() < leaf.size()) return std::string(typed);
     std::string out(typed.substr(0, typed.size() - leaf.size()));
-    // Never the half of a letter of several bytes.
-    while (!common.empty() && found > 1 && (static_cast<unsigned char>(common.back()) & 0xC0) == 0x80) common.pop_back();
-    if (common.size() < leaf.size()) return std::string(typed);
     out += common;
     if (found == 1 && only->folder) out += '/';
     return out;

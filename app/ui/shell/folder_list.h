@@ -42,12 +42,15 @@ struct FolderList {
 [[nodiscard]] std::filesystem::path typed_in(std::string_view typed, const std::filesystem::path& folder,
                                              const std::filesystem::path& home);
 // The folder that a typed path lies in: itself where it ends in a separator.
-[[nodiscard]] std::filesystem::path folder_of_typed(std::string_view typed, const std::filesystem::path& folder,
+[[nodiscard]] std::filesystem::path folder_of_typed(std::string_view typed,
+                                                    const std::filesystem::path& folder,
                                                     const std::filesystem::path& home);
+// Whether a path lies in `folder` or is it; an empty folder holds everything.
+[[nodiscard]] bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 // What follows the last separator.
 [[nodiscard]] std::string_view leaf_of_typed(std::string_view typed);
-// `typed` with as much more as all entries have that begin with its leaf; a folder that is the only one gets a
-// separator. `typed` itself where nothing can be added.
+// `typed` with as much more as all entries have that begin with its leaf; a folder that is the only one gets
+// a separator. `typed` itself where nothing can be added.
 [[nodiscard]] std::string completed(std::string_view typed, const FolderList& list);
 // The first entry that begins with `leaf`, whatever the case of its letters; -1: none, or `leaf` is empty.
 [[nodiscard]] int first_match(const FolderList& list, std::string_view leaf);

@@ -35,7 +35,8 @@ std::string window_of(const fs::path& file) {
 }  // namespace
 
 Recovery::Recovery(fs::path folder, Write write)
-    : folder_(std::move(folder)), write_text_(write ? std::move(write) : Write(write_plan)), window_(new_name()) {}
+    : folder_(std::move(folder)), write_text_(write ? std::move(write) : Write(write_plan)),
+      window_(new_name()) {}
 
 Recovery::~Recovery() {
     stop();

@@ -31,7 +31,8 @@ struct LeftPlan {
 class Recovery {
   public:
     using Write = std::function<std::string(const Plan&)>;
-    // Nothing is made in `folder` before there is something to keep. `write` makes a plan's text, on a thread.
+    // Nothing is made in `folder` before there is something to keep. `write` makes a plan's text, on a
+    // thread.
     explicit Recovery(std::filesystem::path folder, Write write = {});
     // What is kept stays, as after a crash.
     ~Recovery();

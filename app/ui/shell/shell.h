@@ -35,13 +35,27 @@ struct Host {
     std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
     std::filesystem::path config_folder;  // empty: nothing is remembered
     std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
-    bool first_run = false;               // the welcome may be shown where it was not seen yet
+    // Files outside of it are neither looked at nor written; empty: all can be. For what uses the window at
+    // random.
+    std::filesystem::path fence;
+    bool first_run = false;  // the welcome may be shown where it was not seen yet
 };
 
 // What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
 
-enum class DialogKind : std::uint8_t { none, open, save, picture, close, recover, about, missing, preset, presets };
+enum class DialogKind : std::uint8_t {
+    none,
+    open,
+    save,
+    picture,
+    close,
+    recover,
+    about,
+    missing,
+    preset,
+    presets
+};
 
 // What is on the screen, but for the plan.
 struct Screen {

@@ -1,5 +1,5 @@
-// Files that are asked for: by a dialog of the desktop's where there is one, else by one of the window's own; and
-// those that were open last.
+// Files that are asked for: by a dialog of the desktop's where there is one, else by one of the window's own;
+// and those that were open last.
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
@@ -70,11 +70,9 @@ void Shell::begin_file_dialog() {
 void Shell::begin_browsing() {
     browser_.saves = dialog_.kind != DialogKind::open;
     browser_.endings = endings_of(dialog_.kind);
-    browser_.folder = first_folder();
-    browser_.cursor = -1;
-    browser_.scroll = {};
+    browser_.fence = host_.fence;
+    browser_.begin(first_folder());
     browser_.follow(dialog_.text, host_.home);
-    browser_.read_again();
     dialog_.fresh = true;
 }
 
@@ -88,11 +86,12 @@ void Shell::poll_native_dialog() {
     case FileAnswer::Kind::cancelled: close_dialog(); return;
     case FileAnswer::Kind::failed:
         begin_browsing();
-        dialog_.error = "The desktop's dialog failed" + (answer->reason.empty() ? "." : ": " + answer->reason);
+        dialog_.error =
+            "The desktop's dialog failed" + (answer->reason.empty() ? "." : ": " + answer->reason);
         return;
     case FileAnswer::Kind::picked:
         dialog_.text = answer->path.string();
-        begin_browsing();                    // for what is refused
+        begin_browsing();                  // for what is refused
         dialog_.confirmed = answer->path;  // it asked before it gave a file that is there
         later("", [this] { finish_file_dialog(); });
     }
@@ -132,7 +131,7 @@ fs::path Shell::typed_path(DialogKind kind) const {
     const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
     if (kind == DialogKind::save && !ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
     if (kind == DialogKind::picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
-    return typed_in(text, browser_.folder, host_.home);
+    return typed_in(text, browser_.anchor, host_.home);
 }
 
 // Done between frames.
@@ -141,6 +140,8 @@ void Shell::finish_file_dialog() {
     browser_.read_again();
     try_in_dialog([&] {
         std::error_code ignored;
+        if (!lies_in(path, host_.fence))
+            throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");
         const bool writes = dialog_.kind == DialogKind::save || dialog_.kind == DialogKind::picture;
         if (writes && path != document_.path() && path != dialog_.confirmed
             && fs::is_regular_file(path, ignored)) {
@@ -177,8 +178,9 @@ std::string Shell::recent_label(std::size_t index) const {
     if (index >= settings_.recent.size()) return {};
     const fs::path file = settings_.recent[index];
     std::string label = file.filename().string();
-    const auto same = std::count_if(settings_.recent.begin(), settings_.recent.end(),
-                                    [&](const std::string& r) { return fs::path(r).filename() == file.filename(); });
+    const auto same =
+        std::count_if(settings_.recent.begin(), settings_.recent.end(),
+                      [&](const std::string& r) { return fs::path(r).filename() == file.filename(); });
     if (same > 1) label += ", in " + file.parent_path().filename().string();
     return label + (is_there(file) ? "" : " (gone)");
 }
@@ -196,7 +198,8 @@ void Shell::drop_missing_files() {
     const std::size_t before = settings_.recent.size();
     std::erase_if(settings_.recent, [](const std::string& r) { return !is_there(r); });
     const std::size_t dropped = before - settings_.recent.size();
-    say("Dropped " + std::to_string(dropped) + (dropped == 1 ? " file that is" : " files that are") + " gone");
+    say("Dropped " + std::to_string(dropped) + (dropped == 1 ? " file that is" : " files that are")
+        + " gone");
 }
 
 bool Shell::draw_missing_dialog(Ui& ui, Rect buttons) {

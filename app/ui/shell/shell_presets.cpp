@@ -1,4 +1,5 @@
-// Presets of one's own in the window: a part of the plan is kept under a name, the list of them, taking one away.
+// Presets of one's own in the window: a part of the plan is kept under a name, the list of them, taking one
+// away.
 #include "app/ui/panels/preset_menu.h"
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/shell.h"
@@ -74,8 +75,8 @@ float Shell::preset_dialog_height(Ui& ui, float width) const {
 
 bool Shell::draw_preset_dialog(Ui& ui, Rect room, Rect buttons) {
     bool changed = false;
-    const bool entered =
-        ui.text_field("preset.name", room.cut_top(kDialogField), dialog_.text, "name", dialog_.fresh, &changed);
+    const bool entered = ui.text_field("preset.name", room.cut_top(kDialogField), dialog_.text, "name",
+                                       dialog_.fresh, &changed);
     dialog_.fresh = false;
     if (changed) dialog_.error.clear(), dialog_.confirmed.clear();
     const PresetNote note = preset_note();
@@ -85,7 +86,9 @@ bool Shell::draw_preset_dialog(Ui& ui, Rect room, Rect buttons) {
     room.cut_top(ui.canvas().paragraph(room, note.text, style, 18));
     dialog_error_text(ui, room, dialog_.error);
     const bool replaces = !dialog_.confirmed.empty();
-    const bool go = dialog_button(ui, buttons, "preset.save", replaces ? "Replace" : "Save", !note.refused) || entered;
+    const bool go =
+        dialog_button(ui, buttons, "preset.save", replaces ? "Replace" : "Save", !note.refused) || entered;
+    if (entered && note.refused) dialog_.fresh = true;  // it is typed anew
     if (go && !note.refused) later("", [this] { finish_preset_dialog(); });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
@@ -97,8 +100,9 @@ void Shell::finish_preset_dialog() {
         if (presets_.has_own(kind, id) && dialog_.confirmed != id) {
             dialog_.confirmed = id;
             throw Error(ErrorKind::usage, "", "",
-                        "\"" + id + "\" is there already. Save again to replace it; plans that are open keep what "
-                                    "they have.");
+                        "\"" + id
+                            + "\" is there already. Save again to replace it; plans that are open keep what "
+                              "they have.");
         }
         Plan plan = save_own_preset(presets_, kind, dialog_.text, document_.plan());
         own_presets_changed();
@@ -134,8 +138,9 @@ bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
     const std::vector<OwnPreset> all = own_presets(presets_);
     if (!dialog_.error.empty()) dialog_error_text(ui, room.cut_bottom(40), dialog_.error);
     if (all.empty())
-        ui.canvas().paragraph(room, "None yet. The sheet of every field (Ctrl+Shift+E) keeps a model, a GPU or a "
-                                    "cluster as one.",
+        ui.canvas().paragraph(room,
+                              "None yet. The sheet of every field (Ctrl+Shift+E) keeps a model, a GPU or a "
+                              "cluster as one.",
                               ui.style(13, Tone::secondary), 20);
     ScrollArea area(ui, "presets.list", room, dialog_.scroll);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -156,7 +161,8 @@ bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
         if (asks && ui.button("presets.keep", controls.cut_right(72), "Keep", i)) dialog_.asks = -1;
         row.cut_right(12);
         row.cut_top(6);
-        ui.label(row.cut_top(20), asks ? "Remove " + p.entry->name + " for good?" : p.entry->name, ui.style());
+        ui.label(row.cut_top(20), asks ? "Remove " + p.entry->name + " for good?" : p.entry->name,
+                 ui.style());
         TextStyle style = ui.small();
         if (!p.entry->broken.empty()) style.color = ui.theme().bad;
         ui.canvas().paragraph(row, line_of(p), style, 16);
