@@ -15,7 +15,7 @@ PresetMenu preset_menu(const Presets& presets, PresetKind kind, std::string_view
         MenuItem item{.label = e.name, .right = e.id};
         if (e.own) item.right = "your own · " + e.id;
         if (e.own && !e.broken.empty()) {
-            item.detail = e.broken;
+            item.detail = "cannot be used: Presets of your own, below, says why";
             item.enabled = false;
         }
         item.checked = !current.empty() && e.id == current && item.enabled;

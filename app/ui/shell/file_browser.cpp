@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float kFileRow = 24, kPathField = 30, kPlaces = 190, kDateColumn = 120, kSizeColumn = 76;
+constexpr float kFileRow = 24, kPathField = 30, kPlaces = 190, kDateColumn = 120, kSizeColumn = 76,
+                kThumbGap = 10;
 
 std::string with_separator(const fs::path& folder) {
     std::string text = folder.string();
@@ -24,6 +25,11 @@ std::string with_separator(const fs::path& folder) {
 
 std::string size_text(std::uintmax_t bytes) {
     return bytes < 1000 ? std::to_string(bytes) + " B" : bytes_text(static_cast<double>(bytes));
+}
+
+std::string short_age(fs::file_time_type time) {
+    const std::string text = age_text(time);
+    return text.starts_with("less") ? "just now" : text;
 }
 
 // A folder's tab, or a sheet with a folded corner.
@@ -104,6 +110,7 @@ struct Browsing {
     }
 
     void sort_head(Rect head) {
+        head.cut_right(kThumbGap);
         const Rect size = head.cut_right(kSizeColumn), date = head.cut_right(kDateColumn);
         const auto column = [&](Rect r, const char* label, FileOrder order) {
             const Hit hit = ui.area("dialog.sort", r, static_cast<std::uint64_t>(order));
@@ -135,7 +142,7 @@ struct Browsing {
         if (!e.folder)
             c.text_in(text.cut_right(kSizeColumn - 8), size_text(e.bytes), ui.small(), Align::right);
         if (e.folder) text.cut_right(kSizeColumn - 8);
-        c.text_in(text.cut_right(kDateColumn).inset(8, 0), age_text(e.changed), ui.small());
+        c.text_in(text.cut_right(kDateColumn).inset(8, 0), short_age(e.changed), ui.small());
         draw_icon(ui, {text.x, row.center().y - 6}, e.folder);
         text.cut_left(22);
         ui.label(text, e.name, ui.style());
@@ -170,7 +177,7 @@ struct Browsing {
         const int match = first_match(b.list, leaf_of_typed(typed));
         for (std::size_t i = 0; i < b.list.entries.size(); ++i) {
             Rect row = area.room.cut_top(kFileRow);
-            row.w -= 10;
+            row.w -= kThumbGap;
             if (static_cast<int>(i) == b.cursor && moved) area.show(row);
             if (static_cast<int>(i) == match && b.cursor < 0 && std::exchange(shown_match, match) != match)
                 area.show(row);
@@ -194,8 +201,15 @@ struct Browsing {
             }
             Rect row = area.room.cut_top(kFileRow);
             row.w -= 8;
-            if (p.missing && ui.button("dialog.forget", row.cut_right(22), "×", i, true, true))
-                action.forget = static_cast<int>(i);
+            if (p.missing) {
+                const Rect cross = row.cut_right(22);
+                const Hit hit = ui.area("dialog.forget", cross, i);
+                ui.canvas().text_in(cross, "×", ui.style(13, hit.hovered ? Tone::text : Tone::secondary),
+                                    Align::center);
+                if (hit.focused) ui.focus_ring(cross, 4);
+                if (hit.hovered) ui.tooltip("Drop it from the recent files");
+                if (hit.clicked) action.forget = static_cast<int>(i);
+            }
             const Hit hit = ui.area("dialog.place", row, i, !p.missing);
             const bool here = !p.recent && p.path == b.folder;
             if (here || (hit.hovered && !p.missing))

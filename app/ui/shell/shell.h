@@ -318,6 +318,7 @@ class Shell {
     void ask_own_presets();
     [[nodiscard]] float presets_dialog_height(Ui& ui, float width) const;
     [[nodiscard]] bool draw_presets_dialog(Ui& ui, Rect room, Rect buttons);
+    void draw_own_presets(Ui& ui, Rect room);
     void remove_preset(const Presets::Entry& entry);
 
     // shell_documents.cpp

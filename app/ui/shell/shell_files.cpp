@@ -72,6 +72,7 @@ void Shell::begin_browsing() {
     browser_.endings = endings_of(dialog_.kind);
     browser_.fence = host_.fence;
     browser_.begin(first_folder());
+    if (dialog_.text.empty()) browser_.go_to(browser_.folder, dialog_.text);  // so that it can be read where
     browser_.follow(dialog_.text, host_.home);
     dialog_.fresh = true;
 }

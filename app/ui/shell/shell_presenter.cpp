@@ -190,7 +190,7 @@ void Shell::make_presenter_commands() {
 void Shell::draw_welcome(Ui& ui) {
     const Vec2 size = ui.frame().size;
     const std::size_t recent = std::min<std::size_t>(3, settings_.recent.size());
-    const float w = std::min(680.0f, size.x - 32), h = std::min(recent > 0 ? 346.0f : 312.0f, size.y - 32);
+    const float w = std::min(680.0f, size.x - 32), h = std::min(recent > 0 ? 336.0f : 312.0f, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
     const auto layer = ui.open_layer("welcome", box, true);
     const bool open = layer.stays();

@@ -135,13 +135,18 @@ float Shell::presets_dialog_height(Ui& ui, float width) const {
 }
 
 bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
-    const std::vector<OwnPreset> all = own_presets(presets_);
     if (!dialog_.error.empty()) dialog_error_text(ui, room.cut_bottom(40), dialog_.error);
-    if (all.empty())
+    if (own_presets(presets_).empty())
         ui.canvas().paragraph(room,
                               "None yet. The sheet of every field (Ctrl+Shift+E) keeps a model, a GPU or a "
                               "cluster as one.",
                               ui.style(13, Tone::secondary), 20);
+    draw_own_presets(ui, room);
+    return dialog_button(ui, buttons, "dialog.ok", "Close");
+}
+
+void Shell::draw_own_presets(Ui& ui, Rect room) {
+    const std::vector<OwnPreset> all = own_presets(presets_);
     ScrollArea area(ui, "presets.list", room, dialog_.scroll);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const OwnPreset& p = all[i];
@@ -167,7 +172,6 @@ bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
         if (!p.entry->broken.empty()) style.color = ui.theme().bad;
         ui.canvas().paragraph(row, line_of(p), style, 16);
     }
-    return dialog_button(ui, buttons, "dialog.ok", "Close");
 }
 
 void Shell::remove_preset(const Presets::Entry& entry) {
