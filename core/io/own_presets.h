@@ -26,8 +26,8 @@ namespace pentamesh {
 // Deletes the file of an entry of Presets::list that is own. Error of kind io.
 void remove_own_preset(const Presets& presets, const Presets::Entry& entry);
 
-// The plan with what it takes from presets that do not ship as its own: it means the same where only those that
-// ship are.
+// The plan with what it takes from presets that do not ship as its own: it means the same where only those
+// that ship are.
 [[nodiscard]] Plan without_own_presets(const Plan& plan, const Presets& presets);
 // After own presets changed or went: the plan as it was if its text still means it, else without them.
 [[nodiscard]] Plan with_same_meaning(const Plan& plan, const Presets& presets);

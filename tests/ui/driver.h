@@ -19,7 +19,8 @@ struct Driver {
                     std::filesystem::path fence = {})
         : presets(std::filesystem::path(SOURCE_DIR) / "presets", config_folder),
           surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
-          shell(presets, presets.plan(plan_preset), host(std::move(config_folder), std::move(home), std::move(fence))) {
+          shell(presets, presets.plan(plan_preset),
+                host(std::move(config_folder), std::move(home), std::move(fence))) {
         watch_presses(shell);
         settle();
         surface.draw_when_read(true);
