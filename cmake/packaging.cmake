@@ -55,4 +55,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Loaded while it runs, so no link tells of it: OpenGL by Dear ImGui, the driver by EGL and GLX.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "zenity | kdialog")
 include(CPack)

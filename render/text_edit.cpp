@@ -19,6 +19,21 @@ ImVec4 float_color(Color c) {
     return {static_cast<float>(c.r) / 255, static_cast<float>(c.g) / 255, static_cast<float>(c.b) / 255,
             static_cast<float>(c.a) / 255};
 }
+struct Completion {
+    const TextCompletion* complete;
+    bool done = false;
+};
+int complete_text(ImGuiInputTextCallbackData* data) {
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackCompletion) return 0;
+    auto& completion = *static_cast<Completion*>(data->UserData);
+    const std::string before(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+    const std::string after = (*completion.complete)(before);
+    if (after == before) return 0;
+    data->DeleteChars(0, data->BufTextLen);
+    data->InsertChars(0, after.data(), after.data() + after.size());
+    completion.done = true;
+    return 0;
+}
 void cover_frame(const FrameInfo& info) {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize({info.size.x * info.scale, info.size.y * info.scale});
@@ -44,7 +59,8 @@ void end_front_layer() {
 }
 
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
-                           std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled) {
+                           std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,
+                           const TextCompletion* complete) {
     ImFont& font = *font_at(style.face, style.size);
     const float height = height_of(font);
     push_font(font);
@@ -60,11 +76,15 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     const std::string before = utf8, label = "##" + std::string(id), shown_hint(hint);
     ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll;
     if (!enabled) flags |= ImGuiInputTextFlags_ReadOnly;
+    Completion completion{complete};
+    if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
     TextFieldResult result;
     // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for
     // it once it is not: such a field stands back for this frame.
     if (enabled || !takes_keyboard(label.c_str()))
-        result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags);
+        result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
+                                                  complete != nullptr ? complete_text : nullptr, &completion);
+    result.completed = completion.done;
     result.active = ImGui::IsItemActive();
     result.changed = utf8 != before;
     ImGui::PopStyleColor(5);

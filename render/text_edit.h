@@ -4,6 +4,7 @@
 
 #include "render/surface.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,12 +18,16 @@ struct TextFieldStyle {
 struct TextFieldResult {
     bool active = false;  // has the keyboard
     bool changed = false;
-    bool entered = false;  // Enter was pressed
+    bool entered = false;    // Enter was pressed
+    bool completed = false;  // Tab was pressed and `complete` knew more
 };
 // `box` in logical pixels, text centred vertically in it, no ground or frame drawn. `enabled` false: takes no
-// mouse (a layer lies over it). Call inside the frame window or a front layer.
+// mouse (a layer lies over it). Call inside the frame window or a front layer. `complete`: what Tab makes of
+// the text, the text itself where it knows no more; null: Tab is not asked for.
+using TextCompletion = std::function<std::string(const std::string&)>;
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
-                           std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled);
+                           std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,
+                           const TextCompletion* complete = nullptr);
 
 // The window that covers the frame: frame_canvas() draws in it. Begin once a frame before anything else.
 void begin_frame_window(const FrameInfo& info);

@@ -1,4 +1,4 @@
-// presets and schema: what ships, and what a plan may say.
+// presets and schema: what ships and what is the user's own, and what a plan may say.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
@@ -25,7 +25,12 @@ int presets(const Context& context) {
             list.push_back(
                 {{"id", e.id}, {"name", e.name}, {kind == PresetKind::plan ? "notes" : "source", e.source}});
             if (!e.broken.empty()) list.back()["broken"] = e.broken;
-            section.table.rows.push_back({e.id, e.broken.empty() ? e.name : "broken: " + e.broken});
+            if (e.own) {
+                list.back()["own"] = true;
+                list.back()["file"] = e.file.string();
+            }
+            section.table.rows.push_back(
+                {e.id, (e.own ? "your own: " : "") + (e.broken.empty() ? e.name : "broken: " + e.broken)});
         }
         out[title] = std::move(list);
         document.sections.push_back(std::move(section));

@@ -31,7 +31,7 @@ constexpr std::array kCommands{
     Command{"compare", "plans side by side", add_compare},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
-    Command{"presets", "models, GPUs, clusters and plans that ship", add_presets},
+    Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},
     Command{"schema", "JSON Schema of the plan file", add_schema},
     Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},
     Command{"bench", "engine and frame benchmarks", add_bench},
@@ -128,7 +128,7 @@ int run(int argc, char** argv) {
     survive_failed_writes();
     const std::filesystem::path presets =
         find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
-    Context context{presets.parent_path(), Presets(presets), false, {}};
+    Context context{presets.parent_path(), Presets(presets, config_folder()), false, {}};
     CLI::App app(
         "Live answers about laying a training run over a cluster. Without a command: the window opens.",
         "pentamesh");

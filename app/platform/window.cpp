@@ -1,5 +1,6 @@
 #include "app/platform/window.h"
 
+#include "app/platform/native_dialog.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
@@ -35,6 +36,9 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     host.set_clipboard = [&](const std::string& text) { window.set_clipboard(text); };
     host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
     host.now_s = now_s;
+    host.file_dialog = [](const ui::FileQuestion& question) {
+        return open_native_dialog(question, desktop_of_user());
+    };
     host.config_folder = args.config_folder;
     host.home = args.home;
     host.first_run = !args.plan && args.opened.empty();

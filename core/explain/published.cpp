@@ -16,11 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-// The first preset of a cluster with these GPUs. Throws Error where there is none.
+// The first shipped preset of a cluster with these GPUs. Throws Error where there is none.
 Cluster cluster_with(const std::string& gpu, const Presets& presets) {
     const Gpu wanted = presets.gpu(gpu);
     for (const Presets::Entry& entry : presets.list(PresetKind::cluster))
-        if (entry.broken.empty())
+        if (entry.broken.empty() && !entry.own)
             if (Cluster c = presets.cluster(entry.id); c.gpu == wanted) return c;
     throw Error(ErrorKind::invalid, "", "", "no preset of a cluster has the GPU \"" + gpu + "\"");
 }

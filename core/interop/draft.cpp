@@ -34,6 +34,7 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     if (wanted == "deepseekv3671b") wanted = "deepseekv3";
     std::string found;
     for (const Presets::Entry& e : presets.list(PresetKind::model)) {
+        if (e.own) continue;  // its name says nothing about the model that others mean
         const std::string id = squeezed(e.id);
         if (id == wanted) return e.id;
         // Llama 3.1's shapes are Llama 3's: "llama3 405b" means the one that ships.

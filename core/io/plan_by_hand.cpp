@@ -151,13 +151,25 @@ std::vector<PlanField> fields_of(const ordered_json& plan) {
     return out;
 }
 
-// The plan without what it states over its presets.
+// The plan without what it states over its presets. A preset that is gone or broken leaves the plan's own.
 Plan without_overrides(Plan plan, const Presets& presets) {
-    if (!plan.model_source.preset.empty()) plan.model = presets.model(plan.model_source.preset);
-    if (!plan.cluster_source.preset.empty()) {
-        const std::int64_t gpus = plan.cluster.gpus;
-        plan.cluster = presets.cluster(plan.cluster_source.preset);
-        plan.cluster.gpus = gpus;
+    const std::string model = plan.model_source.preset, cluster = plan.cluster_source.preset,
+                      gpu = plan.cluster.gpu.id;
+    const auto listed = [&](PresetKind kind, const std::string& id) {
+        return !id.empty() && presets.has(kind, id);
+    };
+    try {
+        if (listed(PresetKind::model, model)) plan.model = presets.model(model);
+        if (listed(PresetKind::cluster, cluster)) {
+            const std::int64_t gpus = plan.cluster.gpus;
+            plan.cluster = presets.cluster(cluster);
+            plan.cluster.gpus = gpus;
+        }
+        // Another GPU than the cluster's is told from its own preset.
+        if (listed(PresetKind::gpu, gpu) && (cluster.empty() || plan.cluster.gpu.id != gpu))
+            plan.cluster.gpu = presets.gpu(gpu);
+    } catch (const Error&) {  // said where the presets are listed
+        return plan;
     }
     return plan;
 }
@@ -264,14 +276,39 @@ Plan with_field(const Plan& plan, std::string_view pointer, std::string_view typ
 }
 
 Plan with_preset_field(const Plan& plan, std::string_view pointer, const Presets& presets) {
+    const Plan below = without_overrides(plan, presets);
+    const ordered_json preset = whole_plan(below);
+    const json::json_pointer place{std::string(pointer)};
+    if (pointer.starts_with("/cluster/tiers/")) {
+        const bool there = preset.contains(place.parent_pointer());
+        if (plan.cluster_source.preset.empty()) return plan;
+        if (!there)
+            return with_preset_field(plan, "/cluster/tiers", presets);  // a tier that the preset lacks
+        const ordered_json::json_pointer at{std::string(pointer)};
+        json document = plan_to_json(plan);
+        set_in_plan(document, std::string(pointer), preset.contains(at) ? json(preset[at]) : json(), presets);
+        if (!preset.contains(at)) document[place.parent_pointer()].erase(place.back());
+        const Plan changed = plan_from_json(document, "", presets);
+        return changed.cluster.tiers == below.cluster.tiers
+                   ? with_preset_field(changed, "/cluster/tiers", presets)
+                   : changed;
+    }
     json document = plan_to_json(plan);
-    // A list of tiers is the plan's own as a whole.
-    const std::string at = pointer.starts_with("/cluster/tiers/") ? "/cluster/tiers" : std::string(pointer);
-    const json::json_pointer place(at);
-    json* parent = &document;
-    if (!document.contains(place.parent_pointer())) return plan;
-    parent = &document[place.parent_pointer()];
-    if (!parent->is_object() || parent->erase(place.back()) == 0) return plan;
+    // A field of a group that the preset does not have goes with its group.
+    json::json_pointer at = place;
+    while (!at.parent_pointer().empty() && !preset.contains(ordered_json::json_pointer(at.to_string()))
+           && !preset.contains(ordered_json::json_pointer(at.parent_pointer().to_string())))
+        at = at.parent_pointer();
+    if (!document.contains(at.parent_pointer())) return plan;
+    json& parent = document[at.parent_pointer()];
+    // A GPU that is written out has no preset to fall back on: it gets the value.
+    const bool whole_gpu = pointer.starts_with("/cluster/gpu/") && document["cluster"]["gpu"].is_object()
+                           && !document["cluster"]["gpu"].contains("preset");
+    if (whole_gpu && preset.contains(ordered_json::json_pointer(place.to_string()))) {
+        parent[at.back()] = preset[ordered_json::json_pointer(place.to_string())];
+        return plan_from_json(document, "", presets);
+    }
+    if (!parent.is_object() || parent.erase(at.back()) == 0) return plan;
     return plan_from_json(document, "", presets);
 }
 

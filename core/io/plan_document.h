@@ -35,6 +35,7 @@ struct DocumentPlace {
 
 [[nodiscard]] nlohmann::ordered_json plan_to_json(const Plan& plan);
 [[nodiscard]] nlohmann::ordered_json model_to_json(const Model& model);
+[[nodiscard]] nlohmann::ordered_json gpu_to_json(const Gpu& gpu);  // whole, without its id
 [[nodiscard]] nlohmann::ordered_json cluster_to_json(const Cluster& cluster, const Source& source);
 // Indented by 2, a list of plain values on one line; ends with a line break.
 [[nodiscard]] std::string pretty(const nlohmann::ordered_json& value);

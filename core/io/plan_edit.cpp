@@ -33,7 +33,8 @@ std::vector<std::string> tokens_of(const std::string& pointer) {
 json preset_part(const json& owner, const std::string& key, bool is_cluster, const Presets& presets) {
     if (!is_cluster || !owner.contains("preset") || !owner["preset"].is_string()) return json::object();
     const Cluster cluster = presets.cluster(owner["preset"].get<std::string>());
-    if (key == "gpu") return json{{"preset", cluster.gpu.id}};
+    if (key == "gpu")
+        return cluster.gpu.id.empty() ? json(gpu_to_json(cluster.gpu)) : json{{"preset", cluster.gpu.id}};
     return json(cluster_to_json(cluster, {})).value(key, json::object());
 }
 

@@ -117,13 +117,8 @@ ordered_json model_member(const Model& model, const Source& source) {
 
 ordered_json gpu_member(const Gpu& gpu, const Source& source) {
     if (!gpu.id.empty() && !states_below(source, "/gpu/")) return gpu.id;
-    ordered_json out = ordered_json::object();
-    if (gpu.id.empty()) {
-        FieldWriter writer(out);
-        gpu_fields(gpu, writer);
-        return out;
-    }
-    out["preset"] = gpu.id;
+    if (gpu.id.empty()) return gpu_to_json(gpu);
+    ordered_json out{{"preset", gpu.id}};
     FieldWriter writer(out, &source.overrides, "/gpu");
     gpu_fields(gpu, writer);
     return out;
@@ -185,6 +180,13 @@ ordered_json model_to_json(const Model& model) {
     ordered_json out = ordered_json::object();
     FieldWriter writer(out);
     model_fields(model, writer);
+    return out;
+}
+
+ordered_json gpu_to_json(const Gpu& gpu) {
+    ordered_json out = ordered_json::object();
+    FieldWriter writer(out);
+    gpu_fields(gpu, writer);
     return out;
 }
 

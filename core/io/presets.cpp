@@ -44,27 +44,49 @@ std::vector<std::string> ids_in(const fs::path& folder, std::string_view ending)
 }  // namespace
 
 struct Presets::Impl {
-    fs::path root;
+    struct Ids {
+        std::vector<std::string> all;     // sorted
+        std::vector<std::string> own;     // those of them that are the user's
+        std::vector<std::string> hidden;  // own files with the id of a preset that ships
+    };
+    fs::path root, own_root;
     mutable std::recursive_mutex mutex;  // a plan's preset reads those of its model, cluster and GPU
-    mutable std::array<std::optional<std::vector<std::string>>, 4> ids;
-    mutable std::array<std::optional<std::vector<Entry>>, 4> entries;
+    mutable std::array<std::optional<Ids>, 4> ids;
+    mutable std::array<std::shared_ptr<const std::vector<Entry>>, 4> entries;
+    mutable std::vector<std::shared_ptr<const std::vector<Entry>>> older;  // lists that somebody may hold
     mutable std::map<std::string, Gpu, std::less<>> gpus;
     mutable std::map<std::string, Cluster, std::less<>> clusters;
     mutable std::map<std::string, Model, std::less<>> models;
     mutable std::map<std::string, Plan, std::less<>> plans;
     mutable std::vector<std::string> reading;  // files begun and not done
 
-    const std::vector<std::string>& ids_of(PresetKind kind) const {
+    const Ids& ids_of(PresetKind kind) const {
         auto& slot = ids[static_cast<std::size_t>(kind)];
-        if (!slot) slot = ids_in(root / kind_of(kind).folder, kind_of(kind).ending);
-        return *slot;
+        if (slot) return *slot;
+        Ids found{ids_in(root / kind_of(kind).folder, kind_of(kind).ending), {}, {}};
+        std::vector<std::string> own;
+        if (!own_root.empty() && kind != PresetKind::plan)  // a plan of one's own is a file like any other
+            own = ids_in(own_root / kind_of(kind).folder, kind_of(kind).ending);
+        for (std::string& id : own)
+            (std::binary_search(found.all.begin(), found.all.end(), id) ? found.hidden : found.own)
+                .push_back(std::move(id));
+        found.all.insert(found.all.end(), found.own.begin(), found.own.end());
+        std::sort(found.all.begin(), found.all.end());
+        return slot.emplace(std::move(found));
+    }
+    [[nodiscard]] bool is_own(PresetKind kind, std::string_view id) const {
+        const std::vector<std::string>& own = ids_of(kind).own;
+        return std::binary_search(own.begin(), own.end(), id);
+    }
+    [[nodiscard]] fs::path file_in(const fs::path& folder, PresetKind kind, std::string_view id) const {
+        return folder / kind_of(kind).folder / (std::string(id) + std::string(kind_of(kind).ending));
     }
     [[nodiscard]] std::string file(PresetKind kind, std::string_view id) const {
-        return (root / kind_of(kind).folder / (std::string(id) + std::string(kind_of(kind).ending))).string();
+        return file_in(is_own(kind, id) ? own_root : root, kind, id).string();
     }
     // The file of an id; Error without a path, for whoever asked to say where.
     [[nodiscard]] std::string known_file(PresetKind kind, std::string_view id) const {
-        const std::vector<std::string>& all = ids_of(kind);
+        const std::vector<std::string>& all = ids_of(kind).all;
         if (std::binary_search(all.begin(), all.end(), id)) return file(kind, id);
         const std::string word(kind_of(kind).word);
         std::string text = "found \"" + shown_text(id) + "\", there is no such " + word + " preset";
@@ -94,27 +116,32 @@ struct Presets::Impl {
             throw;
         }
     }
-    [[nodiscard]] Entry entry(PresetKind kind, const std::string& id) const {
+    // A name and where it comes from. Of a preset that ships that is all that is read; an own one was made by
+    // hand: it is read as a plan would.
+    [[nodiscard]] Entry entry(const Presets& presets, PresetKind kind, const std::string& id,
+                              const fs::path& path, bool own) const {
+        Entry e{id, id, "", "", own, path};
         try {
-            return readable_entry(kind, id);
-        } catch (const Error& e) {
-            return {id, id, "", e.what()};
+            const json value = parse_json(read_file(path), path.string());
+            const auto text = [&](const char* key) {
+                const auto it = value.is_object() ? value.find(key) : value.end();
+                return it != value.end() && it->is_string() ? it->template get<std::string>() : std::string();
+            };
+            if (const std::string name = text("name"); !name.empty()) e.name = name;
+            e.source = text(kind == PresetKind::plan ? "notes" : "source");
+            if (own && kind == PresetKind::gpu) static_cast<void>(presets.gpu(id));
+            if (own && kind == PresetKind::cluster) static_cast<void>(presets.cluster(id));
+            if (own && kind == PresetKind::model) static_cast<void>(presets.model(id));
+        } catch (const Error& error) {
+            e.broken = error.what();
         }
-    }
-    [[nodiscard]] Entry readable_entry(PresetKind kind, const std::string& id) const {
-        const std::string path = file(kind, id);
-        const json value = parse_json(read_file(path), path);
-        const auto text = [&](const char* key) {
-            const auto it = value.is_object() ? value.find(key) : value.end();
-            return it != value.end() && it->is_string() ? it->template get<std::string>() : std::string();
-        };
-        const std::string name = text("name");
-        return {id, name.empty() ? id : name, text(kind == PresetKind::plan ? "notes" : "source"), ""};
+        return e;
     }
 };
 
-Presets::Presets(fs::path root) : impl_(std::make_unique<Impl>()) {
+Presets::Presets(fs::path root, fs::path own) : impl_(std::make_unique<Impl>()) {
     impl_->root = std::move(root);
+    impl_->own_root = std::move(own);
 }
 Presets::~Presets() = default;
 Presets::Presets(Presets&&) noexcept = default;
@@ -124,10 +151,31 @@ const fs::path& Presets::root() const {
     return impl_->root;
 }
 
+const fs::path& Presets::own_root() const {
+    return impl_->own_root;
+}
+
 bool Presets::has(PresetKind kind, std::string_view id) const {
     const std::scoped_lock lock(impl_->mutex);
-    const std::vector<std::string>& all = impl_->ids_of(kind);
+    const std::vector<std::string>& all = impl_->ids_of(kind).all;
     return std::binary_search(all.begin(), all.end(), id);
+}
+
+bool Presets::has_own(PresetKind kind, std::string_view id) const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->is_own(kind, id);
+}
+
+void Presets::reread() const {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->ids = {};
+    for (auto& list : impl_->entries)
+        if (list) impl_->older.push_back(std::move(list));
+    impl_->entries = {};
+    impl_->gpus.clear();
+    impl_->clusters.clear();
+    impl_->models.clear();
+    impl_->plans.clear();
 }
 
 const std::vector<Presets::Entry>& Presets::list(PresetKind kind) const {
@@ -135,8 +183,17 @@ const std::vector<Presets::Entry>& Presets::list(PresetKind kind) const {
     auto& slot = impl_->entries[static_cast<std::size_t>(kind)];
     if (slot) return *slot;
     std::vector<Entry> entries;
-    for (const std::string& id : impl_->ids_of(kind)) entries.push_back(impl_->entry(kind, id));
-    return slot.emplace(std::move(entries));
+    const Impl::Ids& ids = impl_->ids_of(kind);
+    for (const std::string& id : ids.all)
+        entries.push_back(impl_->entry(*this, kind, id, impl_->file(kind, id), impl_->is_own(kind, id)));
+    for (const std::string& id : ids.hidden)
+        entries.push_back({id, id, "",
+                           "a preset that ships has the id \"" + id + "\", and is used: rename the file",
+                           true, impl_->file_in(impl_->own_root, kind, id)});
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.id < b.id; });
+    slot = std::make_shared<const std::vector<Entry>>(std::move(entries));
+    return *slot;
 }
 
 Gpu Presets::gpu(std::string_view id) const {
@@ -153,7 +210,10 @@ Cluster Presets::cluster(std::string_view id) const {
     return impl_->kept(impl_->clusters, PresetKind::cluster, id,
                        [&](const std::string& text, const std::string& path) {
                            Source ignored;
-                           return cluster_from_json(parse_json(text, path), {path, ""}, *this, ignored);
+                           Cluster c = cluster_from_json(parse_json(text, path), {path, ""}, *this, ignored);
+                           // One that is changed here is this cluster's own, so that plans write it out.
+                           if (!c.gpu.id.empty() && !(c.gpu == gpu(c.gpu.id))) c.gpu.id.clear();
+                           return c;
                        });
 }
 

@@ -1,4 +1,4 @@
-// Models, GPUs, clusters and plans that ship, read from the presets folder on demand and kept.
+// Models, GPUs, clusters and plans that ship, and the user's own beside them, read on demand and kept.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -16,23 +16,32 @@ enum class PresetKind { gpu, cluster, model, plan };
 class Presets {
   public:
     // `root` holds gpus/ clusters/ models/ plans/, each ID.json (plans: ID.plan.json).
-    explicit Presets(std::filesystem::path root);
+    // `own` holds the user's gpus/ clusters/ models/; empty, or not there: none. What ships cannot be
+    // replaced from there: an own file with the id of a shipped preset is listed as broken, and not used.
+    explicit Presets(std::filesystem::path root, std::filesystem::path own = {});
     ~Presets();
     Presets(Presets&&) noexcept;
     Presets& operator=(Presets&&) noexcept;
 
     struct Entry {
         std::string id, name, source;
-        std::string broken{};  // why its file cannot be read; empty: it can
+        std::string broken{};          // why its file cannot be used; empty: it can
+        bool own = false;              // the user's
+        std::filesystem::path file{};  // where it stands
     };
-    [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;  // sorted by id
+    // Sorted by id. It stays as it is after reread(), which makes a new one.
+    [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;
     // Error naming the closest id where there is none.
     [[nodiscard]] Gpu gpu(std::string_view id) const;
     [[nodiscard]] Cluster cluster(std::string_view id) const;
     [[nodiscard]] Model model(std::string_view id) const;
     [[nodiscard]] Plan plan(std::string_view id) const;
     [[nodiscard]] bool has(PresetKind kind, std::string_view id) const;
+    [[nodiscard]] bool has_own(PresetKind kind, std::string_view id) const;
     [[nodiscard]] const std::filesystem::path& root() const;
+    [[nodiscard]] const std::filesystem::path& own_root() const;  // empty: nothing can be kept
+    // Files have changed: they are read again when they are asked for.
+    void reread() const;
 
   private:
     struct Impl;

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,9 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath(sys.argv[2])
+
+# No preset of whoever runs this counts.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp()
 
 PLAN = {
     "format": "pentamesh.plan/1",
@@ -436,6 +440,42 @@ class Results(unittest.TestCase):
         self.assertEqual(run_json("params", shipped, "--json")[1]["total"], 8030261248)
         out = run_json("params", "deepseek-v3", "--json")[1]
         self.assertEqual(sum(out["by_kind"].values()), out["total"])
+
+    def test_a_preset_of_ones_own_is_listed_as_own_and_used_by_its_id(self):
+        own = os.path.join(os.environ["XDG_CONFIG_HOME"], "pentamesh")
+        files = {"models/ours.json": {"preset": "llama-3-8b", "layers": 16, "name": "Ours"},
+                 "models/llama-3-8b.json": {"preset": "llama-3-8b", "layers": 1},
+                 "clusters/room.json": {"preset": "h100-sxm-ib", "gpus": 16, "gpu": "mine"},
+                 "gpus/mine.json": {"preset": "h100-sxm", "hbm_bytes": 141e9},
+                 "gpus/broken.json": {"hbm": 1}}
+        try:
+            for name, value in files.items():
+                os.makedirs(os.path.dirname(os.path.join(own, name)), exist_ok=True)
+                with open(os.path.join(own, name), "w", encoding="utf-8") as f:
+                    json.dump(value, f)
+            listed = run_json("presets", "--json")[1]
+            mine = {e["id"]: e for kind in ("models", "gpus", "clusters") for e in listed[kind] if e.get("own")}
+            self.assertEqual(sorted(mine), ["broken", "llama-3-8b", "mine", "ours", "room"])
+            self.assertIn("broken.json", mine["broken"]["broken"])
+            self.assertIn("ships", mine["llama-3-8b"]["broken"])
+            self.assertNotIn("broken", mine["ours"])
+            self.assertIn("your own: Ours", run("presets")[1])
+            self.assertEqual(run_json("params", "llama-3-8b", "--json")[1]["total"], 8030261248)
+            whole = run_json("params", "ours", "--json")[1]
+            self.assertEqual(whole["model"], "ours")
+            self.assertLess(whole["total"], 8030261248)
+            plan = dict(PLAN, model="ours", cluster={"preset": "room", "gpus": 64})
+            out = run_json("report", "-", "--json", plan=plan)[1]
+            self.assertEqual(out["parameters"]["total"], whole["total"])
+            self.assertEqual(run_json("memory", "-", "--json", plan=plan)[1]["hbm"], int(141e9))
+            out = run_json("report", "-", "--json", "--set", "cluster.gpu=mine", plan=PLAN)[1]
+            self.assertTrue(out["valid"])
+            script = "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1"
+            out = run_json("import", "-", "--from", "megatron", "--model", "ours", "--cluster", "room", "--json",
+                           plan=script.encode())[1]
+            self.assertEqual((out["plan"]["model"], out["plan"]["cluster"]["preset"]), ("ours", "room"))
+        finally:
+            shutil.rmtree(own)
 
     def test_the_schema_knows_every_key_of_the_plans_that_ship(self):
         schema = json.loads(run("schema", "plan")[1])

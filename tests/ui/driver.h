@@ -15,10 +15,12 @@ namespace pentamesh::ui {
 
 struct Driver {
     explicit Driver(std::string_view plan_preset, Vec2 size = {1600, 900}, float scale = 1,
-                    std::filesystem::path config_folder = {}, std::filesystem::path home = {})
-        : presets(std::filesystem::path(SOURCE_DIR) / "presets"),
+                    std::filesystem::path config_folder = {}, std::filesystem::path home = {},
+                    std::filesystem::path fence = {})
+        : presets(std::filesystem::path(SOURCE_DIR) / "presets", config_folder),
           surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
-          shell(presets, presets.plan(plan_preset), host(std::move(config_folder), std::move(home))) {
+          shell(presets, presets.plan(plan_preset),
+                host(std::move(config_folder), std::move(home), std::move(fence))) {
         watch_presses(shell);
         settle();
         surface.draw_when_read(true);
@@ -37,7 +39,10 @@ struct Driver {
     SyntheticInput input;
     double time_s = 0;
 
-    Host host(std::filesystem::path config_folder, std::filesystem::path home) {
+    // A desktop's dialog, where a test plays one; none is ever started.
+    std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
+
+    Host host(std::filesystem::path config_folder, std::filesystem::path home, std::filesystem::path fence) {
         Host h;
         h.clipboard = [this] { return clipboard; };
         h.set_clipboard = [this](const std::string& text) { clipboard = text; };
@@ -46,6 +51,8 @@ struct Driver {
         };
         h.config_folder = std::move(config_folder);
         h.home = std::move(home);
+        h.fence = std::move(fence);
+        h.file_dialog = [this](const FileQuestion& q) { return file_dialog ? file_dialog(q) : nullptr; };
         return h;
     }
 

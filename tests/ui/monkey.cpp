@@ -109,7 +109,7 @@ bool says_no_number(std::string_view text) {
 }  // namespace
 
 Monkey::Monkey(std::uint64_t seed, const std::filesystem::path& folder)
-    : rng_(seed), driver_("mesh-8", kSizes[0], 1, folder / "config") {
+    : rng_(seed), driver_("mesh-8", kSizes[0], 1, folder / "config", {}, folder) {
     files_ = make_files(driver_.presets, rng_);
     begin_events(seed);
 }

@@ -51,7 +51,7 @@ def play(folder, at):
     there is nothing to keep."""
     plan = folder / "a.plan.json"
     shutil.copy(pathlib.Path(source) / "presets/plans/mesh-8.plan.json", plan)
-    environment = dict(os.environ, XDG_CONFIG_HOME=str(folder / "config"))
+    environment = dict(os.environ, XDG_CONFIG_HOME=str(folder / "config"), PENTAMESH_FILE_DIALOG="own")
     with open(folder / "log", "w", encoding="utf-8") as log:
         window = subprocess.Popen([program, str(plan)], stdout=log, stderr=log, env=environment)
     try:

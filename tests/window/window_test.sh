@@ -25,7 +25,7 @@ wait_for() {  # WHAT COMMAND...: until the command succeeds, at most 60 seconds
 }
 wait_for "Xvfb" test -s "$work/display"
 DISPLAY=:$(head -n 1 "$work/display")
-export DISPLAY XDG_CONFIG_HOME="$work/config"
+export DISPLAY XDG_CONFIG_HOME="$work/config" PENTAMESH_FILE_DIALOG=own
 unset WAYLAND_DISPLAY
 
 cp "$source/presets/plans/mesh-8.plan.json" "$work/a.plan.json"

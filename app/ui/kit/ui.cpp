@@ -216,6 +216,7 @@ void Ui::unwind(const Mark& mark) {
 }
 
 void Ui::move_focus() {
+    if (tab_used_) return;
     const bool back = pressed({.key = Key::tab, .shift = true}, true);
     if (!back && !pressed({Key::tab}, true)) return;
     std::vector<Id> order;

@@ -176,8 +176,10 @@ class Ui {
     void badge(Rect r, std::string_view label, Color color, Dash dash);
     void badge_off(Rect r, std::string_view label);
     // One line of text; returns true when Enter was pressed. `focus_now` gives it the keyboard.
+    // `complete`: what Tab makes of the text; where that is no more, Tab goes on as ever.
     bool text_field(std::string_view name, Rect r, std::string& text, std::string_view hint,
-                    bool focus_now = false, bool* changed = nullptr);
+                    bool focus_now = false, bool* changed = nullptr,
+                    const std::function<std::string(const std::string&)>* complete = nullptr);
     // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
     // does not. `fresh`: it is drawn for the first time.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };
@@ -253,7 +255,7 @@ class Ui {
     Canvas canvas_;
     Id scope_ = kNoScope;
     int exceptions_ = 0;  // in flight when the frame began
-    bool wheel_used_ = false;
+    bool wheel_used_ = false, tab_used_ = false;
     Mark begun_;  // when the frame began
     int layer_ = 0;
     Id hovered_now_ = 0;

@@ -150,7 +150,7 @@ void Ui::swatch(Vec2 at, Color color, float size) {
 }
 
 bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::string_view hint, bool focus_now,
-                    bool* changed) {
+                    bool* changed, const std::function<std::string(const std::string&)>* complete) {
     const Id id = this->id(name);
     if (part_ != nullptr) part_->has_field = true;
     state_.areas.push_back({id, r, layer_, true});
@@ -167,7 +167,8 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     if (wanted) state_.edit_next = 0;
     const TextFieldResult result =
         pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint, s,
-                              focus_now || tabbed || wanted, enabled);
+                              focus_now || tabbed || wanted, enabled, complete);
+    tab_used_ = tab_used_ || result.completed;
     canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kControlRadius);
     if (result.active) {
         state_.edit = id;

@@ -1,7 +1,9 @@
 #include "app/ui/panels/plan_editor.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/preset_menu.h"
 #include "core/base/error.h"
+#include "core/io/plan_json.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
@@ -15,6 +17,7 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr std::string_view kGpuPointer = "/cluster/gpu";
 constexpr float kFieldRow = 30, kFieldGap = 4, kLabelWidth = 190, kBoxWidth = 230, kSectionWidth = 150;
 
 constexpr std::array<std::string_view, kEditorSectionCount> kSectionNames{
@@ -96,6 +99,18 @@ std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::s
     }
 }
 
+std::optional<PlanEdit> try_back(const Scene& scene, const PlanField& f, PlanEditorState& state) {
+    try {
+        Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
+        state.refused.clear();
+        return edit_of(std::move(plan), f, f.preset_value);
+    } catch (const Error& e) {
+        state.refused = f.pointer;
+        state.refusal = e.message();
+        return std::nullopt;
+    }
+}
+
 // A box with the value; a click types into it. What is typed is taken by Enter and when it is left.
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
                                   PlanEditorState& state) {
@@ -165,9 +180,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     if (changed && row.w > 60) {
         const std::string back = "back to " + f.preset_value;
         if (ui.link("editor.back", {row.x, row.center().y - 9}, back, id_of(f.pointer))) {
-            Plan plan = with_preset_field(scene.plan, f.pointer, scene.presets);
-            edit = edit_of(std::move(plan), f, f.preset_value);
-            state.refused.clear();
+            edit = try_back(scene, f, state);
         }
     }
     if (state.refused == f.pointer) {
@@ -217,7 +230,75 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
         to.tiers.back().domain = 0;
         edit = changed(std::move(to), "a tier less");
     }
+    const Source& source = scene.plan.cluster_source;
+    const bool stated =
+        std::find(source.overrides.begin(), source.overrides.end(), "/tiers") != source.overrides.end();
+    row.cut_left(8);
+    if (!source.preset.empty() && stated
+        && ui.button("editor.tier.back", row.cut_left(std::min(200.0f, row.w)).inset(0, 2),
+                     "Back to the preset's tiers")) {
+        state.refused.clear();
+        edit = PlanEdit{with_preset_field(scene.plan, "/cluster/tiers", scene.presets), "the preset's tiers",
+                        ""};
+    }
     return edit;
+}
+
+// Which GPU it is, by its preset; the fields below say what is changed of it.
+std::optional<PlanEdit> gpu_row(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state) {
+    Rect row = room.cut_top(kFieldRow);
+    room.cut_top(kFieldGap);
+    const Plan& plan = scene.plan;
+    const std::string& id = plan.cluster.gpu.id;
+    const std::string& cluster = plan.cluster_source.preset;
+    std::string before;  // the GPU of the cluster's preset, where that is another
+    if (!cluster.empty() && scene.presets.has(PresetKind::cluster, cluster)) {
+        const Gpu preset = scene.presets.cluster(cluster).gpu;
+        if (preset.id != id) before = preset.name.empty() ? preset.id : preset.name;
+    }
+    const Rect name = row.cut_left(std::min(kLabelWidth, row.w * 0.42f));
+    ui.canvas().text_in(name, before.empty() ? "GPU" : "GPU *",
+                        ui.style(13, before.empty() ? Tone::secondary : Tone::text));
+    const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
+    if (ui.dropdown("editor.gpu", box,
+                    id.empty() ? "one of its own" : name_of_preset(scene.presets, PresetKind::gpu, id))) {
+        state.choosing = kGpuPointer;
+        state.choices_anchor = box;
+        state.choices = {};
+    }
+    row.cut_left(12);
+    if (before.empty() || row.w <= 60) return std::nullopt;
+    if (!ui.link("editor.gpu.back", {row.x, row.center().y - 9}, "back to " + before)) return std::nullopt;
+    return PlanEdit{with_preset_field(plan, kGpuPointer, scene.presets), "GPU " + before, ""};
+}
+
+std::optional<PlanEdit> draw_gpus(Ui& ui, const Scene& scene, PlanEditorState& state) {
+    const PresetMenu menu = preset_menu(scene.presets, PresetKind::gpu, scene.plan.cluster.gpu.id);
+    const MenuResult r = draw_menu(ui, "editor.gpus", state.choices_anchor, menu.items, state.choices, true,
+                                   state.choices_anchor.w);
+    if (r.picked >= 0 || r.closed) state.choosing.clear();
+    if (r.picked < 0) return std::nullopt;
+    const Presets::Entry& e = *menu.entry[r.picked];
+    return PlanEdit{apply_edits(scene.plan, {{std::string(kGpuPointer), e.id}}, scene.presets), e.name, ""};
+}
+
+// What of the plan a section is about that can be kept as a preset.
+std::optional<PresetKind> preset_kind_of(EditorSection s) {
+    if (s <= EditorSection::other_model) return PresetKind::model;
+    if (s == EditorSection::gpu) return PresetKind::gpu;
+    const bool cluster = s == EditorSection::fabric || s == EditorSection::cluster;
+    return cluster ? std::optional(PresetKind::cluster) : std::nullopt;
+}
+
+void preset_button(Ui& ui, Rect& head, const Scene& scene, PlanEditorState& state) {
+    const std::optional<PresetKind> kind = preset_kind_of(state.section);
+    if (!kind || head.w < 300) return;
+    head.cut_right(8);
+    const Rect r = head.cut_right(206);
+    const bool can = !scene.presets.own_root().empty();
+    if (ui.button("editor.preset", r, "Save " + std::string(word_of(*kind)) + " as preset…", 0, can))
+        state.wants_preset = kind;
+    if (!can && ui.hovers(r)) ui.tooltip("There is no folder for settings to keep it in");
 }
 
 void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
@@ -239,6 +320,7 @@ void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
 
 std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vector<PlanField>& fields,
                                      PlanEditorState& state) {
+    if (state.choosing == kGpuPointer) return draw_gpus(ui, scene, state);
     const auto f = std::find_if(fields.begin(), fields.end(),
                                 [&](const PlanField& x) { return x.pointer == state.choosing; });
     if (f == fields.end()) {
@@ -298,6 +380,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         Rect room = sheet.inset(20, 16);
         Rect head = room.cut_top(28);
         if (ui.button("editor.close", head.cut_right(72), "Close")) state.open = false;
+        preset_button(ui, head, scene, state);
         c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(8);
         const std::string line = scene.evaluation.valid
@@ -313,6 +396,8 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         area.room.cut_right(8);
         if (state.section == EditorSection::fabric)
             if (auto e = tier_buttons(ui, area.room, scene, state)) edit = std::move(e);
+        if (state.section == EditorSection::gpu)
+            if (auto e = gpu_row(ui, area.room, scene, state)) edit = std::move(e);
         for (const PlanField& f : fields)
             if (section_of(f.pointer) == state.section)
                 if (auto e = field_row(ui, area.room, scene, f, state)) edit = std::move(e);

@@ -42,7 +42,8 @@ struct PlanEditorState {
     std::string choosing;          // pointer of the field whose choices are open
     Rect choices_anchor;
     MenuState choices;
-    Kept<std::vector<PlanField>> fields;  // by revision
+    Kept<std::vector<PlanField>> fields;     // by revision
+    std::optional<PresetKind> wants_preset;  // this part of the plan is to be kept as a preset
 
     void open_at(EditorSection at) {
         *this = {};

@@ -1,5 +1,6 @@
 // The plan panel's menus: presets of models and clusters, schedules and orders.
 #include "app/ui/panels/plan_blocks.h"
+#include "app/ui/panels/preset_menu.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
@@ -19,37 +20,32 @@ MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items
     return edit;
 }
 
-MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
-    const auto& entries = scene.presets.list(PresetKind::model);
-    std::vector<MenuItem> items;
-    for (const auto& e : entries)
-        items.push_back({.label = e.name, .right = e.id, .checked = e.id == scene.plan.model_source.preset});
-    items.push_back({.label = "Edit the model…", .right = "by hand", .separator = true});
-    return pick(ui, state, items, true, [&](std::size_t i) -> MaybeEdit {
-        if (i == entries.size()) {
-            state.wants_editor = EditorSection::size;
-            return std::nullopt;
-        }
-        return PlanEdit{with_model(scene.plan, scene.presets.model(entries[i].id), entries[i].id),
-                        entries[i].name, ""};
+// The presets, then the sheet of all fields, then one's own presets where there are any.
+template <typename Make>
+MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind,
+                      EditorSection section, std::string_view current, Make&& make) {
+    PresetMenu menu = preset_menu(scene.presets, kind, current);
+    menu.items.push_back(
+        {.label = "Edit the " + std::string(word_of(kind)) + "…", .right = "by hand", .separator = true});
+    if (has_own_presets(scene.presets)) menu.items.push_back({.label = "Presets of your own…"});
+    return pick(ui, state, menu.items, true, [&](std::size_t i) -> MaybeEdit {
+        if (i == menu.entry.size()) state.wants_editor = section;
+        if (i > menu.entry.size()) state.wants_presets = true;
+        if (!menu.is_preset(i)) return std::nullopt;
+        return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, ""};
     });
 }
 
+MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    return pick_preset(
+        ui, scene, state, PresetKind::model, EditorSection::size, scene.plan.model_source.preset,
+        [&](const std::string& id) { return with_model(scene.plan, scene.presets.model(id), id); });
+}
+
 MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
-    const auto& entries = scene.presets.list(PresetKind::cluster);
-    std::vector<MenuItem> items;
-    for (const auto& e : entries)
-        items.push_back(
-            {.label = e.name, .right = e.id, .checked = e.id == scene.plan.cluster_source.preset});
-    items.push_back({.label = "Edit the cluster…", .right = "by hand", .separator = true});
-    return pick(ui, state, items, true, [&](std::size_t i) -> MaybeEdit {
-        if (i == entries.size()) {
-            state.wants_editor = EditorSection::fabric;
-            return std::nullopt;
-        }
-        return PlanEdit{with_cluster(scene.plan, scene.presets.cluster(entries[i].id), entries[i].id),
-                        entries[i].name, ""};
-    });
+    return pick_preset(
+        ui, scene, state, PresetKind::cluster, EditorSection::fabric, scene.plan.cluster_source.preset,
+        [&](const std::string& id) { return with_cluster(scene.plan, scene.presets.cluster(id), id); });
 }
 
 MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {

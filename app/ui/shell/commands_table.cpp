@@ -59,10 +59,20 @@ void Shell::make_file_commands() {
              .title = "Recent file " + std::to_string(i + 1),
              .menu = "File",
              .separator = i == 0,
-             .run = [this, file] { open_file(file()); },
+             .run = [this, file] { open_recent(file()); },
              .enabled = [file] { return !file().empty(); },
-             .label = [file] { return file().filename().string(); }});
+             .label = [this, i] { return recent_label(i); }});
     }
+    add({.id = "recent.drop",
+         .title = "Drop the files that are gone",
+         .menu = "File",
+         .run = [this] { drop_missing_files(); },
+         .label =
+             [this] {
+                 for (std::size_t i = 0; i < settings_.recent.size(); ++i)
+                     if (recent_label(i).ends_with(" (gone)")) return "Drop the files that are gone";
+                 return "";
+             }});
     add({.id = "file.recover",
          .title = "Unsaved plans of a window that is gone…",
          .run =
@@ -101,6 +111,9 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::e, true),
          .separator = true,
          .run = [this] { editor_.open_at(EditorSection::size); }});
+    add({.id = "edit.presets", .title = "Presets of your own…", .menu = "Edit", .run = [this] {
+             ask_own_presets();
+         }});
     add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
     add({.id = "edit.copy",
          .title = "Copy the plan",

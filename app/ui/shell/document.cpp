@@ -95,6 +95,18 @@ bool Document::redo() {
     return exchange(redo_, undo_);
 }
 
+void Document::rewrite(const std::function<Plan(const Plan&)>& change) {
+    const auto take = [&](State& s) {
+        Plan plan = change(*s.plan);
+        if (!(plan == *s.plan)) s.plan = std::make_shared<const Plan>(std::move(plan));
+    };
+    take(now_);
+    for (auto* steps : {&undo_, &redo_})
+        for (Step& s : *steps) take(s.state);
+    merge_key_.clear();
+    ++revision_;
+}
+
 void Document::belongs_to(const std::filesystem::path& path) {
     now_.file->path = path;
     now_.file->saved = now_.plan;

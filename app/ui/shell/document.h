@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,10 @@ class Document {
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
     [[nodiscard]] std::string undo_text() const { return undo_.empty() ? "" : undo_.back().what; }
     [[nodiscard]] std::string redo_text() const { return redo_.empty() ? "" : redo_.back().what; }
+    // What a plan says means something else from now on: each state of the history is replaced by what
+    // `change` makes of it. What was saved stays what the file holds, so that a state that is changed counts
+    // as modified.
+    void rewrite(const std::function<Plan(const Plan&)>& change);
     // A drag has ended: the next edit with the same key is a step of its own.
     void end_merge() { merge_key_.clear(); }
 

@@ -53,6 +53,10 @@ std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
 
 }  // namespace
 
+std::vector<std::string> incoming_endings() {
+    return {".json", ".png", ".svg", ".pdf", ".md"};
+}
+
 std::string plan_text_inside(const std::string& text, const std::string& name) {
     std::optional<std::string> inside;
     if (is_picture(text))

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -23,6 +24,9 @@ struct Incoming {
 // saying what it seemed to be and what is wrong with it.
 [[nodiscard]] Incoming read_incoming(const std::string& text, const std::string& name,
                                      const Presets& presets);
+
+// Endings of the files that read_incoming and a lesson are looked for in: ".json", ".png" and so on.
+[[nodiscard]] std::vector<std::string> incoming_endings();
 
 // The plan text of a picture or a page that Pentamesh wrote; any other text as it is. Error where a picture
 // or page has none.

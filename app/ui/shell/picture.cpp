@@ -4,6 +4,7 @@
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
 #include "core/explain/plan_line.h"
+#include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"
 #include "render/page.h"
@@ -146,7 +147,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     const bool vector = ending != "png";
     Offscreen surface(request.size, vector ? 1 : request.scale, fonts);
     surface.record_text(request.text_runs != nullptr);
-    const std::string text = write_plan(plan);
+    const std::string text = write_plan(without_own_presets(plan, presets));  // it is opened elsewhere
     Shell shell(presets, plan, {});
     const Screen screen = screen_of(request, shell);
     shell.show(screen);

@@ -34,7 +34,9 @@ std::string window_of(const fs::path& file) {
 
 }  // namespace
 
-Recovery::Recovery(fs::path folder) : folder_(std::move(folder)), window_(new_name()) {}
+Recovery::Recovery(fs::path folder, Write write)
+    : folder_(std::move(folder)), write_text_(write ? std::move(write) : Write(write_plan)),
+      window_(new_name()) {}
 
 Recovery::~Recovery() {
     stop();
@@ -102,7 +104,7 @@ void Recovery::write(const Kept& wanted, Kept& written) {
     for (const auto& [file, plan] : wanted) {
         const auto at = written.find(file);
         if (at != written.end() && at->second == plan) continue;
-        write_file(file_of(window_, file), write_plan(*plan));
+        write_file(file_of(window_, file), write_text_(*plan));
         written[file] = plan;
     }
     std::error_code ignored;

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,8 +30,10 @@ struct LeftPlan {
 
 class Recovery {
   public:
-    // Nothing is made in `folder` before there is something to keep.
-    explicit Recovery(std::filesystem::path folder);
+    using Write = std::function<std::string(const Plan&)>;
+    // Nothing is made in `folder` before there is something to keep. `write` makes a plan's text, on a
+    // thread.
+    explicit Recovery(std::filesystem::path folder, Write write = {});
     // What is kept stays, as after a crash.
     ~Recovery();
     Recovery(const Recovery&) = delete;
@@ -56,6 +59,7 @@ class Recovery {
     using Kept = std::map<std::uint64_t, std::shared_ptr<const Plan>>;  // by file
 
     std::filesystem::path folder_;
+    Write write_text_;
     std::string window_;            // this one's name
     std::optional<FileLock> lock_;  // this one's; taken with the first writing
     std::map<std::string, FileLock> claimed_;

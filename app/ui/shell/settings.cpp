@@ -37,6 +37,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
+                    && std::find(s.recent.begin(), s.recent.end(), r.get<std::string>()) == s.recent.end()
                     && std::filesystem::path(r.get<std::string>()).is_absolute())
                     s.recent.push_back(r.get<std::string>());
     } catch (const std::exception& e) {

@@ -5,6 +5,8 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/io/own_presets.h"
+#include "core/io/plan_json.h"
 #include "core/plan/title.h"
 
 #include <algorithm>
@@ -27,7 +29,9 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         settings_ = load_settings(host_.config_folder, warning);
         saved_settings_ = settings_;
         if (!warning.empty()) say(warning);
-        recovery_ = std::make_unique<Recovery>(host_.config_folder / "unsaved");
+        // A preset of one's own may be gone when the plan is looked for.
+        const auto text = [this](const Plan& p) { return write_plan(without_own_presets(p, presets_)); };
+        recovery_ = std::make_unique<Recovery>(host_.config_folder / "unsaved", text);
     }
     try {
         const std::filesystem::path file = presets_.root().parent_path() / "assets" / "glossary.json";
@@ -74,6 +78,7 @@ double Shell::idle_s() const {
     if (wants_frame()) return 0;
     // An open lesson's file is looked at once a second; the presenter's clock ticks.
     double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
+    if (native_dialog_) wait = std::min(wait, 0.1);  // it is asked whether it is done
     if (!toast_.empty()) wait = std::min(wait, std::max(0.05, toast_until_s_ - now_s_));
     return wait;
 }
@@ -168,6 +173,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     // A lesson and a presentation change by the clock and from their file; what else does, says so.
     if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.redraw_all = true;
     dirty_ = false;
+    guarded("The dialog", [&] { poll_native_dialog(); });
     guarded("The lesson", [&] { begin_lesson_frame(); });
     // A file that was dropped between two frames brought another plan.
     if (evaluated_ != document_.revision()) evaluate_now();
@@ -213,7 +219,9 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
             if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
             if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
             if (panel_.wants_editor) editor_.open_at(*std::exchange(panel_.wants_editor, std::nullopt));
+            if (std::exchange(panel_.wants_presets, false)) later("", [this] { ask_own_presets(); });
             if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
+            if (editor_.wants_preset) ask_preset_name(*std::exchange(editor_.wants_preset, std::nullopt));
         }))
         panel_.menu.clear(), editor_ = {};
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {

@@ -9,6 +9,8 @@
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
+#include "app/ui/shell/file_browser.h"
+#include "app/ui/shell/file_question.h"
 #include "app/ui/shell/incoming.h"
 #include "app/ui/shell/recovery.h"
 #include "app/ui/shell/settings.h"
@@ -29,15 +31,31 @@ struct Host {
     std::function<double()> now_s;  // for measuring evaluate; empty: not measured
     // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
     std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
+    // Opens a dialog of the desktop's. Empty, or a null answer: the window's own is shown.
+    std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
     std::filesystem::path config_folder;  // empty: nothing is remembered
     std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
-    bool first_run = false;               // the welcome may be shown where it was not seen yet
+    // Files outside of it are neither looked at nor written; empty: all can be. For what uses the window at
+    // random.
+    std::filesystem::path fence;
+    bool first_run = false;  // the welcome may be shown where it was not seen yet
 };
 
 // What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
 
-enum class DialogKind : std::uint8_t { none, open, save, picture, close, recover, about };
+enum class DialogKind : std::uint8_t {
+    none,
+    open,
+    save,
+    picture,
+    close,
+    recover,
+    about,
+    missing,
+    preset,
+    presets
+};
 
 // What is on the screen, but for the plan.
 struct Screen {
@@ -170,8 +188,13 @@ class Shell {
         std::string text{}, error{};
         std::function<void()> after{};
         bool fresh = true;                  // its field gets the keyboard
-        std::filesystem::path confirmed{};  // a file that may be replaced
+        std::filesystem::path confirmed{};  // a file, or a preset's id, that may be replaced
+        PresetKind preset = PresetKind::model;
+        ScrollState scroll{};
+        int asks = -1;  // the row of a list that is to be removed if that is said again
     } dialog_;
+    std::unique_ptr<FileDialog> native_dialog_;  // that is open in the place of the window's own
+    FileBrowser browser_;
     struct Queued {
         std::string what;
         std::function<void()> run;
@@ -256,14 +279,47 @@ class Shell {
     void draw_keys(Ui& ui);
 
     // dialogs.cpp
-    void ask(DialogKind kind, std::string text, std::function<void()> after);
+    // `error`: why it is asked again.
+    void ask(DialogKind kind, std::string text, std::function<void()> after, std::string error = {});
     void close_dialog();
     void draw_dialog(Ui& ui);
+    [[nodiscard]] float dialog_body_height(Ui& ui, float width) const;
+    [[nodiscard]] bool draw_dialog_body(Ui& ui, Rect room, Rect buttons);
     [[nodiscard]] bool draw_close_dialog(Ui& ui, Rect buttons);
-    [[nodiscard]] bool draw_file_dialog(Ui& ui, Rect room, Rect buttons);
-    void finish_file_dialog();
     [[nodiscard]] bool draw_recovery_dialog(Ui& ui, Rect room, Rect buttons);
     void try_in_dialog(const std::function<void()>& act);
+
+    // shell_files.cpp
+    void begin_file_dialog();
+    void begin_browsing();
+    void poll_native_dialog();
+    [[nodiscard]] bool draw_waiting_dialog(Ui& ui, Rect buttons);
+    [[nodiscard]] bool draw_file_dialog(Ui& ui, Rect room, Rect buttons);
+    void finish_file_dialog();
+    [[nodiscard]] std::vector<FilePlace> places() const;
+    [[nodiscard]] std::filesystem::path first_folder() const;
+    [[nodiscard]] std::filesystem::path typed_path(DialogKind kind) const;
+    [[nodiscard]] std::string recent_label(std::size_t index) const;
+    void open_recent(const std::filesystem::path& file);
+    void drop_missing_files();
+    [[nodiscard]] bool draw_missing_dialog(Ui& ui, Rect buttons);
+
+    // shell_presets.cpp
+    void ask_preset_name(PresetKind kind);
+    struct PresetNote {
+        std::string text;
+        bool refused = false;
+    };
+    [[nodiscard]] PresetNote preset_note() const;
+    [[nodiscard]] float preset_dialog_height(Ui& ui, float width) const;
+    [[nodiscard]] bool draw_preset_dialog(Ui& ui, Rect room, Rect buttons);
+    void finish_preset_dialog();
+    void own_presets_changed();
+    void ask_own_presets();
+    [[nodiscard]] float presets_dialog_height(Ui& ui, float width) const;
+    [[nodiscard]] bool draw_presets_dialog(Ui& ui, Rect room, Rect buttons);
+    void draw_own_presets(Ui& ui, Rect room);
+    void remove_preset(const Presets::Entry& entry);
 
     // shell_documents.cpp
     void load_file(const std::filesystem::path& path);
@@ -272,7 +328,6 @@ class Shell {
     void save(const std::filesystem::path& path);
     void save_or_ask(std::function<void()> after = nullptr);
     [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
-    [[nodiscard]] std::filesystem::path typed_path(DialogKind kind) const;
     [[nodiscard]] std::string plan_text() const;
     // The own plan, also while a lesson shows another.
     [[nodiscard]] const Document& own_document() const { return set_aside_ ? *set_aside_ : document_; }

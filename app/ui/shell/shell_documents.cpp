@@ -2,6 +2,7 @@
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"
 
@@ -47,7 +48,7 @@ std::string file_name_of(const Plan& plan) {
 }  // namespace
 
 std::string Shell::plan_text() const {
-    return write_plan(document_.plan());
+    return write_plan(without_own_presets(document_.plan(), presets_));
 }
 
 // ---- in -----------------------------------------------------------------------------------------------
@@ -135,8 +136,7 @@ void Shell::save_or_ask(std::function<void()> after) {
     try {
         save(document_.path());
     } catch (const Error& e) {
-        ask(DialogKind::save, document_.path().string(), std::move(after));
-        dialog_.error = e.what();
+        ask(DialogKind::save, document_.path().string(), std::move(after), e.what());
         return;
     }
     close_dialog();
@@ -146,27 +146,11 @@ void Shell::save_or_ask(std::function<void()> after) {
 // Where something new would be put: `name`, or a plan's own name, beside the file that was used last.
 std::string Shell::proposed_file(std::string_view name) const {
     if (name.empty() && !document_.path().empty()) return document_.path().string();
-    std::error_code ignored;
-    fs::path folder = document_.path().parent_path();
-    if (folder.empty() && !settings_.recent.empty()) folder = fs::path(settings_.recent[0]).parent_path();
-    if (!fs::is_directory(folder, ignored)) folder = host_.home;
-    return (folder / (name.empty() ? file_name_of(document_.plan()) : std::string(name))).string();
-}
-
-// What was typed, with "~" and the ending that is missing.
-fs::path Shell::typed_path(DialogKind kind) const {
-    std::string text = dialog_.text;
-    if (!host_.home.empty() && (text == "~" || text.starts_with("~/")))
-        text = host_.home.string() + text.substr(1);
-    const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
-    if (kind == DialogKind::save && !ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
-    if (kind == DialogKind::picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
-    return absolute_of(text);
+    return (first_folder() / (name.empty() ? file_name_of(document_.plan()) : std::string(name))).string();
 }
 
 void Shell::picture_failed(const fs::path& path, std::string reason) {
-    ask(DialogKind::picture, path.string(), nullptr);
-    dialog_.error = std::move(reason);
+    ask(DialogKind::picture, path.string(), nullptr, std::move(reason));
 }
 
 // ---- kept against a crash -----------------------------------------------------------------------------

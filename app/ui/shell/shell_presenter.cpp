@@ -189,7 +189,8 @@ void Shell::make_presenter_commands() {
 
 void Shell::draw_welcome(Ui& ui) {
     const Vec2 size = ui.frame().size;
-    const float w = std::min(680.0f, size.x - 32), h = std::min(312.0f, size.y - 32);
+    const std::size_t recent = std::min<std::size_t>(3, settings_.recent.size());
+    const float w = std::min(680.0f, size.x - 32), h = std::min(recent > 0 ? 336.0f : 312.0f, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
     const auto layer = ui.open_layer("welcome", box, true);
     const bool open = layer.stays();
@@ -231,10 +232,24 @@ void Shell::draw_welcome(Ui& ui) {
         if (hit.clicked) picked = static_cast<int>(i);
     }
     room.cut_top(14);
+    std::size_t reopened = recent;
+    if (recent > 0) {
+        Rect line = room.cut_top(34);
+        line.cut_left(c.text(line.min(), "Recent:", ui.small()) + 10);
+        for (std::size_t i = 0; i < recent; ++i) {
+            const std::string label = recent_label(i);
+            const float label_w = c.text_width(label, ui.style(12)) + 18;
+            if (label_w > line.w) break;  // the menu File has them all
+            if (ui.link("welcome.recent", line.min(), label, i)) reopened = i;
+            line.cut_left(label_w);
+        }
+    }
     Rect row = room.cut_top(30);
     if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
-    if (picked < 0) return;
+    if (reopened < recent)
+        later("", [this, file = std::filesystem::path(settings_.recent[reopened])] { open_recent(file); });
+    if (picked < 0 && reopened == recent) return;
     welcome_ = false;
     settings_.welcomed = true;
     dirty_ = true;

@@ -1,0 +1,216 @@
+#include "app/platform/native_dialog.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#if !defined(_WIN32) && !defined(__APPLE__)
+#define PENTAMESH_HAS_DIALOG_PROGRAMS
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+extern char** environ;
+#endif
+
+namespace pentamesh {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+Desktop desktop_of_user() {
+    const bool wanted = variable("PENTAMESH_FILE_DIALOG") != "own";
+    return {variable("PATH"), variable("XDG_CURRENT_DESKTOP"),
+            wanted && (!variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty())};
+}
+
+#if !defined(PENTAMESH_HAS_DIALOG_PROGRAMS)
+
+std::vector<std::string> dialog_command(const ui::FileQuestion&, const Desktop&) {
+    return {};
+}
+std::unique_ptr<ui::FileDialog> open_native_dialog(const ui::FileQuestion&, const Desktop&) {
+    return nullptr;
+}
+
+#else
+
+namespace {
+
+constexpr std::size_t kMostOutput = std::size_t{64} << 10;
+// A dialog that ends sooner than anybody could cancel it, with words on its standard error, was never seen.
+constexpr std::chrono::milliseconds kNobodyCancels{400};
+
+std::string find_program(const std::string& name, std::string_view path) {
+    while (!path.empty()) {
+        const std::size_t colon = std::min(path.find(':'), path.size());
+        const fs::path file = fs::path(path.substr(0, colon)) / name;
+        if (file.is_absolute() && access(file.c_str(), X_OK) == 0) return file.string();
+        path.remove_prefix(std::min(colon + 1, path.size()));
+    }
+    return {};
+}
+
+std::string patterns_of(const ui::FileQuestion& q) {
+    std::string out;
+    for (const std::string& e : q.endings) out += (out.empty() ? "*" : " *") + e;
+    return out;
+}
+
+// A folder ends in a separator: it is gone into, not chosen.
+std::string start_of(const ui::FileQuestion& q) {
+    std::error_code ignored;
+    std::string start = q.start.string();
+    if (fs::is_directory(q.start, ignored) && !start.ends_with('/')) start += '/';
+    return start;
+}
+
+void close_end(int& end) {
+    if (end >= 0) close(end);
+    end = -1;
+}
+
+struct Pipe {
+    int read = -1, write = -1;
+    Pipe() {
+        std::array<int, 2> ends{-1, -1};
+        if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
+        read = ends[0], write = ends[1];
+        fcntl(read, F_SETFL, O_NONBLOCK);
+    }
+    ~Pipe() {
+        close_end(read);
+        close_end(write);
+    }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+
+    // Takes what is there; the rest of too much is let go.
+    void take(std::string& into) const {
+        std::array<char, 4096> part{};
+        for (ssize_t n = 0; (n = ::read(read, part.data(), part.size())) > 0;)
+            if (into.size() < kMostOutput) into.append(part.data(), static_cast<std::size_t>(n));
+    }
+};
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find_first_of("\r\n"));
+}
+
+class ChildDialog : public ui::FileDialog {
+  public:
+    ~ChildDialog() override {
+        if (child_ <= 0) return;
+        kill(child_, SIGTERM);
+        for (int i = 0; i < 20; ++i) {
+            if (waitpid(child_, nullptr, WNOHANG) != 0) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        kill(child_, SIGKILL);
+        waitpid(child_, nullptr, 0);
+    }
+
+    bool start(const std::vector<std::string>& command) {
+        if (out_.read < 0 || error_.read < 0) return false;
+        posix_spawn_file_actions_t files;
+        posix_spawnattr_t attributes;
+        posix_spawn_file_actions_init(&files);
+        posix_spawnattr_init(&attributes);
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&files, out_.write, 1);
+        posix_spawn_file_actions_adddup2(&files, error_.write, 2);
+        sigset_t signals;  // what this program ignores, the dialog need not
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGPIPE);
+        sigaddset(&signals, SIGXFSZ);
+        posix_spawnattr_setsigdefault(&attributes, &signals);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        std::vector<char*> arguments;
+        for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+        arguments.push_back(nullptr);
+        const int failed =
+            posix_spawn(&child_, command.front().c_str(), &files, &attributes, arguments.data(), environ);
+        posix_spawn_file_actions_destroy(&files);
+        posix_spawnattr_destroy(&attributes);
+        close_end(out_.write);
+        close_end(error_.write);
+        if (failed != 0) child_ = -1;
+        return failed == 0;
+    }
+
+    std::optional<ui::FileAnswer> poll() override {
+        out_.take(said_);
+        error_.take(complained_);
+        int status = 0;
+        const pid_t ended = waitpid(child_, &status, WNOHANG);
+        if (ended == 0) return std::nullopt;
+        child_ = -1;
+        out_.take(said_);
+        error_.take(complained_);
+        return ended < 0 ? failure() : answer_of(status);
+    }
+
+  private:
+    Pipe out_, error_;
+    pid_t child_ = -1;
+    std::string said_, complained_;
+    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+
+    [[nodiscard]] ui::FileAnswer failure() const {
+        return {ui::FileAnswer::Kind::failed, {}, first_line(complained_)};
+    }
+    // Both programs: 0 with a path, 1 cancelled; zenity 5 timed out, kdialog 254 and 255 went wrong. GTK ends
+    // with 1 where it finds no display.
+    [[nodiscard]] ui::FileAnswer answer_of(int status) const {
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        const fs::path path = first_line(said_);
+        if (code == 0 && path.is_absolute()) return {ui::FileAnswer::Kind::picked, path, {}};
+        const bool quick = std::chrono::steady_clock::now() - begun_ < kNobodyCancels && !complained_.empty();
+        if ((code == 1 && !quick) || code == 0) return {};
+        return failure();
+    }
+};
+
+}  // namespace
+
+std::vector<std::string> dialog_command(const ui::FileQuestion& q, const Desktop& desktop) {
+    if (!desktop.shown) return {};
+    const std::string zenity = find_program("zenity", desktop.path),
+                      kdialog = find_program("kdialog", desktop.path);
+    const bool kde = desktop.name.find("KDE") != std::string::npos;
+    if (!kdialog.empty() && (kde || zenity.empty()))
+        return {kdialog,     "--title",
+                q.title,     q.saves ? "--getsavefilename" : "--getopenfilename",
+                start_of(q), q.kind + " (" + patterns_of(q) + ")\nAll files (*)"};
+    if (zenity.empty()) return {};
+    std::vector<std::string> command{zenity,
+                                     "--file-selection",
+                                     "--title=" + q.title,
+                                     "--filename=" + start_of(q),
+                                     "--file-filter=" + q.kind + " | " + patterns_of(q),
+                                     "--file-filter=All files | *"};
+    if (q.saves) command.insert(command.end(), {"--save", "--confirm-overwrite"});
+    return command;
+}
+
+std::unique_ptr<ui::FileDialog> open_native_dialog(const ui::FileQuestion& question, const Desktop& desktop) {
+    const std::vector<std::string> command = dialog_command(question, desktop);
+    auto dialog = std::make_unique<ChildDialog>();
+    if (command.empty() || !dialog->start(command)) return nullptr;
+    return dialog;
+}
+
+#endif
+
+}  // namespace pentamesh

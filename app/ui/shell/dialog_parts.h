@@ -1,0 +1,22 @@
+// What all dialogs are made of: their measures, their last row of buttons, what was wrong.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/shell/shell.h"
+
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+inline constexpr float kDialogButton = 104, kDialogGap = 8, kDialogField = 30;
+inline constexpr Vec2 kDialogPad{24, 20};
+inline constexpr float kDialogHead = 28, kAboveButtons = 14, kButtonHeight = 30;
+
+[[nodiscard]] bool asks_for_file(DialogKind kind);
+// Buttons of a dialog's last row, from the right.
+[[nodiscard]] bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label,
+                                 bool enabled = true, float width = kDialogButton);
+void dialog_error_text(Ui& ui, Rect room, const std::string& error);
+
+}  // namespace pentamesh::ui

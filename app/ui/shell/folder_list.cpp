@@ -1,0 +1,140 @@
+#include "app/ui/shell/folder_list.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace pentamesh::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(_WIN32)
+constexpr std::string_view kSeparators = "/\\";
+#else
+constexpr std::string_view kSeparators = "/";
+#endif
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+bool begins_alike(std::string_view name, std::string_view leaf) {
+    return name.size() >= leaf.size() && lower(name.substr(0, leaf.size())) == lower(leaf);
+}
+
+bool has_ending(std::string_view name, const std::vector<std::string>& endings) {
+    return endings.empty() || std::any_of(endings.begin(), endings.end(), [&](const std::string& e) {
+               return name.size() > e.size() && lower(name.substr(name.size() - e.size())) == e;
+           });
+}
+
+// Whether a letter of several bytes goes on at this byte.
+bool goes_on(std::string_view text, std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
+void sort_entries(std::vector<FolderEntry>& entries, const FolderOptions& options) {
+    const auto before = [&](const FolderEntry& a, const FolderEntry& b) {
+        if (options.order == FileOrder::date && a.changed != b.changed)
+            return (a.changed > b.changed) != options.backwards;
+        const std::string x = lower(a.name), y = lower(b.name);
+        if (x == y) return a.name < b.name;
+        return (x < y) != (options.backwards && options.order == FileOrder::name);
+    };
+    std::sort(entries.begin(), entries.end(), [&](const FolderEntry& a, const FolderEntry& b) {
+        return a.folder != b.folder ? a.folder : before(a, b);
+    });
+}
+
+}  // namespace
+
+FolderList list_folder(const fs::path& folder, const FolderOptions& options) {
+    FolderList list;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        FolderEntry entry;
+        entry.name = it->path().filename().string();
+        if (!options.hidden && entry.name.starts_with('.')) continue;
+        std::error_code ignored;  // it may go away meanwhile
+        entry.folder = it->is_directory(ignored);
+        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, options.endings)))
+            continue;
+        if (list.entries.size() == kMostListedFiles) {
+            list.cut = true;
+            break;
+        }
+        entry.changed = it->last_write_time(ignored);
+        if (!entry.folder) entry.bytes = it->file_size(ignored);
+        list.entries.push_back(std::move(entry));
+    }
+    if (error) list.error = folder.string() + " cannot be read: " + error.message();
+    sort_entries(list.entries, options);
+    return list;
+}
+
+std::string with_home(std::string_view typed, const fs::path& home) {
+    if (!home.empty() && (typed == "~" || typed.starts_with("~/")))
+        return home.string() + std::string(typed.substr(1));
+    return std::string(typed);
+}
+
+fs::path typed_in(std::string_view typed, const fs::path& folder, const fs::path& home) {
+    const fs::path path = with_home(typed, home);
+    std::error_code ignored;
+    const fs::path whole = fs::absolute(path.is_absolute() ? path : folder / path, ignored);
+    return (whole.empty() ? path : whole).lexically_normal();
+}
+
+fs::path folder_of_typed(std::string_view typed, const fs::path& folder, const fs::path& home) {
+    if (typed.empty()) return folder;
+    const fs::path path = typed_in(typed, folder, home);
+    const bool itself = typed == "~" || kSeparators.find(typed.back()) != std::string_view::npos;
+    return itself && path.has_filename() ? path : path.parent_path();
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+    const fs::path whole = path.lexically_normal(), fence = folder.lexically_normal();
+    return std::mismatch(fence.begin(), fence.end(), whole.begin(), whole.end()).first == fence.end();
+}
+
+std::string_view leaf_of_typed(std::string_view typed) {
+    const std::size_t at = typed.find_last_of(kSeparators);
+    return at == std::string_view::npos ? typed : typed.substr(at + 1);
+}
+
+std::string completed(std::string_view typed, const FolderList& list) {
+    const std::string_view leaf = leaf_of_typed(typed);
+    std::string common;
+    const FolderEntry* only = nullptr;
+    int found = 0;
+    for (const FolderEntry& e : list.entries) {
+        if (!begins_alike(e.name, leaf)) continue;
+        if (found++ == 0) {
+            common = e.name;
+            only = &e;
+            continue;
+        }
+        std::size_t n = 0;
+        while (n < common.size() && n < e.name.size() && common[n] == e.name[n]) ++n;
+        while (n > 0 && (goes_on(common, n) || goes_on(e.name, n))) --n;
+        common.resize(n);
+    }
+    if (found == 0 || common.size() < leaf.size()) return std::string(typed);
+    std::string out(typed.substr(0, typed.size() - leaf.size()));
+    out += common;
+    if (found == 1 && only->folder) out += '/';
+    return out;
+}
+
+int first_match(const FolderList& list, std::string_view leaf) {
+    if (leaf.empty()) return -1;
+    for (std::size_t i = 0; i < list.entries.size(); ++i)
+        if (begins_alike(list.entries[i].name, leaf)) return static_cast<int>(i);
+    return -1;
+}
+
+}  // namespace pentamesh::ui
