@@ -19,9 +19,6 @@ void add_later(CLI::App& app, Context& context, const char* name) {
 void add_search(CLI::App& app, Context& context) {
     add_later(app, context, "search");
 }
-void add_compare(CLI::App& app, Context& context) {
-    add_later(app, context, "compare");
-}
 void add_export(CLI::App& app, Context& context) {
     add_later(app, context, "export");
 }
