@@ -16,9 +16,6 @@ void add_later(CLI::App& app, Context& context, const char* name) {
 
 }  // namespace
 
-void add_search(CLI::App& app, Context& context) {
-    add_later(app, context, "search");
-}
 void add_export(CLI::App& app, Context& context) {
     add_later(app, context, "export");
 }
