@@ -22,6 +22,7 @@ std::size_t at_index(std::int64_t i) {
 struct Chain {
     std::vector<double> forward, backward, input;  // of the stages before this one, with their sends
     double last_weight = 0;                        // of the first stage
+    double whole = 0, whole_split = 0;             // all the way there and back
 };
 
 Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, bool two_copies) {
@@ -46,6 +47,8 @@ Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, boo
         i += own.input_grad;
         before = device;
     }
+    c.whole = f + b;
+    c.whole_split = f + i + c.last_weight;
     return c;
 }
 
@@ -62,6 +65,8 @@ Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, boo
 // the device has run all its forwards and input gradients when the last input gradient ends; behind it are
 // the input gradients of all earlier stages, and the first stage's weight gradient.
 //
+// And any one micro-batch goes through all stages and back.
+//
 // In a pipeline of two copies each of a device's two stages is counted in its own chain, and the way before
 // and behind is the shorter of the two.
 double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
@@ -72,7 +77,7 @@ double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
     Chain chain[2] = {chain_of(s, costs, 0, two), {}};
     if (two) chain[1] = chain_of(s, costs, 1, two);
     const double runs = runs_of(s.schedule, s.microbatches);
-    double most = 0;
+    double most = split ? chain[0].whole_split : chain[0].whole;
     for (int d = 0; d < s.devices; ++d) {
         constexpr double kNever = std::numeric_limits<double>::infinity();
         double start = kNever, back = kNever, input = kNever, weight = kNever;
