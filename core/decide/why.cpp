@@ -96,18 +96,36 @@ std::string because(const Part& part, std::span<const Plan> plans, std::span<con
     return out;
 }
 
-// Sums round: the largest part takes what they are off by, so that the column adds up to the last digit.
+double sum_of(const std::vector<PartRow>& rows, std::size_t plan) {
+    double sum = 0;
+    for (const PartRow& r : rows) sum += r.delta_s[plan];
+    return sum;
+}
+
+// Gives what a column is off by to one of its rows. False, and the row as it was: that rounds away again.
+bool add_up_by(std::vector<PartRow>& rows, std::size_t row, std::size_t plan, double difference) {
+    double& delta = rows[row].delta_s[plan];
+    const double before = delta;
+    constexpr int kTurns = 4;
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const double sum = sum_of(rows, plan);
+        if (sum == difference) return true;
+        delta += difference - sum;
+    }
+    if (sum_of(rows, plan) == difference) return true;
+    delta = before;
+    return false;
+}
+
+// Sums round: one part takes what they are off by, so that the column adds up to the last digit. The largest
+// is changed least by that; where its own digits are too coarse, one that is added later.
 void add_up(std::vector<PartRow>& rows, std::size_t plan, double difference) {
     std::size_t largest = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (std::abs(rows[i].delta_s[plan]) > std::abs(rows[largest].delta_s[plan])) largest = i;
-    constexpr int kTurns = 16;
-    for (int turn = 0; turn < kTurns; ++turn) {
-        double sum = 0;
-        for (const PartRow& r : rows) sum += r.delta_s[plan];
-        if (sum == difference) return;
-        rows[largest].delta_s[plan] += difference - sum;
-    }
+    if (rows.empty() || add_up_by(rows, largest, plan, difference)) return;
+    for (std::size_t i = rows.size(); i-- > 0;)
+        if (add_up_by(rows, i, plan, difference)) return;
 }
 
 }  // namespace
