@@ -8,6 +8,7 @@
 #include "core/decide/front.h"
 #include "core/decide/lift.h"
 #include "core/rules/first_error.h"
+#include "core/rules/rules.h"
 #include "core/step/cost.h"
 
 #include <algorithm>
@@ -119,6 +120,14 @@ class Worker {
         return c;
     }
 
+    // The first rule that plan_ breaks, without the rest of an evaluation.
+    std::string_view broken_rule() {
+        find_errors(plan_, build_mesh(plan_), false, problems_);
+        for (const Problem& p : problems_)
+            if (p.severity == Severity::error) return p.code;
+        return {};
+    }
+
     void bound_node(std::size_t at) {
         const SearchNode& n = all_.nodes.node[at];
         const std::vector<RunChoice>& runs = all_.nodes.runs_of(n);
@@ -126,6 +135,10 @@ class Worker {
         RunBound least;
         for (std::size_t r = 0; r < runs.size(); ++r) {
             lay_out(all_.plan, whole_states(n, r), plan_);
+            if (const std::string_view code = broken_rule(); !code.empty()) {
+                reject_layouts(code, n.shards.size(), index_of(n, r, 0));
+                continue;
+            }
             evaluate(plan_, e_, kQuick);
             if (!e_.step) {
                 reject_layouts(first_code(e_), n.shards.size(), index_of(n, r, 0));
@@ -301,6 +314,7 @@ class Worker {
     std::uint64_t seen_ = 0;
     std::vector<RunNode> found_;
     std::vector<Left> left_;
+    std::vector<Problem> problems_;
     SearchCounts counts_;
     Rejected rejected_;
 };
