@@ -74,8 +74,11 @@ struct Shared {
     Shared(const Plan& p, const SearchNodes& n, const SearchOptions& o, const std::atomic<bool>* c,
            const SearchProgress& f)
         : plan(p), nodes(n), options(o), cancel(c), progress(f), bound(p),
-          room(p.cluster.gpu.hbm_bytes * (1 - o.headroom)), shards(n.node.size()),
-          best(static_cast<std::size_t>(std::max(o.top, 1)), o.goal == Goal::memory) {}
+          room(p.cluster.gpu.hbm_bytes * (1 - o.headroom)), shards(n.node.size()), best(best_asked()) {}
+    // As many as are asked for, none of them found.
+    [[nodiscard]] Best best_asked() const {
+        return {static_cast<std::size_t>(std::max(options.top, 1)), options.goal == Goal::memory};
+    }
 
     [[nodiscard]] bool stopped() const { return cancel && cancel->load(std::memory_order_relaxed); }
 };
@@ -83,7 +86,7 @@ struct Shared {
 // One thread's.
 class Worker {
   public:
-    explicit Worker(Shared& all) : all_(all), plan_(all.plan), front_(all.front), best_(all.best) {}
+    explicit Worker(Shared& all) : all_(all), plan_(all.plan), best_(all.best_asked()) {}
 
     // The first pass, until no node is left.
     void bound_nodes() {
@@ -300,7 +303,8 @@ class Worker {
         const std::lock_guard lock(all_.mutex);
         all_.counts += counts_;
         for (const auto& [code, r] : rejected_) reject(all_.rejected, code, r.count, r.example);
-        all_.runs.insert(all_.runs.end(), found_.begin(), found_.end());
+        // In the second pass others read the runs, and nothing is found.
+        if (!found_.empty()) all_.runs.insert(all_.runs.end(), found_.begin(), found_.end());
         counts_ = {};
         rejected_.clear();
         found_.clear();
