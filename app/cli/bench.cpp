@@ -5,8 +5,10 @@
 #include "app/platform/platform.h"
 #include "app/ui/kit/format.h"
 #include "core/base/text.h"
+#include "core/decide/search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 namespace pentamesh::cli {
@@ -34,6 +36,44 @@ double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
     return rates[rates.size() / 2];
 }
 
+// The search that people wait for: 405B on 16,384 GPUs, the default space. `per_s`: layouts evaluated in a
+// CPU second, as the search counts them: those of a run that is impossible or too big whatever the sharding
+// count together.
+Json bench_search(const Context& context, Section& section) {
+    const Plan plan = context.presets.plan("llama-3.1-405b-16k");
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, {}, error);
+    constexpr int repeats = 3;
+    std::vector<double> wall;
+    SearchReport r;
+    for (int i = 0; i < repeats; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        r = search(plan, space);
+        wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::sort(wall.begin(), wall.end());
+    // One thread by itself: its CPU time is what all of the search takes.
+    const double before = thread_cpu_s();
+    const SearchReport alone = search(plan, space, {.threads = 1});
+    const double used = std::max(thread_cpu_s() - before, 1e-9);
+    const double rate = static_cast<double>(alone.counts.layouts) / used;
+    const double evaluated = static_cast<double>(alone.counts.evaluated) / used;
+    section.table.columns = {{"layouts", Shown::count},
+                             {"threads", Shown::count},
+                             {"wall", Shown::seconds},
+                             {"CPU", Shown::seconds},
+                             {"layouts a CPU s", Shown::count}};
+    section.table.rows.push_back({with_commas(r.counts.layouts), with_commas(r.threads),
+                                  time_text(wall[wall.size() / 2]), time_text(used),
+                                  with_commas(std::llround(rate))});
+    return {{"layouts", r.counts.layouts},
+            {"threads", r.threads},
+            {"seconds", wall[wall.size() / 2]},
+            {"cpu_s", used},
+            {"layouts_per_s", rate},
+            {"per_s", evaluated}};
+}
+
 int bench(const Context& context) {
     Json with = Json::array(), without = Json::array();
     Section section{"Evaluations per CPU second of one thread",
@@ -50,6 +90,9 @@ int bench(const Context& context) {
     }
     Json out{{"evaluate", std::move(with)}, {"evaluate_without_timeline", std::move(without)}};
     std::vector<Section> sections{std::move(section)};
+    Section searched{"Search: 405B on 16,384 GPUs, the default space", {}, {}};
+    out["search"] = bench_search(context, searched);
+    sections.push_back(std::move(searched));
     try {
         const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
         out["first_frame_ms"] = frames.first_frame_ms;

@@ -37,6 +37,7 @@ void add_params(CLI::App& app, Context& context);
 void add_screenshot(CLI::App& app, Context& context);
 void add_search(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_sensitivity(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_presets(CLI::App& app, Context& context);

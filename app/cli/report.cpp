@@ -13,6 +13,8 @@ Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
     document.sections.push_back(step_section(e));
+    if (Section cost = cost_section(plan, e); !cost.table.rows.empty())
+        document.sections.push_back(std::move(cost));
     document.sections.push_back(groups_section(plan, e, kinds_of(e)));
     document.sections.push_back(memory_section(plan, e));
     document.sections.push_back(comm_section(plan, e));

@@ -29,6 +29,7 @@ constexpr std::array kCommands{
     Command{"screenshot", "a picture of a view, without a display", add_screenshot},
     Command{"search", "ranked layouts for a model on a cluster", add_search},
     Command{"compare", "plans side by side", add_compare},
+    Command{"sensitivity", "what each choice and constant is worth", add_sensitivity},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
     Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},

@@ -1,6 +1,7 @@
 #include "app/cli/sections.h"
 
 #include "app/tables/comm.h"
+#include "app/tables/cost.h"
 #include "app/tables/groups.h"
 #include "app/tables/memory.h"
 #include "app/tables/step.h"
@@ -156,6 +157,14 @@ Section step_section(const Evaluation& e) {
                       + whole_text(step.tokens_per_step) + " tokens per step.");
     s.lines.push_back("An estimate: of the published runs left out of the fit, half lie within "
                       + percent_text(step.error) + ".");
+    return s;
+}
+
+Section cost_section(const Plan& plan, const Evaluation& e) {
+    Section s{"What does the training take?", {}, cost_table(plan, e.step ? &*e.step : nullptr)};
+    if (!s.table.rows.empty())
+        s.lines.emplace_back("Made of what the plan gives; nothing is assumed. Checkpoint interval and "
+                             "goodput: Young 1974, Daly 2006; the time to start again is not counted.");
     return s;
 }
 

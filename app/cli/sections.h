@@ -17,6 +17,8 @@ namespace pentamesh::cli {
 // Formula, numbers and source of the fullest stage's memory, each operation and each part of the step.
 [[nodiscard]] Section explanations_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section step_section(const Evaluation& e);
+// What the whole training takes; no lines where the plan gives nothing of it.
+[[nodiscard]] Section cost_section(const Plan& plan, const Evaluation& e);
 // One line that says what was asked: model, GPUs, layout, batch.
 [[nodiscard]] std::string summary_line(const Plan& plan, const Evaluation& e);
 

@@ -1,0 +1,115 @@
+// compare: plans beside each other, and why one is faster.
+#include "app/tables/compare.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "core/advice/advice.h"
+#include "core/base/text.h"
+
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+struct CompareOptions {
+    std::vector<std::string> plans, sets;
+    bool csv = false, markdown = false;
+    std::string file;
+};
+
+Json json_of_comparison(const PlanComparison& c) {
+    Json fields = Json::array(), figures = Json::array(), why = Json::array(), path = Json::array();
+    for (const FieldDifference& f : c.fields) {
+        Json values = Json::array();
+        for (const std::string& v : f.values) values.push_back(Json::parse(v));
+        fields.push_back({{"pointer", f.pointer}, {"values", std::move(values)}});
+    }
+    for (const FigureRow& f : c.figures) {
+        Json values = Json::array();
+        const bool bytes = f.unit == FigureRow::Unit::bytes;
+        for (const auto& v : f.values) values.push_back(!v ? Json(nullptr) : bytes ? whole(*v) : Json(*v));
+        const auto better = f.better();
+        figures.push_back({{"key", f.key},
+                           {"name", f.name},
+                           {"unit", bytes ? "bytes" : words_of(f.unit)},
+                           {"values", std::move(values)},
+                           {"better", better ? Json(*better) : Json(nullptr)}});
+    }
+    for (const PartRow& p : c.why)
+        why.push_back(
+            {{"part", p.part}, {"values_s", p.values_s}, {"delta_s", p.delta_s}, {"because", p.because}});
+    for (const PathEdit& e : c.path)
+        path.push_back({{"edit", e.edit},
+                        {"pointers", e.pointers},
+                        {"step_s", e.step_s},
+                        {"tokens_per_s", e.tokens_per_s},
+                        {"memory_bytes", whole(e.memory_bytes)}});
+    return {{"plans", c.plans},
+            {"fields", std::move(fields)},
+            {"figures", std::move(figures)},
+            {"why", std::move(why)},
+            {"path", std::move(path)}};
+}
+
+Document comparison_document(const PlanComparison& c) {
+    Section names{"", {}, {}};
+    for (std::size_t i = 0; i < c.plans.size(); ++i)
+        names.lines.push_back(plan_letter(i) + ": " + c.plans[i]);
+    Section fields{"What differs", {}, fields_table(c)};
+    if (c.fields.empty()) fields.lines.emplace_back("Nothing.");
+    Section why{"Why: the parts of the step", {}, why_table(c)};
+    if (c.why.empty()) why.lines.emplace_back("—: not every plan has a step.");
+    std::vector<Section> sections{
+        std::move(names), std::move(fields), {"The figures", {}, figures_table(c)}, std::move(why)};
+    if (c.plans.size() == 2) {
+        Section path{"From A to B, the edit that gains most first", {}, path_table(c)};
+        if (c.path.empty())
+            path.lines.emplace_back(c.fields.empty() ? "No edit is needed." : "—: B has no step.");
+        sections.push_back(std::move(path));
+    }
+    return {"Plans compared", std::move(sections)};
+}
+
+int compare_plans(const Context& context, const CompareOptions& options) {
+    if (!options.file.empty())
+        throw Error(ErrorKind::usage, "", "",
+                    "-o: a picture of a comparison is not there yet in this version; the tables are written "
+                    "to standard output as text, --json, --csv or --markdown");
+    std::vector<Plan> plans;
+    std::vector<Evaluation> evaluations;
+    int status = 0;
+    for (const std::string& name : options.plans) {
+        plans.push_back(load_plan(context, {name, options.sets}));
+        evaluations.push_back(assess(plans.back()));
+        if (const int one = status_of(evaluations.back()); one != 0) status = one;
+    }
+    const PlanComparison c = compare(plans, evaluations);
+    if (context.json) {
+        Json out = json_of_comparison(c);
+        out["valid"] = status == 0;
+        print(pretty(out));
+    } else if (options.csv) {
+        print(write_table(comparison_table(c), TableFormat::csv));
+    } else {
+        print(options.markdown ? to_markdown(comparison_document(c)) : to_text(comparison_document(c)));
+    }
+    return status;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Context& context) {
+    auto options = std::make_shared<CompareOptions>();
+    app.add_option("PLAN", options->plans, "plan files or plan presets; the first is the base")
+        ->required()
+        ->expected(2, static_cast<int>(kMostCompared));
+    add_sets(app, options->sets);
+    auto* json = app.add_flag("--json", context.json, "write JSON");
+    auto* csv = app.add_flag("--csv", options->csv, "write all tables as one CSV")->excludes(json);
+    app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    app.add_option("-o,--output", options->file, "a picture (not there yet)");
+    app.callback([&context, options] {
+        context.run = [&context, options] { return compare_plans(context, *options); };
+    });
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,189 @@
+// search: layouts, best first.
+#include "app/tables/search.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "core/base/text.h"
+#include "core/decide/lift.h"
+#include "core/io/plan_json.h"
+#include "core/plan/names.h"
+#include "core/plan/title.h"
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+namespace pentamesh::cli {
+namespace {
+
+struct SearchArguments {
+    PlanArgument plan;
+    std::string model, cluster, goal = "tokens";
+    std::int64_t gpus = 0;
+    SpaceRequest space;
+    SearchOptions options;
+    bool csv = false, markdown = false;
+};
+
+// A plan of --model, --cluster and --gpus, or the one that was named, with --set.
+Plan plan_of(const Context& context, const SearchArguments& a) {
+    if (!a.plan.name.empty()) {
+        if (!a.model.empty() || !a.cluster.empty() || a.gpus > 0)
+            throw Error(ErrorKind::usage, "", "",
+                        "search takes a PLAN, or --model, --cluster and --gpus; --set changes a plan");
+        return load_plan(context, a.plan);
+    }
+    if (a.model.empty() || a.cluster.empty() || a.gpus < 1)
+        throw Error(ErrorKind::usage, "", "", "search needs a PLAN, or --model, --cluster and --gpus");
+    const Json plan{
+        {"format", kPlanFormat},
+        {"name", ""},
+        {"model", context.presets.has(PresetKind::model, a.model)
+                      ? Json(a.model)
+                      : model_to_json(parse_model(read_input(a.model), a.model, context.presets))},
+        {"cluster", {{"preset", a.cluster}, {"gpus", a.gpus}}}};
+    return parse_plan(pretty(plan), "search", context.presets, a.plan.sets);
+}
+
+SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
+    SearchOptions o = a.options;
+    const auto goal = parse_name<Goal>(a.goal);
+    if (!goal)
+        throw Error(ErrorKind::usage, "", "",
+                    "--goal " + a.goal + ": the goal may be tokens, memory or cost");
+    o.goal = *goal;
+    if (o.goal == Goal::cost && plan.cluster.price_per_gpu_hour <= 0)
+        throw Error(ErrorKind::usage, "", "/cluster/price_per_gpu_hour",
+                    "--goal cost needs the price of a GPU: --set cluster.price_per_gpu_hour=...");
+    if (!(o.headroom >= 0 && o.headroom < 1))
+        throw Error(ErrorKind::usage, "", "", "--headroom may be a number from 0 to below 1");
+    return o;
+}
+
+Json layout_of(const Plan& plan) {
+    return plan_to_json(plan)["layout"];
+}
+Json training_of(const Plan& plan) {
+    const Json training = plan_to_json(plan)["training"];
+    return {{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
+}
+
+Json json_of_result(const SearchResult& r) {
+    return {{"layout", layout_of(r.plan)},
+            {"training", training_of(r.plan)},
+            {"step_s", r.step_s},
+            {"tokens_per_s", r.tokens_per_s},
+            {"mfu", r.mfu},
+            {"memory_bytes", whole(r.memory_bytes)},
+            {"headroom", r.headroom},
+            {"bubble_s", r.bubble_s},
+            {"exposed_s", r.exposed_s},
+            {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
+            {"pareto", r.pareto}};
+}
+
+Json json_of_search(const SearchReport& r, double seconds) {
+    Json space = Json::object(), rejected = Json::array(), results = Json::array();
+    for (const Varied v : all_of<Varied>()) {
+        Json& values = space[std::string(name_of(v))] = Json::array();
+        for (const std::string& text : r.space.values_of(v)) values.push_back(Json::parse(text));
+    }
+    for (const Rejection& x : r.rejected)
+        rejected.push_back(
+            {{"code", x.code},
+             {"count", x.count},
+             {"example", {{"layout", layout_of(x.example)}, {"training", training_of(x.example)}}},
+             {"message", x.message}});
+    for (const SearchResult& x : r.results) results.push_back(json_of_result(x));
+    const bool timed = r.base.step_s > 0;
+    Json out{{"goal", name_of(r.goal)},
+             {"space", std::move(space)},
+             {"counts",
+              {{"layouts", r.counts.layouts},
+               {"skipped", r.counts.skipped},
+               {"evaluated", r.counts.evaluated},
+               {"invalid", r.counts.invalid},
+               {"too_big", r.counts.too_big},
+               {"fit", r.counts.fit}}},
+             {"rejected", std::move(rejected)},
+             {"seconds", seconds},
+             {"threads", r.threads},
+             {"base",
+              {{"step_s", timed ? Json(r.base.step_s) : Json(nullptr)},
+               {"tokens_per_s", timed ? Json(r.base.tokens_per_s) : Json(nullptr)},
+               {"mfu", timed ? Json(r.base.mfu) : Json(nullptr)},
+               {"memory_bytes", timed ? whole(r.base.memory_bytes) : Json(nullptr)},
+               {"fit", r.base.fit}}},
+             {"results", std::move(results)}};
+    if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
+    return out;
+}
+
+Document search_document(const Plan& plan, const SearchReport& r, double seconds) {
+    Section found{"Layouts, best first", {}, results_table(r)};
+    const SearchCounts& c = r.counts;
+    found.lines.push_back(sentence(c.layouts, " layouts: ", c.skipped, " skipped by a bound, ", c.evaluated,
+                                   " evaluated, of which ", c.fit, " fit, ", c.too_big, " are too big and ",
+                                   c.invalid, " impossible; ", time_text(seconds), " on ",
+                                   count_text(r.threads, "thread"), "."));
+    if (r.base.step_s > 0)
+        found.lines.push_back(sentence("The plan itself: ", time_text(r.base.step_s), ", ",
+                                       whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
+                                       memory_text(r.base.memory_bytes),
+                                       r.base.fit ? ", fits." : ", leaves less than the headroom free."));
+    if (!r.nothing_fits.empty()) found.lines.push_back(r.nothing_fits);
+    Section rejected{"Rejected", {}, rejected_table(r)};
+    if (r.rejected.empty()) rejected.lines.emplace_back("None.");
+    return {title_of(plan), {std::move(found), std::move(rejected)}};
+}
+
+int run_search(const Context& context, const SearchArguments& arguments) {
+    const Plan plan = plan_of(context, arguments);
+    const SearchOptions options = options_of(plan, arguments);
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, arguments.space, error);
+    if (error) throw Error(ErrorKind::usage, "", "", error->message);
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    SearchReport r = search(plan, space, options);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    r.nothing_fits = what_would_fit(plan, arguments.space, options, r);
+    if (context.json)
+        print(pretty(json_of_search(r, seconds)));
+    else if (arguments.csv)
+        print(write_table(results_table(r), TableFormat::csv));
+    else
+        print(arguments.markdown ? to_markdown(search_document(plan, r, seconds))
+                                 : to_text(search_document(plan, r, seconds)));
+    if (r.nothing_fits.empty()) return 0;
+    std::cerr << "pentamesh: " << r.nothing_fits << "\n";
+    return 1;
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Context& context) {
+    auto a = std::make_shared<SearchArguments>();
+    app.add_option("PLAN", a->plan.name,
+                   "a plan file or preset: its model, cluster, sequence, batch and precision");
+    add_sets(app, a->plan.sets);
+    app.add_option("--model", a->model, "a model preset or a file, instead of a PLAN");
+    app.add_option("--cluster", a->cluster, "a cluster preset");
+    app.add_option("--gpus", a->gpus, "how many of its GPUs");
+    app.add_option("--vary", a->space.vary, "the values of a field, as tp=1,2,4; may be repeated")
+        ->type_name("NAME[=V,V]")
+        ->allow_extra_args(false);
+    app.add_option("--hold", a->space.hold, "keep the plan's value of a field; may be repeated")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    app.add_option("--goal", a->goal, "tokens (default), memory or cost");
+    app.add_option("--headroom", a->options.headroom, "share of the memory that stays free (0.05)");
+    app.add_option("--top", a->options.top, "how many layouts to list besides the Pareto line (10)")
+        ->check(CLI::Range(1, 10000));
+    app.add_option("--threads", a->options.threads, "threads (one a core)")->check(CLI::Range(1, 1024));
+    auto* json = app.add_flag("--json", context.json, "write JSON");
+    auto* csv = app.add_flag("--csv", a->csv, "write the results as CSV")->excludes(json);
+    app.add_flag("--markdown", a->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    app.callback([&context, a] { context.run = [&context, a] { return run_search(context, *a); }; });
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,89 @@
+// sensitivity: what each choice and constant is worth.
+#include "app/tables/sensitivity.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "core/advice/advice.h"
+#include "core/base/text.h"
+#include "core/plan/title.h"
+
+#include <cmath>
+
+namespace pentamesh::cli {
+namespace {
+
+struct SensitivityOptions {
+    PlanArgument plan;
+    bool csv = false, markdown = false;
+};
+
+Json json_of_nudge(const std::optional<Nudge>& n) {
+    if (!n) return nullptr;
+    if (!n->valid()) return {{"value", n->value}, {"valid", false}, {"message", n->refused}};
+    return {{"value", n->value},
+            {"valid", true},
+            {"step_s", n->step_s},
+            {"tokens_per_s", n->tokens_per_s},
+            {"memory_bytes", whole(n->memory_bytes)},
+            {"fits", n->fits}};
+}
+
+Json json_of_sensitivity(const Sensitivity& s) {
+    Json rows = Json::array();
+    for (const SensitivityRow& r : s.rows)
+        rows.push_back({{"kind", name_of(r.kind)},
+                        {"id", r.id},
+                        {"name", r.name},
+                        {"value", r.value},
+                        {"reach_s", r.reach_s},
+                        {"down", json_of_nudge(r.down)},
+                        {"up", json_of_nudge(r.up)}});
+    return {
+        {"base",
+         {{"step_s", s.step_s}, {"tokens_per_s", s.tokens_per_s}, {"memory_bytes", whole(s.memory_bytes)}}},
+        {"rows", std::move(rows)}};
+}
+
+int sensitivity(const Context& context, const SensitivityOptions& options) {
+    const Plan plan = load_plan(context, options.plan);
+    const Evaluation e = assess(plan);
+    const Sensitivity s = sensitivity_of(plan, context.presets);
+    if (context.json) {
+        Json out = json_of_sensitivity(s);
+        if (!e.valid) void_figures(out);
+        add_validity(out, e);
+        print(pretty(out));
+        return status_of(e);
+    }
+    if (options.csv) {
+        print(write_table(sensitivity_table(s, false), TableFormat::csv));
+        return status_of(e);
+    }
+    Section rows{"One step down and up; hardware figures and constants by 20 %",
+                 {},
+                 columns_of(sensitivity_table(s, true), {"name", "from", "to", "delta_s", "share", "step_s",
+                                                         "tokens_per_s", "memory_bytes", "fits"})};
+    if (s.rows.empty())
+        rows.lines.emplace_back("—: the plan has no step.");
+    else
+        rows.lines.push_back(
+            "The plan: " + time_text(s.step_s) + ", " + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
+            + memory_text(s.memory_bytes) + " on the fullest GPU. What changes nothing is left out.");
+    const Document document{title_of(plan), {std::move(rows)}};
+    print(options.markdown ? to_markdown(document) : to_text(document));
+    return status_of(e);
+}
+
+}  // namespace
+
+void add_sensitivity(CLI::App& app, Context& context) {
+    auto options = std::make_shared<SensitivityOptions>();
+    add_plan_argument(app, options->plan);
+    auto* json = app.add_flag("--json", context.json, "write JSON");
+    auto* csv = app.add_flag("--csv", options->csv, "write CSV")->excludes(json);
+    app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    app.callback([&context, options] {
+        context.run = [&context, options] { return sensitivity(context, *options); };
+    });
+}
+
+}  // namespace pentamesh::cli

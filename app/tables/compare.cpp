@@ -1,0 +1,144 @@
+#include "app/tables/compare.h"
+
+namespace pentamesh {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+// Exact, in the unit that the table names.
+std::string figure_cell(const FigureRow& row, std::size_t plan) {
+    if (!row.values[plan]) return "";
+    return cell(row.unit == FigureRow::Unit::bytes ? *row.values[plan] / kGiB : *row.values[plan]);
+}
+
+void add_plans(Table& t, const PlanComparison& c, Shown shown) {
+    for (std::size_t i = 0; i < c.plans.size(); ++i) t.columns.push_back({plan_letter(i), shown});
+}
+
+// "null" is a field that a plan leaves out.
+std::string value_cell(const std::string& json) {
+    return json == "null" ? "—" : json;
+}
+
+}  // namespace
+
+std::string plan_letter(std::size_t index) {
+    return {static_cast<char>('A' + index)};
+}
+
+std::string_view words_of(FigureRow::Unit unit) {
+    using U = FigureRow::Unit;
+    switch (unit) {
+    case U::seconds: return "s";
+    case U::tokens_per_s: return "1/s";
+    case U::share: return "share";
+    case U::bytes: return "GiB";
+    case U::days: return "days";
+    case U::gpu_hours: return "GPU-hours";
+    case U::money: return "money";
+    case U::kwh: return "kWh";
+    }
+    return "";
+}
+
+Table fields_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"field"}};
+    add_plans(t, c, Shown::words);
+    for (const FieldDifference& f : c.fields) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row.push_back(f.pointer);
+        for (const std::string& v : f.values) row.push_back(value_cell(v));
+    }
+    return t;
+}
+
+Table figures_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"figure"}};
+    add_plans(t, c, Shown::figure);
+    t.columns.push_back({"unit"});
+    t.columns.push_back({"better"});
+    for (const FigureRow& f : c.figures) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row.emplace_back(f.name);
+        for (std::size_t i = 0; i < f.values.size(); ++i) row.push_back(figure_cell(f, i));
+        row.emplace_back(words_of(f.unit));
+        const auto better = f.better();
+        row.push_back(better ? plan_letter(*better) : "");
+    }
+    return t;
+}
+
+Table why_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"part"}};
+    for (std::size_t i = 0; i < c.plans.size(); ++i)
+        t.columns.push_back({plan_letter(i), Shown::seconds, plan_letter(i) + "_s"});
+    for (std::size_t i = 1; i < c.plans.size(); ++i)
+        t.columns.push_back({plan_letter(i) + " - A", Shown::seconds, plan_letter(i) + "_delta_s"});
+    t.columns.push_back({"because"});
+    std::vector<double> steps(c.plans.size()), deltas(c.plans.size());
+    const auto put = [&](const std::string& name, const std::vector<double>& values,
+                         const std::vector<double>& delta, const std::string& why) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row.push_back(name);
+        for (const double v : values) row.push_back(cell(v));
+        for (std::size_t i = 1; i < delta.size(); ++i) row.push_back(cell(delta[i]));
+        row.push_back(why);
+    };
+    for (const PartRow& p : c.why) {
+        put(p.part, p.values_s, p.delta_s, p.because);
+        for (std::size_t i = 0; i < steps.size(); ++i) deltas[i] += p.delta_s[i];
+    }
+    if (c.why.empty()) return t;
+    for (const FigureRow& f : c.figures)
+        if (f.key == "step.time_s")
+            for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = f.values[i].value_or(0);
+    put("step", steps, deltas, "");
+    return t;
+}
+
+Table path_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"edit"},
+                 {"step", Shown::seconds, "step_s"},
+                 {"tokens/s", Shown::count, "tokens_per_s"},
+                 {"fullest GPU", Shown::memory, "memory_bytes"}};
+    for (const PathEdit& e : c.path)
+        t.rows.push_back({e.edit, cell(e.step_s), cell(e.tokens_per_s), whole_cell(e.memory_bytes)});
+    return t;
+}
+
+Table comparison_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"table"}, {"row"}, {"unit"}};
+    add_plans(t, c, Shown::plain);
+    t.columns.push_back({"note"});
+    const auto put = [&](std::string table, std::string row, std::string unit,
+                         std::vector<std::string> values, std::string note) {
+        std::vector<std::string>& out = t.rows.emplace_back();
+        out = {std::move(table), std::move(row), std::move(unit)};
+        values.resize(c.plans.size());
+        for (std::string& v : values) out.push_back(std::move(v));
+        out.push_back(std::move(note));
+    };
+    for (const FieldDifference& f : c.fields) put("fields", f.pointer, "", f.values, "");
+    for (const FigureRow& f : c.figures) {
+        std::vector<std::string> values;
+        for (std::size_t i = 0; i < f.values.size(); ++i) values.push_back(figure_cell(f, i));
+        const auto better = f.better();
+        put("figures", std::string(f.key), std::string(words_of(f.unit)), std::move(values),
+            better ? plan_letter(*better) : "");
+    }
+    for (const bool delta : {false, true})
+        for (const PartRow& p : c.why) {
+            std::vector<std::string> values;
+            for (const double v : delta ? p.delta_s : p.values_s) values.push_back(cell(v));
+            put(delta ? "delta" : "why", p.part, "s", std::move(values), delta ? "" : p.because);
+        }
+    for (const PathEdit& e : c.path) put("path", e.edit, "s", {"", cell(e.step_s)}, "");
+    return t;
+}
+
+}  // namespace pentamesh

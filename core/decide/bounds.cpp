@@ -1,0 +1,251 @@
+#include "core/decide/bounds.h"
+
+#include "core/memory/memory_costs.h"
+#include "core/step/straggler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pentamesh {
+namespace {
+
+// Sums are added in another order than evaluate's: so much may they differ.
+constexpr double kSafe = 1 - 1e-9;
+
+std::size_t at_index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+// One copy of the model along the pipeline: what a micro-batch needs before it reaches a stage, and behind
+// it on the way back.
+struct Chain {
+    std::vector<double> forward, backward, input;  // of the stages before this one, with their sends
+    double last_weight = 0;                        // of the first stage
+    double whole = 0, whole_split = 0;             // all the way there and back
+};
+
+Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, bool two_copies) {
+    const int chunks = chunks_of(s), stages = two_copies ? s.devices : s.devices * chunks;
+    Chain c;
+    double f = 0, b = 0, i = 0;
+    int before = -1;
+    for (int stage = 0; stage < stages; ++stage) {
+        int device = -1, chunk = copy;
+        for (int k = two_copies ? copy : 0; k < (two_copies ? copy + 1 : chunks); ++k) {
+            const int d = device_of(s, stage, k);
+            if (d >= 0 && d < s.devices && stage_of(s, d, k) == stage) device = d, chunk = k;
+        }
+        if (device < 0) break;
+        const double send = before >= 0 && before != device ? costs.send : 0;
+        f += send, b += send, i += send;
+        c.forward.push_back(f), c.backward.push_back(b), c.input.push_back(i);
+        const ChunkCost& own = costs.chunk[at_index(std::int64_t{device} * chunks + chunk)];
+        if (stage == 0) c.last_weight = own.weight_grad;
+        f += own.forward;
+        b += own.input_grad + own.weight_grad;
+        i += own.input_grad;
+        before = device;
+    }
+    c.whole = f + b;
+    c.whole_split = f + i + c.last_weight;
+    return c;
+}
+
+}  // namespace
+
+// A device starts no op before a first micro-batch has come through the stages before its earliest one. From
+// then on it works for as long as all its ops take.
+//
+// Where the backward is one op, the last op of a device is a backward: every forward has its backward behind
+// it on the same device. Behind that backward the micro-batch goes back through all earlier stages, so the
+// makespan is at least start + work + that way.
+//
+// Where weight gradients are ops of their own, the last op may be one of them, which nobody waits for. Still
+// the device has run all its forwards and input gradients when the last input gradient ends; behind it are
+// the input gradients of all earlier stages, and the first stage's weight gradient.
+//
+// And any one micro-batch goes through all stages and back.
+//
+// In a pipeline of two copies each of a device's two stages is counted in its own chain, and the way before
+// and behind is the shorter of the two.
+double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
+    const ScheduleTraits& traits = traits_of(s.schedule);
+    const bool two = traits.placement == StagePlacement::two_copies;
+    const bool split = traits.splits_backward || traits.overlaps_pairs;
+    const int chunks = chunks_of(s);
+    Chain chain[2] = {chain_of(s, costs, 0, two), {}};
+    if (two) chain[1] = chain_of(s, costs, 1, two);
+    const double runs = runs_of(s.schedule, s.microbatches);
+    double most = split ? chain[0].whole_split : chain[0].whole;
+    for (int d = 0; d < s.devices; ++d) {
+        constexpr double kNever = std::numeric_limits<double>::infinity();
+        double start = kNever, back = kNever, input = kNever, weight = kNever;
+        double f = 0, i = 0, w = 0;
+        for (int c = 0; c < chunks; ++c) {
+            const Chain& own = chain[two && c < 2 ? c : 0];
+            const auto stage = at_index(stage_of(s, d, c));
+            if (stage >= own.forward.size()) return 0;
+            start = std::min(start, own.forward[stage]);
+            back = std::min(back, own.backward[stage]);
+            input = std::min(input, own.input[stage]);
+            weight = std::min(weight, own.last_weight);
+            const ChunkCost& cost = costs.chunk[at_index(std::int64_t{d} * chunks + c)];
+            f += cost.forward, i += cost.input_grad, w += cost.weight_grad;
+        }
+        const double work = (f + i + w) * runs;
+        if (split)
+            most = std::max({most, start + work, start + (f + i) * runs + input + weight});
+        else
+            most = std::max(most, start + work + back);
+    }
+    return most * kSafe;
+}
+
+namespace {
+
+StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemory& s) {
+    const StageNumbers n = numbers_of(plan.model, e.comm.held, contents_of(s));
+    const StateBytes p = parameter_bytes(plan.training), g = gradient_bytes(plan.training),
+                     o = optimizer_bytes(plan.training);
+    const Offload& away = plan.training.offload;
+    StageBytes out;
+    const Numbers* const numbers[2] = {&n.dense, &n.experts};
+    for (int k = 0; k < 2; ++k) {
+        out.parameters[k] = p.of(*numbers[k]) * (1 - away.parameters);
+        out.gradients[k] = g.of(*numbers[k]);
+        out.optimizer[k] = o.of(*numbers[k]) * (1 - away.optimizer);
+    }
+    out.rest = s.activations + s.buffers;
+    return out;
+}
+
+// Of a stage with zero = 0: what a sharding takes for its process groups is added by itself.
+double communicators(const Plan& plan, const Evaluation& e, double group_bytes) {
+    return group_bytes * degrees_of(plan, e.mesh).communicators;
+}
+
+// What one process group takes, as memory counts it.
+double bytes_of_group(const Plan& plan) {
+    Degrees one;
+    one.communicators = 1;
+    const MemoryCosts costs = memory_costs(plan, one);
+    StageMemory none;
+    none.types.resize(costs.types.size());
+    none.again.resize(costs.types.size());
+    std::vector<BufferBytes> parts;
+    list_buffers(plan, costs, none, parts);
+    for (const BufferBytes& b : parts)
+        if (b.name == "communicators") return b.mid;
+    return 0;
+}
+
+}  // namespace
+
+// Costs, activations and what is in flight do not ask how states are sharded: those of zero = 0 are those of
+// all. Its buffers hold no gathered parameters and no uncut gradients, which only add to the others'.
+RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes) {
+    const ScheduleShape shape = shape_of(plan, e.microbatches);
+    const int chunks = chunks_of(shape);
+    RunBound out;
+    out.makespan = least_makespan(shape, e.costs);
+    out.microbatches = static_cast<double>(e.microbatches);
+    out.copies = parameter_copies(shape.schedule);
+    const double share = 1 / out.copies;
+    for (int d = 0; d < shape.devices; ++d) {
+        double f = 0, b = 0;
+        for (int c = 0; c < chunks; ++c) {
+            const ChunkCost& k = e.costs.chunk[at_index(std::int64_t{d} * chunks + c)];
+            f += k.forward, b += k.input_grad + k.weight_grad;
+        }
+        out.forward_s = std::max(out.forward_s, f * share);
+        out.backward_s = std::max(out.backward_s, b * share);
+    }
+    out.dense = e.comm.reduced.dense.all();
+    out.experts = e.comm.reduced.experts.all();
+    out.fewest_layers = std::numeric_limits<double>::infinity();
+    for (const StageMemory& s : e.memory.stage)
+        out.fewest_layers = std::min(out.fewest_layers, static_cast<double>(s.layers));
+    const double groups = communicators(plan, e, group_bytes);
+    const std::size_t which[2] = {0, at_index(e.memory.peak_stage)};
+    for (int k = 0; k < 2; ++k) {
+        out.stage[k] = bytes_of_stage(plan, e, e.memory.stage[which[k]]);
+        out.stage[k].rest -= groups;
+    }
+    return out;
+}
+
+// Each transfer takes calls (latency + bytes / rate), and so grows at most in proportion to its bytes and its
+// calls: with r times the numbers and layers of `own` it takes at least r times as long. Between the runs of
+// a node numbers differ as their stages do; with ZeRO-3 in a pipeline a layer is a call.
+ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own, const RunBound& least,
+                           double group_bytes) {
+    ShardBound out;
+    const Degrees degrees = degrees_of(plan, e.mesh);
+    StateShards shards = shards_of(plan, degrees);
+    for (int k = 0; k < 2; ++k) {
+        out.parameters[k] = 1 / static_cast<double>(shards.parameter[k]);
+        out.gradients[k] = 1 / static_cast<double>(shards.gradient[k]);
+        out.optimizer[k] = shards.copies / static_cast<double>(shards.optimizer[k]);
+    }
+    out.communicators = communicators(plan, e, group_bytes);
+    double r = 1;
+    if (own.dense > 0) r = std::min(r, least.dense / own.dense);
+    if (own.experts > 0) r = std::min(r, least.experts / own.experts);
+    double calls = r;
+    double most_layers = 0;
+    for (const StageMemory& s : e.memory.stage)
+        most_layers = std::max(most_layers, static_cast<double>(s.layers + s.mtp_layers));
+    if (plan.layout.pp > 1 && most_layers > 0) calls = std::min(r, least.fewest_layers / most_layers);
+    out.each = plan.layout.zero == 3 && plan.layout.pp == 1;
+    for (const Operation& o : e.comm.operations) {
+        if (!is_data_parallel(o.group)) continue;
+        const bool layerwise = o.scope == Scope::layer;
+        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
+        const double t = o.time_s * (layerwise ? calls : r) * kSafe;
+        if (out.each && layerwise)
+            (gather ? out.gather_each : out.reduce_each) += t / own.microbatches;
+        else
+            (gather ? out.gather : out.reduce) += t;
+    }
+    const double fixed = plan.cluster.gpu.efficiency.step_s;
+    out.update = std::max(e.step->optimizer_s - fixed, 0.0) * r * own.copies * kSafe;
+    return out;
+}
+
+BoundOf::BoundOf(const Plan& plan) {
+    overlap = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
+    if (plan.training.straggler_cv > 0)
+        straggle += plan.training.straggler_cv * expected_maximum(plan.cluster.gpus);
+    fixed = plan.cluster.gpu.efficiency.step_s;
+    group_bytes = bytes_of_group(plan);
+}
+
+// A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the share
+// `overlap` of one micro-batch's compute of a device (of every one's, where it runs with each), which is no
+// more than all that the device is busy with one.
+double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
+    const double m = run.microbatches;
+    const double windows = shard.each ? m : 1;
+    const double gather = shard.gather + shard.gather_each * m - overlap * run.forward_s * windows;
+    const double reduce = shard.reduce + shard.reduce_each * m - overlap * run.backward_s * windows;
+    const double step =
+        run.makespan + std::max(gather, 0.0) + std::max(reduce, 0.0) + shard.update / run.copies + fixed;
+    return step * straggle * kSafe;
+}
+
+// The fullest stage holds no less than any of them.
+double BoundOf::memory(const RunBound& run, const ShardBound& shard) const {
+    constexpr double kRounded = 16;  // bytes: each part is rounded up, none down
+    double most = 0;
+    for (const StageBytes& s : run.stage) {
+        double sum = s.rest + shard.communicators - kRounded;
+        for (int k = 0; k < 2; ++k)
+            sum += s.parameters[k] * shard.parameters[k] + s.gradients[k] * shard.gradients[k]
+                   + s.optimizer[k] * shard.optimizer[k] / run.copies;
+        most = std::max(most, sum);
+    }
+    return most * kSafe;
+}
+
+}  // namespace pentamesh

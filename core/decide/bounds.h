@@ -1,0 +1,56 @@
+// What a layout takes at least, in time and in memory, told from others of its node. Proofs stand in
+// bounds.cpp.
+#pragma once
+
+#include "core/decide/nodes.h"
+#include "core/evaluate.h"
+
+namespace pentamesh {
+
+// No replay of these costs ends before this. Seconds.
+[[nodiscard]] double least_makespan(const ScheduleShape& shape, const TimelineCosts& costs);
+
+// Bytes of one stage that ZeRO may cut, dense and experts apart, and those that it does not.
+struct StageBytes {
+    double parameters[2] = {0, 0}, gradients[2] = {0, 0}, optimizer[2] = {0, 0}, rest = 0;
+};
+// One run of a node, whatever the sharding.
+struct RunBound {
+    double makespan = 0;  // at least
+    double forward_s = 0,
+           backward_s = 0;  // of one micro-batch on a device, at most: what transfers hide behind
+    double microbatches = 1;
+    double copies = 1;              // of the model, which share one optimizer state
+    double dense = 0, experts = 0;  // numbers whose gradients are reduced
+    double fewest_layers = 0;       // of a stage
+    StageBytes stage[2];            // the first and the fullest
+};
+// One sharding of a node, whatever the run.
+struct ShardBound {
+    double parameters[2] = {1, 1}, gradients[2] = {1, 1}, optimizer[2] = {1, 1};  // one over the shards
+    double communicators = 0;  // bytes that its process groups take
+    // Seconds that gathers and reductions take at least: once per step, and with every micro-batch.
+    double gather = 0, reduce = 0, gather_each = 0, reduce_each = 0;
+    bool each = false;  // ZeRO-3 without a pipeline: transfers hide behind every micro-batch
+    double update = 0;  // seconds of the optimizer, of one copy
+};
+
+// `e`: of the run's layout with zero = 0, without the timeline, valid. `group_bytes`: of a process group.
+[[nodiscard]] RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes);
+// `e`: of the sharding with some run of the node, without the timeline, valid; `own`: the bound of that run;
+// `least`: by each of dense, experts and layers the least of all runs of the node.
+[[nodiscard]] ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own,
+                                         const RunBound& least, double group_bytes);
+
+// What all layouts of a search have in common.
+struct BoundOf {
+    double overlap = 0;   // share of compute that a transfer may hide behind
+    double straggle = 1;  // factor on everything
+    double fixed = 0;     // seconds of a step that nothing changes
+    double group_bytes = 0;
+    explicit BoundOf(const Plan& plan);
+    [[nodiscard]] double time(const RunBound& run, const ShardBound& shard) const;
+    [[nodiscard]] double memory(const RunBound& run, const ShardBound& shard) const;
+};
+
+}  // namespace pentamesh

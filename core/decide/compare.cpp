@@ -1,0 +1,177 @@
+#include "core/decide/compare.h"
+
+#include "core/base/text.h"
+#include "core/decide/units.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace pentamesh {
+namespace {
+
+using Figure = std::optional<double> (*)(const Plan&, const Evaluation&);
+
+std::optional<double> of_step(const Evaluation& e, double Step::*member) {
+    return e.step ? std::optional<double>((*e.step).*member) : std::nullopt;
+}
+Cost costs_of(const Plan& p, const Evaluation& e) {
+    return cost_of(p, e.step ? e.step->tokens_per_s : 0);
+}
+std::optional<double> memory_of(const Evaluation& e, double (*read)(const Memory&)) {
+    return e.memory.stage.empty() ? std::nullopt : std::optional<double>(read(e.memory));
+}
+
+struct FigureKind {
+    std::string_view key, name;
+    FigureRow::Unit unit;
+    bool less_is_better;
+    Figure read;
+};
+using Unit = FigureRow::Unit;
+constexpr std::array<FigureKind, 13> kFigures{{
+    {"step.time_s", "step", Unit::seconds, true,
+     [](const Plan&, const Evaluation& e) { return of_step(e, &Step::time_s); }},
+    {"step.tokens_per_s", "tokens", Unit::tokens_per_s, false,
+     [](const Plan&, const Evaluation& e) { return of_step(e, &Step::tokens_per_s); }},
+    {"step.mfu", "MFU", Unit::share, false,
+     [](const Plan&, const Evaluation& e) { return of_step(e, &Step::mfu); }},
+    {"step.hfu", "HFU", Unit::share, false,
+     [](const Plan&, const Evaluation& e) { return of_step(e, &Step::hfu); }},
+    {"step.bubble_s", "bubble", Unit::seconds, true,
+     [](const Plan&, const Evaluation& e) { return of_step(e, &Step::bubble_s); }},
+    {"memory.peak", "fullest GPU", Unit::bytes, true,
+     [](const Plan&, const Evaluation& e) { return memory_of(e, [](const Memory& m) { return m.peak(); }); }},
+    {"memory.headroom", "memory left on it", Unit::share, false,
+     [](const Plan&, const Evaluation& e) {
+         return memory_of(e, [](const Memory& m) { return m.hbm > 0 ? 1 - m.peak() / m.hbm : 0; });
+     }},
+    {"cost.days", "days", Unit::days, true,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days; }},
+    {"cost.gpu_hours", "GPU-hours", Unit::gpu_hours, true,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).gpu_hours; }},
+    {"cost.cost", "cost", Unit::money, true,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).money; }},
+    {"cost.energy_kwh", "energy", Unit::kwh, true,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).kwh; }},
+    {"cost.goodput", "goodput", Unit::share, false,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).goodput; }},
+    {"cost.days_with_failures", "days with failures", Unit::days, true,
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days_with_failures; }},
+}};
+
+std::vector<FigureRow> figures_of(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
+    std::vector<FigureRow> out;
+    for (const FigureKind& k : kFigures) {
+        FigureRow row{k.key, k.name, k.unit, k.less_is_better, {}};
+        bool any = false;
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            row.values.push_back(k.read(plans[i], evaluations[i]));
+            any = any || row.values.back().has_value();
+        }
+        if (any || !k.key.starts_with("cost.")) out.push_back(std::move(row));
+    }
+    return out;
+}
+
+// ---- the path -------------------------------------------------------------------------------------------
+
+// The way from one plan to another, edit by edit.
+class Walk {
+  public:
+    Walk(const Plan& a, const Plan& b) : at_(a), to_(b), left_(units_between(a, b)) {}
+
+    std::vector<PathEdit> go() {
+        std::vector<PathEdit> out;
+        evaluate(to_, seen_);
+        if (!seen_.step) return out;
+        while (!left_.empty()) out.push_back(turn());
+        return out;
+    }
+
+  private:
+    // Fields that change together are at most so many, unless all that is left does.
+    static constexpr std::size_t kMostTogether = 4;
+
+    struct Best {
+        std::vector<std::size_t> which;
+        PathEdit edit;
+    };
+
+    PathEdit turn() {
+        Best best;
+        for (std::size_t size = 1; size <= kMostTogether && size < left_.size() && best.which.empty(); ++size)
+            each_choice(size, 0, best);
+        if (best.which.empty()) {
+            for (std::size_t i = 0; i < left_.size(); ++i) chosen_.push_back(i);
+            try_chosen(best);
+            chosen_.clear();
+        }
+        PathEdit edit = std::move(best.edit);
+        for (const std::size_t i : best.which) {
+            edit.edit += (edit.edit.empty() ? "" : ", ") + words_of_change(left_[i], at_, to_);
+            for (const std::string& pointer : left_[i].pointers) edit.pointers.push_back(pointer);
+        }
+        for (const std::size_t i : best.which) take(left_[i], to_, at_);
+        for (auto i = best.which.rbegin(); i != best.which.rend(); ++i)
+            left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(*i));
+        return edit;
+    }
+
+    void each_choice(std::size_t more, std::size_t from, Best& best) {
+        if (more == 0) return try_chosen(best);
+        for (std::size_t i = from; i + more <= left_.size(); ++i) {
+            chosen_.push_back(i);
+            each_choice(more - 1, i + 1, best);
+            chosen_.pop_back();
+        }
+    }
+
+    void try_chosen(Best& best) {
+        Plan plan = at_;
+        for (const std::size_t i : chosen_) take(left_[i], to_, plan);
+        evaluate(plan, seen_, {.timeline = false, .messages = false});
+        if (!seen_.valid) return;
+        evaluate(plan, seen_, {.timeline = true, .messages = false});
+        if (!seen_.step) return;
+        if (!best.which.empty() && seen_.step->tokens_per_s <= best.edit.tokens_per_s) return;
+        best.which = chosen_;
+        best.edit = {{}, {}, seen_.step->time_s, seen_.step->tokens_per_s, seen_.memory.peak()};
+    }
+
+    Plan at_;
+    const Plan& to_;
+    std::vector<FieldUnit> left_;
+    std::vector<std::size_t> chosen_;
+    Evaluation seen_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> FigureRow::better() const {
+    std::optional<std::size_t> best;
+    bool alike = true;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!values[i]) return std::nullopt;
+        alike = alike && *values[i] == *values[0];
+        if (!best || (less_is_better ? *values[i] < *values[*best] : *values[i] > *values[*best])) best = i;
+    }
+    return alike ? std::nullopt : best;
+}
+
+std::vector<PathEdit> path_between(const Plan& a, const Plan& b) {
+    return Walk(a, b).go();
+}
+
+PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
+    PlanComparison c;
+    for (const Plan& p : plans) c.plans.push_back(title_of(p));
+    c.fields = differing_fields(plans);
+    c.figures = figures_of(plans, evaluations);
+    c.why = why_steps_differ(plans, evaluations);
+    if (plans.size() == 2) c.path = path_between(plans[0], plans[1]);
+    return c;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,70 @@
+// In what do plans differ, what does that change, and why? Every figure is evaluate's own.
+#pragma once
+
+#include "core/evaluate.h"
+#include "core/step/cost.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+inline constexpr std::size_t kMostCompared = 8;
+
+// A field that is not the same in all plans. Values are JSON texts: `8`, `"ring"`, `null` where a plan leaves
+// the field out.
+struct FieldDifference {
+    std::string pointer;  // "/layout/tp"
+    std::vector<std::string> values;
+};
+
+struct FigureRow {
+    enum class Unit : std::uint8_t { seconds, tokens_per_s, share, bytes, days, gpu_hours, money, kwh };
+    std::string_view key, name;  // static: "step.time_s", "step"
+    Unit unit = Unit::seconds;
+    bool less_is_better = false;
+    std::vector<std::optional<double>> values;  // none: the plan has no such figure
+    // The index of the best plan; nullopt: all are equal, or one has no figure.
+    [[nodiscard]] std::optional<std::size_t> better() const;
+};
+
+// A part of the step. `delta_s`: against the first plan; of each plan they add up to the difference of the
+// steps, exactly, added in this order. What lies outside the parts of a step (it has none today) would stand
+// in the largest.
+struct PartRow {
+    std::string part;  // "compute", "tp exposed"
+    std::vector<double> values_s, delta_s;
+    std::string because;
+};
+
+struct PathEdit {
+    std::string edit;                   // "tp 8 -> 4, dp_shard 16 -> 32"
+    std::vector<std::string> pointers;  // of the fields that it changes
+    double step_s = 0, tokens_per_s = 0, memory_bytes = 0;
+};
+
+struct PlanComparison {
+    std::vector<std::string> plans;  // their titles
+    std::vector<FieldDifference> fields;
+    std::vector<FigureRow> figures;
+    std::vector<PartRow> why;    // empty where a plan has no step
+    std::vector<PathEdit> path;  // two plans only
+};
+
+// Between 2 and kMostCompared plans, the first is the base; `evaluations` are theirs, with the timeline.
+[[nodiscard]] PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations);
+// The parts alone, for a window that shows them after each edit.
+[[nodiscard]] std::vector<FieldDifference> differing_fields(std::span<const Plan> plans);
+[[nodiscard]] std::vector<PartRow> why_steps_differ(std::span<const Plan> plans,
+                                                    std::span<const Evaluation> evaluations);
+
+// From `a` to `b`: the fields that differ, changed one after another, at each turn the edit that gains most
+// tokens/s among those that leave a plan without errors. Fields that are impossible one by one (tp and
+// dp_shard, which fill the cluster together) change together. The last entry is `b`. Empty where `b` has no
+// step.
+[[nodiscard]] std::vector<PathEdit> path_between(const Plan& a, const Plan& b);
+
+}  // namespace pentamesh

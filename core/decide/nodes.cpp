@@ -1,0 +1,127 @@
+#include "core/decide/nodes.h"
+
+#include "core/pipeline/schedules/schedule.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+std::vector<RunChoice> runs_for(const SearchSpace& s, std::int64_t pp) {
+    std::vector<RunChoice> out;
+    for (const std::int64_t b : s.micro_batch)
+        for (const RecomputeChoice& r : s.recompute) {
+            if (pp == 1) {
+                out.push_back({b, 1, r, Schedule::one_f_one_b});
+                continue;
+            }
+            for (const Schedule k : s.schedule)
+                for (const std::int64_t v : s.virtual_stages)
+                    if (chunks_for(k, v) == v) out.push_back({b, v, r, k});
+        }
+    return out;
+}
+
+std::vector<ShardChoice> shards_for(const SearchSpace& s, std::int64_t dp) {
+    std::vector<ShardChoice> out;
+    for (const int zero : s.zero)
+        for (const std::int64_t shard : s.dp_shard) {
+            if (dp % shard != 0) continue;
+            const std::int64_t replicate = dp / shard;
+            if (std::binary_search(s.dp_replicate.begin(), s.dp_replicate.end(), replicate))
+                out.push_back({zero, shard, replicate});
+        }
+    return out;
+}
+
+// The axes of an order that have more than one rank in either mesh. Both data-parallel axes count where there
+// is data parallelism at all: what they are in the expert mesh is another question.
+std::vector<Axis> standing(const AxisOrder& order, const SearchNode& n, std::int64_t dp, bool experts) {
+    std::vector<Axis> out;
+    for (const Axis a : order) {
+        const bool there = a == Axis::tp   ? n.tp > 1 || (experts && n.etp > 1)
+                           : a == Axis::cp ? n.cp > 1
+                           : a == Axis::pp ? n.pp > 1
+                           : a == Axis::ep ? experts && n.ep > 1
+                                           : dp > 1 || experts;
+        if (there) out.push_back(a);
+    }
+    return out;
+}
+
+// Whether both data-parallel axes stand side by side, so that only their product moves the others.
+bool side_by_side(const std::vector<Axis>& axes) {
+    const auto a = std::find(axes.begin(), axes.end(), Axis::dp_shard);
+    const auto b = std::find(axes.begin(), axes.end(), Axis::dp_replicate);
+    return a == axes.end() || b - a == 1 || a - b == 1;
+}
+
+void add_orders(const SearchSpace& s, const SearchNode& like, std::int64_t dp, bool experts,
+                const std::vector<ShardChoice>& shards, SearchNodes& out) {
+    std::vector<std::vector<Axis>> seen;
+    for (const AxisOrder& order : s.order) {
+        std::vector<Axis> axes = standing(order, like, dp, experts);
+        if (std::find(seen.begin(), seen.end(), axes) != seen.end()) continue;
+        SearchNode n = like;
+        n.order = order;
+        if (side_by_side(axes)) {
+            n.shards = shards;
+            out.node.push_back(n);
+        } else {
+            for (const ShardChoice& one : shards) {
+                n.shards = {one};
+                out.node.push_back(n);
+            }
+        }
+        seen.push_back(std::move(axes));
+    }
+}
+
+}  // namespace
+
+SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
+    SearchNodes out;
+    const std::int64_t gpus = plan.cluster.gpus;
+    const bool experts = plan.model.moe.has_value();
+    for (const std::int64_t pp : s.pp) {
+        const std::vector<RunChoice> runs = runs_for(s, pp);
+        out.runs.push_back(runs);
+        for (const std::int64_t tp : s.tp)
+            for (const std::int64_t cp : s.cp) {
+                const std::int64_t room = gpus / tp / cp / pp;  // each is at most a million
+                if (room < 1 || gpus % tp != 0 || gpus / tp % cp != 0 || gpus / tp / cp % pp != 0) continue;
+                const std::vector<ShardChoice> shards = shards_for(s, room);
+                if (shards.empty() || runs.empty()) continue;
+                for (const std::int64_t ep : s.ep)
+                    for (const std::int64_t etp : s.etp)
+                        add_orders(s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - 1, 0}, room, experts,
+                                   shards, out);
+            }
+    }
+    for (SearchNode& n : out.node) {
+        n.first = out.layouts;
+        out.layouts += n.shards.size() * out.runs_of(n).size();
+    }
+    return out;
+}
+
+LayoutChoice SearchNodes::choice(const SearchNode& n, std::size_t run, std::size_t shard) const {
+    const RunChoice& r = runs_of(n)[run];
+    const ShardChoice& q = n.shards[shard];
+    LayoutChoice c;
+    c.tp = n.tp, c.cp = n.cp, c.pp = n.pp, c.ep = n.ep, c.etp = n.etp, c.order = n.order;
+    c.virtual_stages = r.virtual_stages, c.schedule = r.schedule;
+    c.micro_batch = r.micro_batch, c.recompute = r.recompute;
+    c.zero = q.zero, c.dp_shard = q.dp_shard, c.dp_replicate = q.dp_replicate;
+    return c;
+}
+
+LayoutChoice SearchNodes::choice(std::uint64_t index) const {
+    const auto after = std::upper_bound(node.begin(), node.end(), index,
+                                        [](std::uint64_t i, const SearchNode& n) { return i < n.first; });
+    const SearchNode& n = *(after - 1);
+    const auto at = static_cast<std::size_t>(index - n.first);
+    return choice(n, at / n.shards.size(), at % n.shards.size());
+}
+
+}  // namespace pentamesh

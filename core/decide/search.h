@@ -1,0 +1,92 @@
+// Which layouts are best? Exact over the space that is stated: what is not evaluated is skipped by a bound.
+#pragma once
+
+#include "core/decide/space.h"
+#include "core/evaluate.h"
+#include "core/plan/names.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+enum class Goal : std::uint8_t { tokens, memory, cost };
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Goal>{"tokens", "memory", "cost"};
+
+struct SearchOptions {
+    Goal goal = Goal::tokens;
+    double headroom = 0.05;  // share of a GPU's memory that stays free on the fullest, at the buffers' middle
+    int top = 10;
+    int threads = 0;  // 0: one for each core
+};
+
+// `layouts` = `skipped` + `evaluated`; `evaluated` = `invalid` + `too_big` + `fit`. Too big: its memory is
+// known to leave less than the headroom, by itself or by a bound from below. How many are skipped may differ
+// from run to run, as threads find good layouts sooner or later; what is found does not.
+struct SearchCounts {
+    std::int64_t layouts = 0, skipped = 0, evaluated = 0, invalid = 0, too_big = 0, fit = 0;
+    SearchCounts& operator+=(const SearchCounts& o) {
+        layouts += o.layouts, skipped += o.skipped, evaluated += o.evaluated;
+        invalid += o.invalid, too_big += o.too_big, fit += o.fit;
+        return *this;
+    }
+    bool operator==(const SearchCounts&) const = default;
+};
+
+struct SearchResult {
+    LayoutChoice choice;
+    Plan plan;  // complete: `evaluate` of it gives these figures to the last digit
+    double step_s = 0, tokens_per_s = 0, mfu = 0, bubble_s = 0, exposed_s = 0;
+    double memory_bytes = 0, headroom = 0;  // of the fullest GPU; the share that it leaves
+    double cost_per_token = 0;              // in the cluster's currency; 0: the plan gives no price
+    bool pareto = false;                    // no other fit layout is better in both tokens/s and memory
+};
+
+struct Rejection {
+    std::string code;  // of the first rule that it breaks, or "out-of-memory"
+    std::int64_t count = 0;
+    Plan example;
+    std::string message;
+};
+
+// What the plan itself comes to.
+struct SearchBase {
+    bool valid = false, fit = false;
+    double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
+};
+
+struct SearchReport {
+    Goal goal = Goal::tokens;
+    SearchSpace space;
+    SearchCounts counts;
+    std::vector<Rejection> rejected;    // most first
+    std::vector<SearchResult> results;  // best first: `top` of them, and all of the Pareto line
+    SearchBase base;
+    int threads = 1;
+    bool cancelled = false;
+    std::string nothing_fits;  // why no layout fits, and what would change that; empty: one does
+};
+
+// A layout that was found to fit, as soon as it is known: for a window that fills while the search runs.
+struct FoundLayout {
+    LayoutChoice choice;
+    double step_s = 0, memory_bytes = 0;
+};
+// Called from the search's threads, one at a time. `counts` are those so far.
+using SearchProgress = std::function<void(const std::vector<FoundLayout>&, const SearchCounts&)>;
+
+// The plan gives model, cluster, sequence, batch and precision. Blocks until it is done or `cancel` is set;
+// it then has the best so far. No clock, no file.
+[[nodiscard]] SearchReport search(const Plan& plan, const SearchSpace& space,
+                                  const SearchOptions& options = {},
+                                  const std::atomic<bool>* cancel = nullptr,
+                                  const SearchProgress& progress = {});
+
+// The cost of one token; 0 where the plan gives no price.
+[[nodiscard]] double cost_per_token(const Plan& plan, double tokens_per_s);
+
+}  // namespace pentamesh

@@ -1,0 +1,176 @@
+#include "core/decide/units.h"
+
+#include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/io/plan_document.h"
+#include "core/plan/field_list.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Place = FieldPlace<true>;
+
+// A value of the field list as JSON; null: an optional field that is left out. What recomputes modules is an
+// object in the plan file.
+struct ToJson {
+    const Plan& plan;
+    Json operator()(const std::int64_t* v) const { return *v; }
+    Json operator()(const int* v) const { return *v; }
+    Json operator()(const bool* v) const { return *v; }
+    Json operator()(const double* v) const { return *v; }
+    Json operator()(const std::optional<std::int64_t>* v) const { return *v ? Json(**v) : Json(nullptr); }
+    Json operator()(const std::vector<std::int64_t>* v) const {
+        return v->empty() ? Json(nullptr) : Json(*v);
+    }
+    Json operator()(const RecomputeChoice*) const { return plan_to_json(plan)["training"]["recompute"]; }
+    Json operator()(const Place::Choice& v) const { return v.names[*v.value]; }
+    Json operator()(const std::array<Axis, kAxisCount>* v) const {
+        Json out = Json::array();
+        for (const Axis a : *v) out.push_back(name_of(a));
+        return out;
+    }
+};
+
+template <typename T>
+bool alike(const T* a, const T* b) {
+    return *a == *b;
+}
+bool alike(const Place::Choice& a, const Place::Choice& b) {
+    return *a.value == *b.value;
+}
+
+template <typename T>
+void put(T* to, const T* from) {
+    *to = *from;
+}
+void put(const FieldPlace<false>::Choice& to, const Place::Choice& from) {
+    *to.value = *from.value;
+}
+
+// What places of the two lists have in common but const.
+void copy_place(const Place::Any& from, const FieldPlace<false>::Any& to) {
+    std::visit(
+        [&](const auto& written) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(written)>, FieldPlace<false>::Choice>)
+                put(written, std::get<Place::Choice>(from));
+            else
+                put(written, std::get<const std::remove_pointer_t<std::decay_t<decltype(written)>>*>(from));
+        },
+        to);
+}
+
+// The cluster without what the field list holds of it.
+Cluster rest_of(const Cluster& c) {
+    Cluster out = c;
+    out.gpus = 1;
+    out.price_per_gpu_hour = out.gpu_watts = out.pue = out.failures_per_gpu_day = 0;
+    return out;
+}
+
+Json document_of(const Plan& plan, FieldUnit::Kind kind) {
+    if (kind == FieldUnit::Kind::model) return model_to_json(plan.model);
+    Json out = cluster_to_json(rest_of(plan.cluster), {});
+    out.erase("gpus");
+    return out;
+}
+
+// What differs inside a model or cluster: the presets where these differ, else the innermost values.
+std::vector<std::string> inside(const Plan& a, const Plan& b, FieldUnit::Kind kind) {
+    const bool model = kind == FieldUnit::Kind::model;
+    const std::string owner = model ? "/model" : "/cluster";
+    const Source &sa = model ? a.model_source : a.cluster_source,
+                 &sb = model ? b.model_source : b.cluster_source;
+    if (sa.preset != sb.preset) return {owner};
+    const Json da = document_of(a, kind).flatten(), db = document_of(b, kind).flatten();
+    std::vector<std::string> out;
+    for (const auto& item : da.items())
+        if (!db.contains(item.key()) || db[item.key()] != item.value()) out.push_back(owner + item.key());
+    for (const auto& item : db.items())
+        if (!da.contains(item.key())) out.push_back(owner + item.key());
+    return out;
+}
+
+std::string words_of_json(const std::string& text) {
+    const Json v = Json::parse(text);
+    if (v.is_null()) return "left out";
+    if (v.is_boolean()) return v.get<bool>() ? "on" : "off";
+    if (v.is_string()) return v.get<std::string>();
+    if (v.is_number_integer()) return with_commas(v.get<std::int64_t>());
+    if (v.is_number()) return three_digits(v.get<double>());
+    if (v.is_array() && !v.empty() && v[0].is_string()) {
+        std::string out;
+        for (const Json& one : v) out += (out.empty() ? "" : "-") + one.get<std::string>();
+        return out;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<FieldUnit> units_between(const Plan& a, const Plan& b) {
+    std::vector<FieldUnit> out;
+    if (!(a.model == b.model)) out.push_back({FieldUnit::Kind::model, inside(a, b, FieldUnit::Kind::model)});
+    if (!(rest_of(a.cluster) == rest_of(b.cluster)))
+        out.push_back({FieldUnit::Kind::cluster, inside(a, b, FieldUnit::Kind::cluster)});
+    const auto fa = list_fields(a), fb = list_fields(b);
+    for (std::size_t i = 0; i < fa.size(); ++i) {
+        const bool same = std::visit(
+            [&](const auto& x) { return alike(x, std::get<std::decay_t<decltype(x)>>(fb[i].place)); },
+            fa[i].place);
+        if (!same) out.push_back({FieldUnit::Kind::field, {fa[i].pointer()}});
+    }
+    return out;
+}
+
+void take(const FieldUnit& unit, const Plan& from, Plan& to) {
+    if (unit.kind == FieldUnit::Kind::model) {
+        to.model = from.model;
+        to.model_source = from.model_source;
+        return;
+    }
+    if (unit.kind == FieldUnit::Kind::cluster) {
+        const Cluster own = to.cluster;
+        to.cluster = from.cluster;
+        to.cluster_source = from.cluster_source;
+        to.cluster.gpus = own.gpus;
+        to.cluster.price_per_gpu_hour = own.price_per_gpu_hour;
+        to.cluster.gpu_watts = own.gpu_watts;
+        to.cluster.pue = own.pue;
+        to.cluster.failures_per_gpu_day = own.failures_per_gpu_day;
+        return;
+    }
+    const auto read = list_fields(from);
+    const auto written = list_fields(to);
+    for (std::size_t i = 0; i < read.size(); ++i)
+        if (read[i].is(unit.pointers.front())) copy_place(read[i].place, written[i].place);
+}
+
+std::string json_text_of(const Plan& plan, const std::string& pointer) {
+    for (const auto& f : list_fields(plan))
+        if (f.is(pointer)) return std::visit(ToJson{plan}, f.place).dump();
+    const auto named = [&](const Source& source, const std::string& name) {
+        return Json(source.preset.empty() ? name : source.preset).dump();
+    };
+    if (pointer == "/model") return named(plan.model_source, plan.model.name);
+    if (pointer == "/cluster") return named(plan.cluster_source, plan.cluster.name);
+    const bool model = pointer.starts_with("/model/");
+    const Json document = document_of(plan, model ? FieldUnit::Kind::model : FieldUnit::Kind::cluster);
+    const Json::json_pointer at(pointer.substr(pointer.find('/', 1)));
+    return document.contains(at) ? document[at].dump() : "null";
+}
+
+std::string words_of_change(const FieldUnit& unit, const Plan& from, const Plan& to) {
+    std::string out;
+    for (const std::string& pointer : unit.pointers) {
+        const std::size_t owner = pointer.find('/', 1);
+        const std::string name = pointer.substr(owner == std::string::npos ? 1 : owner + 1);
+        out += (out.empty() ? "" : ", ") + name + " " + words_of_json(json_text_of(from, pointer)) + " -> "
+               + words_of_json(json_text_of(to, pointer));
+    }
+    return out;
+}
+
+}  // namespace pentamesh

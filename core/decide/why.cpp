@@ -1,0 +1,166 @@
+// Why is a step longer than another? Its parts beside each other, and for each what of the plans makes it so.
+#include "core/base/text.h"
+#include "core/decide/compare.h"
+#include "core/decide/units.h"
+#include "core/mesh/places.h"
+#include "core/plan/factors.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace pentamesh {
+namespace {
+
+using Said = std::string (*)(const Plan&, const Evaluation&);
+
+std::string compute_fact(const Plan& p, const Evaluation& e) {
+    const Step& s = *e.step;
+    return sentence(three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU, at ",
+                    percent_text(s.compute_s > 0 ? s.ideal_s / s.compute_s : 0), " of the ",
+                    name_of(p.training.compute), " peak (tp ", p.layout.tp, ", cp ", p.layout.cp,
+                    ", micro-batch ", p.training.micro_batch, ")");
+}
+std::string recompute_fact(const Plan& p, const Evaluation&) {
+    return "recompute " + words_of(p.training.recompute);
+}
+std::string bubble_fact(const Plan& p, const Evaluation& e) {
+    if (p.layout.pp == 1) return "no pipeline";
+    return sentence(name_of(p.layout.schedule), ", pp ", p.layout.pp, " with ",
+                    count_text(p.layout.virtual_stages, "chunk"), " a stage, ", e.microbatches,
+                    e.microbatches == 1 ? " micro-batch" : " micro-batches");
+}
+std::string uneven_fact(const Plan& p, const Evaluation& e) {
+    if (p.layout.pp == 1) return "no pipeline";
+    std::int64_t least = p.model.layers, most = 0;
+    for (const StageMemory& s : e.memory.stage)
+        least = std::min(least, s.layers), most = std::max(most, s.layers);
+    return least == most ? sentence(count_text(most, "layer"), " a stage, embedding and head besides")
+                         : sentence(least, " to ", most, " layers a stage");
+}
+std::string optimizer_fact(const Plan& p, const Evaluation& e) {
+    const std::int64_t shards =
+        p.layout.zero == 0 ? 1 : std::max<std::int64_t>(1, e.groups[GroupKind::fsdp].degree);
+    const StageMemory& s = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+    return sentence("ZeRO-", std::int64_t{p.layout.zero}, " over ", shards, ": ", memory_text(s.optimizer),
+                    " of states on the fullest GPU");
+}
+std::string straggler_fact(const Plan& p, const Evaluation& e) {
+    return sentence("the slowest of ", count_text(e.mesh.world, "GPU"), ", cv ",
+                    percent_text(p.training.straggler_cv));
+}
+
+std::string exposed_fact(const Plan& p, const Evaluation& e, GroupKind k) {
+    const AxisTraffic& t = e.comm.by_axis[k];
+    if (t.count <= 0) return "nothing is sent";
+    const GroupSummary& g = e.groups[k];
+    const double hidden = t.time_s > 0 ? std::max(1 - t.exposed_s / t.time_s, 0.0) : 0;
+    return sentence(bytes_text(t.sent_bytes_per_rank), " a GPU in groups of ", g.degree, " over ",
+                    tier_name(p.cluster, g.slowest_tier), ", ", time_text(t.time_s), " of which ",
+                    percent_text(hidden), " hides");
+}
+
+struct Part {
+    std::string name;
+    std::function<double(const Step&)> read;
+    std::function<std::string(const Plan&, const Evaluation&)> fact;
+};
+
+std::vector<Part> parts_of_step() {
+    std::vector<Part> out{
+        {"compute", [](const Step& s) { return s.compute_s; }, compute_fact},
+        {"recompute", [](const Step& s) { return s.recompute_s; }, recompute_fact},
+        {"bubble", [](const Step& s) { return schedule_bubble_s(s); }, bubble_fact},
+        {"uneven stages", [](const Step& s) { return s.uneven_s; }, uneven_fact},
+    };
+    for (int i = 0; i < kGroupKindCount; ++i) {
+        const auto k = static_cast<GroupKind>(i);
+        out.push_back({std::string(name_of(k)) + " exposed",
+                       [k](const Step& s) { return s.exposed_comm_s[k]; },
+                       [k](const Plan& p, const Evaluation& e) { return exposed_fact(p, e, k); }});
+    }
+    out.push_back({"optimizer", [](const Step& s) { return s.optimizer_s; }, optimizer_fact});
+    out.push_back({"stragglers", [](const Step& s) { return s.straggler_s; }, straggler_fact});
+    return out;
+}
+
+// Each fact once where all plans say the same.
+std::string because(const Part& part, std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
+    std::vector<std::string> facts;
+    for (std::size_t i = 0; i < plans.size(); ++i) facts.push_back(part.fact(plans[i], evaluations[i]));
+    const bool alike = std::all_of(facts.begin(), facts.end(), [&](const auto& f) { return f == facts[0]; });
+    if (alike) return facts[0];
+    std::string out;
+    for (const std::string& f : facts) out += (out.empty() ? "" : plans.size() == 2 ? " -> " : " | ") + f;
+    return out;
+}
+
+double sum_of(const std::vector<PartRow>& rows, std::size_t plan) {
+    double sum = 0;
+    for (const PartRow& r : rows) sum += r.delta_s[plan];
+    return sum;
+}
+
+// Gives what a column is off by to one of its rows. False, and the row as it was: that rounds away again.
+bool add_up_by(std::vector<PartRow>& rows, std::size_t row, std::size_t plan, double difference) {
+    double& delta = rows[row].delta_s[plan];
+    const double before = delta;
+    constexpr int kTurns = 4;
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const double sum = sum_of(rows, plan);
+        if (sum == difference) return true;
+        delta += difference - sum;
+    }
+    if (sum_of(rows, plan) == difference) return true;
+    delta = before;
+    return false;
+}
+
+// Sums round: one part takes what they are off by, so that the column adds up to the last digit. The largest
+// is changed least by that; where its own digits are too coarse, one that is added later.
+void add_up(std::vector<PartRow>& rows, std::size_t plan, double difference) {
+    std::size_t largest = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (std::abs(rows[i].delta_s[plan]) > std::abs(rows[largest].delta_s[plan])) largest = i;
+    if (rows.empty() || add_up_by(rows, largest, plan, difference)) return;
+    for (std::size_t i = rows.size(); i-- > 0;)
+        if (add_up_by(rows, i, plan, difference)) return;
+}
+
+}  // namespace
+
+std::vector<FieldDifference> differing_fields(std::span<const Plan> plans) {
+    std::vector<FieldDifference> out;
+    for (const Plan& other : plans.subspan(1))
+        for (const FieldUnit& unit : units_between(plans[0], other))
+            for (const std::string& pointer : unit.pointers)
+                if (std::none_of(out.begin(), out.end(), [&](const auto& f) { return f.pointer == pointer; }))
+                    out.push_back({pointer, {}});
+    for (FieldDifference& f : out)
+        for (const Plan& p : plans) f.values.push_back(json_text_of(p, f.pointer));
+    return out;
+}
+
+std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
+    for (const Evaluation& e : evaluations)
+        if (!e.step) return {};
+    std::vector<PartRow> rows;
+    for (const Part& part : parts_of_step()) {
+        PartRow row{part.name, {}, {}, {}};
+        bool any = false;
+        for (const Evaluation& e : evaluations) {
+            row.values_s.push_back(part.read(*e.step));
+            row.delta_s.push_back(row.values_s.back() - row.values_s.front());
+            any = any || row.values_s.back() != 0;
+        }
+        if (!any) continue;
+        row.because = because(part, plans, evaluations);
+        rows.push_back(std::move(row));
+    }
+    for (std::size_t i = 1; i < evaluations.size(); ++i)
+        add_up(rows, i, evaluations[i].step->time_s - evaluations[0].step->time_s);
+    return rows;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,153 @@
+// What compare and sensitivity say, against evaluations made by hand.
+#include "core/decide/compare.h"
+#include "core/decide/sensitivity.h"
+
+#include "shipped.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace pentamesh;
+
+namespace {
+
+const PartRow* part(const std::vector<PartRow>& rows, std::string_view name) {
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const PartRow& r) { return r.part == name; });
+    return at == rows.end() ? nullptr : &*at;
+}
+
+std::vector<Evaluation> evaluations_of(const std::vector<Plan>& plans) {
+    std::vector<Evaluation> out;
+    for (const Plan& p : plans) out.push_back(evaluate(p));
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the deltas of a comparison add up to the difference of the steps, exactly, for all shipped plans") {
+    std::vector<Plan> plans;
+    for (const Presets::Entry& e : test::presets().list(PresetKind::plan)) {
+        Plan p = test::presets().plan(e.id);
+        if (evaluate(p).step) plans.push_back(std::move(p));
+    }
+    REQUIRE(plans.size() >= 8);
+    for (std::size_t i = 0; i + 1 < plans.size(); ++i) {
+        const std::vector<Plan> pair{plans[i], plans[i + 1]};
+        const std::vector<Evaluation> e = evaluations_of(pair);
+        const std::vector<PartRow> why = why_steps_differ(pair, e);
+        CAPTURE(pair[0].name);
+        CAPTURE(pair[1].name);
+        double sum = 0;
+        for (const PartRow& r : why) {
+            CHECK(!r.because.empty());
+            CHECK(r.delta_s[0] == 0);
+            CHECK(r.delta_s[1] == doctest::Approx(r.values_s[1] - r.values_s[0]).epsilon(1e-9));
+            sum += r.delta_s[1];
+        }
+        CHECK(sum == e[1].step->time_s - e[0].step->time_s);
+    }
+}
+
+TEST_CASE("a comparison lists the fields that differ and no others") {
+    const Plan a = test::presets().plan("llama-3.1-405b-16k");
+    Plan b = a;
+    b.name = "another";
+    CHECK(differing_fields(std::vector{a, b}).empty());
+    b.layout.tp = 4, b.layout.pp = 32;
+    b.layout.microbatch_group = 32;
+    b.training.recompute = Recompute::full;
+    b.model.hidden = 8192;
+    const std::vector<FieldDifference> fields = differing_fields(std::vector{a, b});
+    REQUIRE(fields.size() == 5);
+    CHECK(fields[0].pointer == "/model/hidden");
+    CHECK(fields[0].values == std::vector<std::string>{"16384", "8192"});
+    CHECK(fields[1].pointer == "/layout/tp");
+    CHECK(fields[2].pointer == "/layout/pp");
+    CHECK(fields[3].pointer == "/layout/microbatch_group");
+    CHECK(fields[3].values == std::vector<std::string>{"null", "32"});
+    CHECK(fields[4].values == std::vector<std::string>{"\"none\"", "\"full\""});
+}
+
+TEST_CASE("the path of a comparison goes over valid plans, greedily, and ends at the second plan") {
+    const Plan a = test::presets().plan("llama-3.1-405b-16k");
+    Plan b = a;
+    b.layout.tp = 4, b.layout.pp = 8, b.layout.virtual_stages = 1, b.layout.dp_shard = 512;
+    b.layout.schedule = Schedule::one_f_one_b;
+    b.training.recompute = Recompute::full;
+    b.training.overlap.tp = true;
+    const std::vector<PathEdit> path = path_between(a, b);
+    REQUIRE(!path.empty());
+    const Evaluation end = evaluate(b);
+    CHECK(path.back().step_s == end.step->time_s);
+    CHECK(path.back().memory_bytes == end.memory.peak());
+    std::size_t pointers = 0;
+    for (const PathEdit& e : path) pointers += e.pointers.size();
+    CHECK(pointers == differing_fields(std::vector{a, b}).size());
+    // tp overlaps: the only edit that makes this step shorter by itself.
+    CHECK(path.front().edit == "overlap/tp off -> on");
+    Plan first = a;
+    first.training.overlap.tp = true;
+    CHECK(path.front().step_s == evaluate(first).step->time_s);
+    // tp, pp and dp_shard fill the cluster together or not at all.
+    const auto joint = std::find_if(path.begin(), path.end(), [](const PathEdit& e) {
+        return std::find(e.pointers.begin(), e.pointers.end(), "/layout/tp") != e.pointers.end();
+    });
+    REQUIRE(joint != path.end());
+    CHECK(std::find(joint->pointers.begin(), joint->pointers.end(), "/layout/dp_shard")
+          != joint->pointers.end());
+    CHECK(path_between(a, a).empty());
+}
+
+TEST_CASE("the better of two plans is named by its index, and nothing where they are equal") {
+    const std::vector<Plan> plans{test::presets().plan("llama-3.1-405b-8k"),
+                                  test::presets().plan("llama-3.1-405b-16k")};
+    const PlanComparison c = compare(plans, evaluations_of(plans));
+    for (const FigureRow& f : c.figures) {
+        if (f.key == "step.time_s") CHECK(f.better() == 1);
+        if (f.key == "memory.peak") CHECK(f.better() == 0);
+    }
+    CHECK(part(c.why, "bubble") != nullptr);
+    const std::vector<Plan> same{plans[0], plans[0]};
+    for (const FigureRow& f : compare(same, evaluations_of(same)).figures) CHECK(!f.better());
+}
+
+TEST_CASE("each row of the sensitivity is the evaluation of the plan that it names") {
+    const Plan plan = test::presets().plan("llama-3.1-405b-16k");
+    const Sensitivity s = sensitivity_of(plan, test::presets());
+    CHECK(s.step_s == evaluate(plan).step->time_s);
+    std::size_t seen = 0;
+    for (const SensitivityRow& r : s.rows)
+        for (const std::optional<Nudge>* n : {&r.down, &r.up}) {
+            if (!*n) continue;
+            CAPTURE(r.id);
+            CAPTURE((*n)->value);
+            const Evaluation e = evaluate((*n)->plan);
+            CHECK(e.step.has_value() == (*n)->valid());
+            CHECK(!((*n)->plan == plan));
+            if (!e.step) continue;
+            CHECK((*n)->step_s == e.step->time_s);
+            CHECK((*n)->memory_bytes == e.memory.peak());
+            ++seen;
+        }
+    CHECK(seen > 60);
+}
+
+TEST_CASE("a slower link or GPU makes no step shorter, a faster one none longer") {
+    for (const char* id : {"llama-3.1-405b-16k", "deepseek-v3-2048", "hsdp-64"}) {
+        const Plan plan = test::presets().plan(id);
+        const Sensitivity s = sensitivity_of(plan, test::presets());
+        for (const SensitivityRow& r : s.rows) {
+            const bool rate = r.id.ends_with("bytes_per_s") || r.id.starts_with("flops.");
+            if (!rate) continue;
+            CAPTURE(r.id);
+            REQUIRE(r.down);
+            CHECK(r.down->step_s >= s.step_s * (1 - 1e-12));
+            CHECK(r.up->step_s <= s.step_s * (1 + 1e-12));
+        }
+        const std::vector<std::size_t> order = s.by_reach();
+        for (std::size_t i = 1; i < order.size(); ++i)
+            CHECK(s.rows[order[i - 1]].reach_s >= s.rows[order[i]].reach_s);
+    }
+}

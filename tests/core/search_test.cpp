@@ -1,0 +1,334 @@
+// The search against brute force: every layout of small spaces evaluated one by one, with nothing skipped.
+#include "core/decide/bounds.h"
+#include "core/decide/lift.h"
+#include "core/decide/search.h"
+
+#include "plans.h"
+#include "shipped.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace pentamesh;
+
+namespace {
+
+Plan of_64_gpus(const Model& model, std::int64_t sequence, std::int64_t batch) {
+    Plan p;
+    p.model = model;
+    p.cluster = test::shipped_cluster("h100-sxm-ib", 64);
+    p.layout.dp_shard = 64, p.layout.dp_replicate = 1;
+    p.training.sequence_length = sequence, p.training.global_batch = batch;
+    return p;
+}
+
+Model small_dense() {
+    Model m;
+    m.name = "dense";
+    m.layers = 10, m.hidden = 4096, m.heads = 32, m.kv_heads = 8, m.head_dim = 128, m.ffn = 14336;
+    m.vocab = 128256;
+    return m;
+}
+
+Model small_moe() {
+    Model m = small_dense();
+    m.name = "moe", m.layers = 8;
+    m.moe = Moe{};
+    m.moe->experts = 16, m.moe->top_k = 2, m.moe->expert_ffn = 4096, m.moe->first_dense_layers = 1;
+    return m;
+}
+
+// Layers that are not alike, a tied embedding, a prediction layer.
+Model small_mixed() {
+    Model m = small_dense();
+    m.name = "mixed", m.layers = 12, m.tied_embeddings = true, m.mtp_layers = 1;
+    m.pattern = {{MixerKind::full, LayerFfn::dense, 1}, {MixerKind::window, LayerFfn::dense, 2}};
+    m.pattern[1].window = 1024;
+    m.pattern[1].ffn_width = 8192;
+    return m;
+}
+
+struct Point {
+    double time_s = 0, memory = 0;
+    LayoutChoice choice;
+};
+
+struct BruteForce {
+    std::int64_t layouts = 0, invalid = 0, too_big = 0;
+    std::vector<Point> fit;
+    std::map<std::string, std::int64_t> codes;
+};
+
+bool counts(const LayoutChoice& c, const Plan& plan) {
+    if (c.tp * c.cp * c.pp * c.dp_shard * c.dp_replicate != plan.cluster.gpus) return false;
+    if (c.pp == 1) return c.schedule == Schedule::one_f_one_b && c.virtual_stages == 1;
+    return chunks_for(c.schedule, c.virtual_stages) == c.virtual_stages;
+}
+
+// Of orders in which only axes of one rank stand elsewhere, the first. A dense model.
+bool first_of_its_orders(const LayoutChoice& c, const Plan& plan, const SearchSpace& s) {
+    const std::int64_t dp = c.dp_shard * c.dp_replicate;
+    const auto standing = [&](const AxisOrder& order) {
+        std::vector<Axis> out;
+        const bool moe = plan.model.moe.has_value();
+        for (const Axis a : order)
+            if ((a == Axis::tp && (c.tp > 1 || (moe && c.etp > 1))) || (a == Axis::cp && c.cp > 1)
+                || (a == Axis::pp && c.pp > 1) || (a == Axis::ep && moe && c.ep > 1)
+                || ((a == Axis::dp_shard || a == Axis::dp_replicate) && (dp > 1 || moe)))
+                out.push_back(a);
+        return out;
+    };
+    for (const AxisOrder& o : s.order) {
+        if (o == c.order) return true;
+        if (standing(o) == standing(c.order)) return false;
+    }
+    return false;
+}
+
+BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) {
+    BruteForce out;
+    Evaluation e;
+    Plan p = plan;
+    LayoutChoice c;
+    const double room = plan.cluster.gpu.hbm_bytes * (1 - headroom);
+    const auto look = [&] {
+        if (!counts(c, plan) || !first_of_its_orders(c, plan, s)) return;
+        ++out.layouts;
+        lay_out(plan, c, p);
+        evaluate(p, e, {.timeline = true, .messages = false});
+        if (!e.step) {
+            ++out.invalid;
+            REQUIRE(!e.problems.empty());
+            ++out.codes[std::string(e.problems.front().code)];
+        } else if (e.memory.peak() > room) {
+            ++out.too_big;
+        } else {
+            out.fit.push_back({e.step->time_s, e.memory.peak(), c});
+        }
+    };
+    for (const std::int64_t tp : s.tp)
+        for (const std::int64_t cp : s.cp)
+            for (const std::int64_t pp : s.pp)
+                for (const std::int64_t shard : s.dp_shard)
+                    for (const std::int64_t replicate : s.dp_replicate) {
+                        c.tp = tp, c.cp = cp, c.pp = pp, c.dp_shard = shard, c.dp_replicate = replicate;
+                        if (tp * cp * pp * shard * replicate != plan.cluster.gpus) continue;
+                        for (const std::int64_t v : s.virtual_stages)
+                            for (const Schedule k : pp == 1 ? std::vector{Schedule::one_f_one_b} : s.schedule)
+                                for (const std::int64_t ep : s.ep)
+                                    for (const std::int64_t etp : s.etp)
+                                        for (const int zero : s.zero)
+                                            for (const std::int64_t b : s.micro_batch)
+                                                for (const RecomputeChoice& r : s.recompute)
+                                                    for (const AxisOrder& o : s.order) {
+                                                        c.virtual_stages = v, c.schedule = k, c.ep = ep;
+                                                        c.etp = etp, c.zero = zero, c.micro_batch = b;
+                                                        c.recompute = r, c.order = o;
+                                                        look();
+                                                    }
+                    }
+    return out;
+}
+
+using Pair = std::pair<double, double>;
+
+// Points that none is at least as good as in both and better in one.
+std::set<Pair> pareto(const std::vector<Point>& fit) {
+    std::vector<Pair> sorted;
+    for (const Point& p : fit) sorted.emplace_back(p.time_s, p.memory);
+    std::sort(sorted.begin(), sorted.end());
+    std::set<Pair> out;
+    double least = 1e300;
+    for (const Pair& p : sorted)
+        if (p.second < least) least = p.second, out.insert(p);
+    return out;
+}
+
+void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double headroom) {
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, request, error);
+    REQUIRE_MESSAGE(!error, error->message);
+    const BruteForce all = brute_force(plan, space, headroom);
+    CAPTURE(plan.model.name);
+    CAPTURE(all.layouts);
+    REQUIRE(all.fit.size() > 20);
+    const std::set<Pair> line = pareto(all.fit);
+    for (const Goal goal : {Goal::tokens, Goal::memory}) {
+        SearchOptions options{goal, headroom, 7, 2};
+        const SearchReport r = search(plan, space, options);
+        const SearchCounts& c = r.counts;
+        CHECK(c.layouts == all.layouts);
+        CHECK(c.layouts == c.skipped + c.evaluated);
+        CHECK(c.evaluated == c.invalid + c.too_big + c.fit);
+        CHECK(c.invalid == all.invalid);
+        CHECK(c.too_big <= all.too_big);
+        CHECK(c.fit <= static_cast<std::int64_t>(all.fit.size()));
+        std::map<std::string, std::int64_t> codes;
+        for (const Rejection& x : r.rejected)
+            if (x.code != "out-of-memory") codes[x.code] = x.count;
+        CHECK(codes == all.codes);
+
+        std::set<Pair> found;
+        for (const SearchResult& x : r.results)
+            if (x.pareto) found.insert({x.step_s, x.memory_bytes});
+        CHECK(found == line);
+
+        std::vector<double> best;
+        for (const Point& p : all.fit) best.push_back(goal == Goal::tokens ? p.time_s : p.memory);
+        std::sort(best.begin(), best.end());
+        REQUIRE(r.results.size() >= 7);
+        for (std::size_t i = 0; i < 7; ++i)
+            CHECK((goal == Goal::tokens ? r.results[i].step_s : r.results[i].memory_bytes) == best[i]);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a search of 64 GPUs finds what brute force finds: a dense model") {
+    same_as_brute_force(of_64_gpus(small_dense(), 8192, 128),
+                        {{"virtual_stages=1,2,3", "micro_batch=1,2"}, {}}, 0.05);
+}
+
+TEST_CASE("a search of 64 GPUs finds what brute force finds: experts folded over other ranks") {
+    Plan p = of_64_gpus(small_moe(), 4096, 64);
+    p.training.overlap.ep = true;
+    same_as_brute_force(p,
+                        {{"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full",
+                          "etp=1,2,4", "tp=1,2,4", "schedule=1f1b,interleaved,zb-v,dualpipe", "zero=0,1,3"},
+                         {}},
+                        0.1);
+}
+
+TEST_CASE(
+    "a search of 64 GPUs finds what brute force finds: uneven layers, stragglers, an order of one's own") {
+    Plan p = of_64_gpus(small_mixed(), 4096, 64);
+    p.training.straggler_cv = 0.02;
+    p.training.overlap.pp = false;
+    p.layout.order = {Axis::tp, Axis::dp_shard, Axis::pp, Axis::cp, Axis::dp_replicate, Axis::ep};
+    same_as_brute_force(p,
+                        {{"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full",
+                          "tp=1,2,8", "schedule=1f1b,interleaved,zb-h1,dualpipe,looped-bfs"},
+                         {}},
+                        0.5);
+}
+
+TEST_CASE("what a search finds is what report says of the same plan, to the last digit") {
+    const Plan plan = test::presets().plan("llama-3-8b-fsdp");
+    std::optional<SpaceError> error;
+    const SearchReport r = search(plan, search_space(plan, {}, error), {.threads = 2});
+    REQUIRE(!r.results.empty());
+    for (const SearchResult& x : r.results) {
+        const Evaluation e = evaluate(x.plan);
+        REQUIRE(e.step);
+        CHECK(x.step_s == e.step->time_s);
+        CHECK(x.tokens_per_s == e.step->tokens_per_s);
+        CHECK(x.memory_bytes == e.memory.peak());
+        CHECK(x.memory_bytes <= plan.cluster.gpu.hbm_bytes * 0.95);
+        CHECK(x.plan.layout.dp_replicate.has_value());
+    }
+    CHECK(r.results.front().tokens_per_s >= r.base.tokens_per_s);
+}
+
+TEST_CASE("a search gives the same answer on any number of threads") {
+    const Plan plan = of_64_gpus(small_dense(), 8192, 128);
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, {}, error);
+    const SearchReport one = search(plan, space, {.threads = 1});
+    for (const int threads : {2, 3, 5}) {
+        const SearchReport many = search(plan, space, {.threads = threads});
+        REQUIRE(many.results.size() == one.results.size());
+        for (std::size_t i = 0; i < one.results.size(); ++i) {
+            CHECK(many.results[i].choice == one.results[i].choice);
+            CHECK(many.results[i].pareto == one.results[i].pareto);
+        }
+    }
+}
+
+TEST_CASE("a cancelled search stops and has what it found so far") {
+    const Plan plan = of_64_gpus(small_dense(), 8192, 128);
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, {}, error);
+    std::atomic<bool> cancel{false};
+    int found = 0;
+    const SearchReport r = search(plan, space, {.threads = 2}, &cancel,
+                                  [&](const std::vector<FoundLayout>& layouts, const SearchCounts& c) {
+                                      found += static_cast<int>(layouts.size());
+                                      CHECK(c.evaluated == c.invalid + c.too_big + c.fit);
+                                      if (found == 3) cancel = true;
+                                  });
+    CHECK(r.cancelled);
+    CHECK(found >= 3);
+    CHECK(!r.results.empty());
+    CHECK(r.counts.layouts == r.counts.skipped + r.counts.evaluated);
+}
+
+TEST_CASE("no replay of any schedule ends before its bound") {
+    for (const Schedule k : all_of<Schedule>())
+        for (int p = 1; p <= 8; ++p)
+            for (int m = 1; m <= 20; ++m)
+                for (int v = 1; v <= 3; ++v) {
+                    const ScheduleShape shape{k, p, m, v, 0};
+                    if (!accepts(shape)) continue;
+                    TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0.1);
+                    for (std::size_t i = 0; i < costs.chunk.size(); ++i) {
+                        const double uneven = 1 + 0.3 * static_cast<double>(i * 7 % 5);
+                        costs.chunk[i].forward *= uneven;
+                        costs.chunk[i].input_grad *= 1.1 * uneven;
+                        costs.chunk[i].weight_grad *= 0.7 * uneven;
+                    }
+                    Timeline t;
+                    run_timeline(shape, costs, t);
+                    CAPTURE(static_cast<int>(k));
+                    CAPTURE(p);
+                    CAPTURE(m);
+                    CAPTURE(v);
+                    const double least = least_makespan(shape, costs);
+                    CHECK(least <= t.makespan);
+                    CHECK(least > 0.5 * t.makespan);
+                }
+}
+
+TEST_CASE("1F1B of equal stages ends at its bound") {
+    const ScheduleShape shape{Schedule::one_f_one_b, 4, 16, 1, 0};
+    const TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0);
+    CHECK(least_makespan(shape, costs) == doctest::Approx((16 + 3) * 3.0));
+}
+
+TEST_CASE("a space without a fit layout says which limit binds and what would lift it") {
+    const Plan plan = test::presets().plan("llama-3.1-405b-8k");
+    Plan small = plan;
+    small.cluster.gpus = 16;
+    small.layout = {};
+    small.training.global_batch = 16;
+    const SpaceRequest request;
+    std::optional<SpaceError> error;
+    const SearchOptions options{.threads = 2};
+    const SearchReport r = search(small, search_space(small, request, error), options);
+    CHECK(r.counts.fit == 0);
+    CHECK(r.results.empty());
+    const std::string text = what_would_fit(small, request, options, r);
+    CAPTURE(text);
+    CHECK(text.find("memory binds first") != std::string::npos);
+    CHECK(text.find("of these") != std::string::npos);
+}
+
+TEST_CASE("values that no plan may have are refused with the field and its range") {
+    const Plan plan = of_64_gpus(small_dense(), 8192, 128);
+    std::optional<SpaceError> error;
+    for (const char* bad : {"tp=0", "tp=-3", "tp=two", "zero=4", "pp=99999999999999999999", "micro_batch="}) {
+        static_cast<void>(search_space(plan, {{bad}, {}}, error));
+        REQUIRE(error);
+        CAPTURE(error->message);
+        CHECK(error->message.find("a whole number from") != std::string::npos);
+        CHECK(error->message.find(error->name) != std::string::npos);
+    }
+    static_cast<void>(search_space(plan, {{"schedule=zbh1"}, {}}, error));
+    REQUIRE(error);
+    CHECK(error->message.find("zb-h1") != std::string::npos);
+    static_cast<void>(search_space(plan, {{}, {"tpp"}}, error));
+    REQUIRE(error);
+    CHECK(error->message.find("\"tp\"") != std::string::npos);
+}
