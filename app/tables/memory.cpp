@@ -15,6 +15,9 @@ Table memory_table(const Memory& memory) {
         {"buffers, least", Shown::memory, "buffers_low"},
         {"buffers, most", Shown::memory, "buffers_high"},
         {"total", Shown::memory},
+        {"allocated", Shown::memory},
+        {"reserved", Shown::memory},
+        {"device", Shown::memory},
         {"host", Shown::memory},
         {"in flight", Shown::figure, "in_flight_microbatches"},
         {"activations of a layer and micro-batch", Shown::memory, "activations_per_layer_microbatch"},
@@ -23,6 +26,7 @@ Table memory_table(const Memory& memory) {
         t.rows.push_back({cell(std::int64_t{s.stage}), cell(std::int64_t{s.layers}), whole_cell(s.parameters),
                           whole_cell(s.gradients), whole_cell(s.optimizer), whole_cell(s.activations),
                           whole_cell(s.buffers), whole_cell(s.buffers_low), whole_cell(s.buffers_high),
+                          whole_cell(s.total()), whole_cell(s.allocated), whole_cell(s.reserved),
                           whole_cell(s.total()), whole_cell(s.host), cell(s.in_flight),
                           whole_cell(s.activations_per_layer), whole_cell(s.layer_activations)});
     return t;

@@ -183,9 +183,16 @@ void nearly_full(Advice& a) {
     const Memory& m = a.now.memory;
     if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
     const StageMemory& s = m.stage[m.peak_stage];
-    const double most = s.total() - s.buffers + s.buffers_high;
-    if (most <= m.hbm) return;
-    Problem& p = a.add(Severity::info, Rule::hardware, "memory-nearly-full", "/cluster/gpu");
+    if (s.most() <= m.hbm) return;
+    Problem& p = a.add(m.has_room() ? Severity::info : Severity::warning, Rule::hardware,
+                       "memory-nearly-full", "/cluster/gpu");
+    if (!m.has_room()) {
+        p.message = sentence("Stage ", s.stage, " takes ", memory_text(s.total()), " of ", memory_text(m.hbm),
+                             " as is commonly measured. It runs only if the framework's own buffers take "
+                             "little: from ",
+                             memory_text(s.least()), " on.");
+        return;
+    }
     p.message = sentence("Stage ", s.stage, " fits with ", memory_text(s.total()), " of ", memory_text(m.hbm),
                          ", but not if the framework's own buffers take the upper end of their range (",
                          memory_text(s.buffers_high), " instead of ", memory_text(s.buffers), ").");

@@ -53,7 +53,7 @@ struct Advice {
     [[nodiscard]] const Step& step() const { return now.step ? *now.step : *base.step; }
     // Does the trial fit the memory, or at least take no more than the plan does?
     [[nodiscard]] bool memory_allows() const {
-        return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
+        return trial.memory.has_room() || trial.memory.peak() <= base.memory.peak();
     }
 };
 
@@ -64,7 +64,7 @@ class Fastest {
     template <typename Change>
     void consider(Change&& change, bool must_fit = false) {
         if (!advice_.works(change)) return;
-        if (must_fit ? !advice_.trial.memory.fits() : !advice_.memory_allows()) return;
+        if (must_fit ? !advice_.trial.memory.has_room() : !advice_.memory_allows()) return;
         if (best_ && best_->time_s <= advice_.trial.step->time_s) return;
         best_ = advice_.candidate();
     }

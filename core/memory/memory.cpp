@@ -44,10 +44,11 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     const int shown = shown_type(c, s);
     const bool again = s.again[shown] > 0;
     s.activations_per_layer = whole(again ? c.of(shown).kept : c.of(shown).all);
-    const BufferRange b = fixed_buffers(plan, c, s);
-    s.buffers_low = b.low;
-    s.buffers = b.mid;
-    s.buffers_high = b.high;
+    const FixedBuffers b = fixed_buffers(plan, c, s);
+    s.allocated = s.parameters + s.gradients + s.optimizer + b.live.mid;
+    s.buffers_low = b.live.low + b.outside.low;
+    s.buffers = b.live.mid + b.outside.mid;
+    s.buffers_high = b.live.high + b.outside.high;
 }
 
 // Of the prediction layers of a stage, one micro-batch.
@@ -84,7 +85,9 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
         s.activations += whole((ends + mtp) * at_head);
     else
         s.activations += whole(mtp * in_flight);
-    const BufferRange f = fragmentation(s.activations);
+    s.allocated += s.activations;
+    const BufferRange f = reserved_beyond(*c.software, s.allocated);
+    s.reserved = s.allocated + f.mid;
     s.buffers_low += f.low;
     s.buffers += f.mid;
     s.buffers_high += f.high;

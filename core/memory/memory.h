@@ -30,7 +30,10 @@ struct StageMemory {
     double in_flight = 0;                                   // micro-batches of a whole stage at the peak
     double activations_per_layer = 0;  // one layer, one micro-batch (a MoE layer where there is one)
     double layer_activations = 0;      // the layers' part of activations
-    double host = 0;                   // bytes that training.offload keeps in host memory instead
+    // Of total(): tensors that live at the peak, and with what the allocator holds beyond them. The rest are
+    // the driver's context and NCCL's buffers.
+    double allocated = 0, reserved = 0;
+    double host = 0;  // bytes that training.offload keeps in host memory instead
     // Layers by type that do not run again.
     [[nodiscard]] LayerCounts once() const {
         LayerCounts n = types;
@@ -38,6 +41,8 @@ struct StageMemory {
         return n;
     }
     [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations + buffers; }
+    [[nodiscard]] double least() const { return total() - buffers + buffers_low; }
+    [[nodiscard]] double most() const { return total() - buffers + buffers_high; }
     bool operator==(const StageMemory&) const = default;
 };
 
@@ -46,7 +51,11 @@ struct Memory {
     int peak_stage = 0;
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
-    [[nodiscard]] bool fits() const { return peak() <= hbm; }
+    // Whether the fullest GPU holds the least that it may take: under pressure an allocator gives back what it
+    // reserved beyond its tensors.
+    [[nodiscard]] bool fits() const { return stage.empty() || stage[peak_stage].least() <= hbm; }
+    // Whether it holds what is commonly measured.
+    [[nodiscard]] bool has_room() const { return peak() <= hbm; }
     void clear();
     bool operator==(const Memory&) const = default;
 };

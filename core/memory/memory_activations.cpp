@@ -1,3 +1,4 @@
+#include "core/base/number.h"
 #include "core/memory/memory_parts.h"
 
 namespace pentamesh {
@@ -6,9 +7,7 @@ namespace {
 // "2 · b s · a d / (cp tp)": bytes per number, tokens, width, what cuts them.
 std::string shape_of(const Activation& a, const Degrees& d) {
     const bool dispatched = a.tokens == Tokens::dispatched;
-    std::string text = a.bytes_per_number == static_cast<int>(a.bytes_per_number)
-                           ? std::to_string(static_cast<int>(a.bytes_per_number))
-                           : "½";
+    std::string text = a.bytes_per_number == 0.5 ? "½" : general_text(a.bytes_per_number, 3);
     text += dispatched ? " · b s top_k · imbalance" : " · b s";
     if (a.symbol != "1") text += " · " + std::string(a.symbol);
     std::string cuts;
@@ -38,7 +37,8 @@ void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::v
     const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
     const RecomputeChoice recompute = layer ? plan.training.recompute : RecomputeChoice();
     visit_activations(plan, d, kind, [&](const Activation& a) {
-        out.push_back({a.name, shape_of(a, d), bytes_of(a, tokens), is_kept(a, recompute)});
+        out.push_back({a.name, shape_of(a, d), bytes_of(a, tokens),
+                       is_kept(a, recompute, facts_of(plan.training.software))});
     });
 }
 

@@ -6,8 +6,7 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
-// Ranges that nobody can compute, as commonly measured; docs/memory.md says where they come from.
-constexpr BufferRange kContext{512 * kMiB, 768 * kMiB, 1024 * kMiB};      // CUDA context and libraries
+// A range that nobody can compute, as commonly measured; docs/memory.md says where it comes from.
 constexpr BufferRange kCommunicator{100 * kMiB, 200 * kMiB, 400 * kMiB};  // NCCL, each
 
 BufferRange scaled(const BufferRange& r, double by) {
@@ -75,10 +74,9 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
 }
 
-double largest_tensor(const MemoryCosts& c, const StageMemory& s) {
-    double most = s.head ? c.head.largest : 0;
-    c.each_type(s.types, [&](double, const LayerSums& one) { most = std::max(most, one.largest); });
-    return most;
+// Numbers of a tensor of the hidden width between two tensor-parallel regions, one micro-batch.
+double hidden_tokens(const Plan& plan, const Degrees& d) {
+    return token_counts(plan, d).of(Tokens::between) * static_cast<double>(plan.model.hidden);
 }
 
 // Of one layer, or of the layers of a unit, whose inputs are made again but for the first.
@@ -101,18 +99,31 @@ BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory
     return {layer, layer, 2 * layer};
 }
 
+// What is made again stands where the head's tensors stood: its backward is over by then.
+double recomputed_beside_head(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    const double with_gradients = recomputed(plan, c, s) * (1 + c.software->backward_layer);
+    return std::max(with_gradients - (s.head ? c.head.kept : 0), 0.0);
+}
+
 // Every layer of the stage at once: what ZeRO-3 gathers and never lets go.
 double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);
 }
 
+// What the allocator holds.
 template <typename F>
-void visit_buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
+void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
     const Unit gathered = cut_unit(c, s, c.shards.parameter), reduced = cut_unit(c, s, c.shards.gradient);
     const bool never = plan.layout.zero == 3 && plan.layout.reshard == Reshard::never;
     const double g = bytes_of(plan.training.gradients);
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    if (software.gradient_copy_bytes > 0 && g > 2 && bytes_of(plan.training.parameters) <= 2) {
+        const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+        const double copy = whole(software.gradient_copy_bytes * (n.dense.all() + n.experts.all()));
+        put("gradients in 16 bits", "beside their sum in fp32", BufferRange{copy, copy, copy});
+    }
     if (never) {
         const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);
         put("gathered layers", "ZeRO-3 that never lets go: the parameters of all layers, whole",
@@ -135,29 +146,44 @@ void visit_buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s,
                         whole((2 * reduced.layer + reduced.ends) * g)});
     }
     put("offloaded layers on their way", "activations between GPU and host memory", on_the_way(plan, c, s));
-    const double again = whole(recomputed(plan, c, s));
-    put("recomputed layer", "activations of one layer or unit, made again while its backward runs",
+    const double again = whole(recomputed_beside_head(plan, c, s));
+    put("recomputed layer",
+        s.head ? "activations of one layer or unit, made again while its backward runs, less what the head "
+                 "held until then"
+               : "activations of one layer or unit, made again while its backward runs",
         BufferRange{again, again, again});
     put("keys and values", "context parallelism: those of other ranks", context_parallel(plan, c.degrees));
     put("token dispatch", "expert parallelism: tokens sent and received", dispatch(plan, c.degrees));
-    const double most = largest_tensor(c, s);
-    put("gradients of activations", "the backward pass's own tensors, in sizes of the largest activation",
-        BufferRange{whole(most), whole(2 * most), whole(3 * most)});
+    const double working = whole(software.working_hidden * 2 * hidden_tokens(plan, c.degrees));
+    put("gradients of activations", "the backward pass's own tensors",
+        BufferRange{working, working, working});
+}
+
+// Beside the allocator's.
+template <typename F>
+void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
     put("communicators", "NCCL's buffers, for each process group of more than one rank",
         scaled(kCommunicator, c.degrees.communicators));
-    put("CUDA context", "the driver's context, kernels and library workspaces", kContext);
+    const MeasuredRange& context = facts_of(plan.training.software).context_bytes;
+    put("CUDA context", "the driver's context, kernels and library workspaces",
+        BufferRange{whole(context.low), whole(context.mid), whole(context.high)});
 }
 
 }  // namespace
 
-BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
-    BufferRange sum;
-    visit_buffers(plan, costs, stage, [&](std::string_view, std::string_view, const BufferRange& r) {
-        sum.low += r.low;
-        sum.mid += r.mid;
-        sum.high += r.high;
-    });
+FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
+    FixedBuffers sum;
+    visit_live(plan, costs, stage,
+               [&](std::string_view, std::string_view, const BufferRange& r) { sum.live += r; });
+    visit_outside(plan, costs,
+                  [&](std::string_view, std::string_view, const BufferRange& r) { sum.outside += r; });
     return sum;
+}
+
+BufferRange reserved_beyond(const SoftwareFacts& software, double allocated) {
+    const MeasuredRange &share = software.reserved, &fixed = software.reserved_bytes;
+    return {whole((share.low - 1) * allocated + fixed.low), whole((share.mid - 1) * allocated + fixed.mid),
+            whole((share.high - 1) * allocated + fixed.high)};
 }
 
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
@@ -166,9 +192,10 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     const auto put = [&](std::string_view name, std::string_view why, const BufferRange& r) {
         if (r.high > 0) out.push_back({name, why, r.low, r.mid, r.high});
     };
-    visit_buffers(plan, costs, stage, put);
-    put("fragmentation", "what the allocator cannot use, as a share of the activations",
-        fragmentation(stage.activations));
+    visit_live(plan, costs, stage, put);
+    put("fragmentation", "what the allocator reserves beyond what is allocated",
+        reserved_beyond(facts_of(plan.training.software), stage.allocated));
+    visit_outside(plan, costs, put);
 }
 
 void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,

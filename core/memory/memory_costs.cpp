@@ -78,6 +78,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     MemoryCosts c;
     c.degrees = degrees;
     c.types = types;
+    c.software = &facts_of(plan.training.software);
     c.held = held;
     c.parameter = parameter_bytes(plan.training);
     c.gradient = gradient_bytes(plan.training);

@@ -12,6 +12,7 @@ struct MemoryCosts {
     StateBytes parameter, gradient, optimizer;
     StateShards shards;
     LayerTypes types;
+    const SoftwareFacts* software = nullptr;
     PerType<LayerSums> layer;  // of each type
     LayerSums head, embedding, mtp;
     [[nodiscard]] const LayerSums& of(int type) const { return layer[type]; }
@@ -45,13 +46,18 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
 // The range that a framework takes besides, from parts of known size and measured ranges.
 struct BufferRange {
     double low = 0, mid = 0, high = 0;
+    BufferRange& operator+=(const BufferRange& o) {
+        low += o.low, mid += o.mid, high += o.high;
+        return *this;
+    }
 };
-// All but fragmentation, which follows the activations.
-[[nodiscard]] BufferRange fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
-// What the allocator cannot use, as a share of the activations.
-inline constexpr BufferRange kFragmentation{0, 0.02, 0.08};
-[[nodiscard]] inline BufferRange fragmentation(double activations) {
-    return {whole(kFragmentation.low * activations), whole(kFragmentation.mid * activations),
-            whole(kFragmentation.high * activations)};
-}
+// Whatever is in flight: tensors that live at the peak beside model state and activations, and what lies
+// outside the allocator.
+struct FixedBuffers {
+    BufferRange live, outside;
+};
+[[nodiscard]] FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs,
+                                         const StageMemory& stage);
+// What the allocator reserves beyond so many allocated bytes.
+[[nodiscard]] BufferRange reserved_beyond(const SoftwareFacts& software, double allocated);
 }  // namespace pentamesh

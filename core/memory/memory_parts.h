@@ -6,6 +6,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/mixer_activations.h"
 #include "core/mesh/degrees.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +90,8 @@ class ActivationVisitor {
   public:
     ActivationVisitor(const Plan& plan, const Degrees& degrees, F& keep)
         : m_(plan.model), t_(plan.training), d_(degrees), layout_(plan.layout),
-          w_(activation_widths(plan.training.compute)), keep_(keep) {}
+          w_(activation_widths(plan.training.compute)), software_(facts_of(plan.training.software)),
+          keep_(keep) {}
 
     void layer(const LayerType& t) {
         const bool mixes = t.mixer != MixerKind::none, moe = t.is_moe() && m_.moe;
@@ -98,8 +100,8 @@ class ActivationVisitor {
         const bool latent = t.attends() && m_.attention == AttentionKind::mla && m_.mla;
         if (mixes) {
             between("norm.attention.input", m_.hidden, w_.wide, "h", true);
-            between("attention.input", m_.hidden, w_.product, "h", false,
-                    latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
+            product_input("attention.input",
+                          latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
             mixer(t);
             if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
             if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
@@ -109,8 +111,9 @@ class ActivationVisitor {
         if (!shares || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h", !mixes);
         if (t.ffn_width > 0) {
             const RecomputeModules again(RecomputeModule::mlp);
-            if (!shares) between("mlp.input", m_.hidden, w_.product, "h", false, again);
-            mlp("mlp.gate", "mlp.up", "mlp.product", Tokens::region, t.ffn_width, d_.tp, "f", again, again);
+            if (!shares) product_input("mlp.input", again);
+            mlp({"mlp.gate", "mlp.up", "mlp.activated", "mlp.product"}, Tokens::region, t.ffn_width, d_.tp,
+                "f", again, again);
         }
         if (moe) experts(*m_.moe);
         if (moe && m_.moe->beside_mlp)
@@ -124,13 +127,14 @@ class ActivationVisitor {
         region("embedding.tokens", 1, 1, 8, "1");
         if (t_.dropout) between("embedding.dropout_mask", m_.hidden, 1, "h");
     }
-    // Logits in the compute type and the softmax in fp32, both cut by vocabulary.
+    // Logits in the compute type and what the loss makes of them, cut by vocabulary.
     void head() {
         const std::int64_t v = divide_up(m_.vocab, d_.tp);
         between("norm.final.input", m_.hidden, w_.wide, "h");
         between("head.input", m_.hidden, w_.wide, "h");
-        region("head.logits", m_.vocab, v, w_.wide, "V");
-        region("head.softmax", m_.vocab, v, 4, "V");
+        const double loss = d_.tp > 1 ? software_.loss_bytes_cut : software_.loss_bytes;
+        region("head.logits", m_.vocab, v, std::min(w_.wide, loss), "V");
+        if (loss > w_.wide) region("head.loss", m_.vocab, v, loss - w_.wide, "V");
     }
     void mtp() {
         between("norm.mtp.embedding.input", m_.hidden, w_.wide, "h");
@@ -148,6 +152,13 @@ class ActivationVisitor {
     void region(std::string_view name, i64 width, i64 local, double bytes, std::string_view symbol,
                 RecomputeModules again = {}) {
         keep_(Activation{name, Tokens::region, width, local, bytes, again, false, symbol});
+    }
+    // Of a product that tp cuts by columns.
+    void product_input(std::string_view name, RecomputeModules again) {
+        if (software_.inputs_whole && d_.sequence_parallel)
+            region(name, m_.hidden, m_.hidden, w_.product, "h", again);
+        else
+            between(name, m_.hidden, w_.product, "h", false, again);
     }
     // Ulysses hands whole heads to that many ranks.
     [[nodiscard]] i64 head_ranks() const { return head_ranks_of(layout_, d_.cp); }
@@ -229,19 +240,26 @@ class ActivationVisitor {
         }
         region("attention.log_sum_exp", all_heads, heads, 4, "a", again);
         region("attention.output", all, local, w_.wide, symbol);
+        if (software_.attention_copies > 0)
+            region("attention.copies", all, local, w_.wide * software_.attention_copies, symbol);
         if (w_.product < w_.wide) region("attention.output.cast", all, local, w_.product, symbol);
     }
 
     // `again`, `activated`: what makes the products' outputs again, and what the activation's.
-    void mlp(std::string_view gate, std::string_view up, std::string_view product, Tokens tokens, i64 width,
-             i64 degree, std::string_view symbol, RecomputeModules again, RecomputeModules activated) {
+    struct MlpNames {
+        std::string_view gate, up, activated, product;
+    };
+    void mlp(const MlpNames& names, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
+             RecomputeModules again, RecomputeModules activated) {
         const i64 local = divide_up(width, degree);
         const auto one = [&](std::string_view name, double bytes, RecomputeModules by) {
             keep_(Activation{name, tokens, width, local, bytes, by, false, symbol});
         };
-        if (m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu) one(gate, w_.wide, again);
-        one(up, w_.wide, again);
-        one(product, w_.product, activated);
+        const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
+        if (gated) one(names.gate, w_.wide, again);
+        one(names.up, w_.wide, again);
+        if (gated && software_.activation_apart) one(names.activated, w_.wide, activated);
+        one(names.product, w_.product, activated);
     }
 
     void experts(const Moe& e) {
@@ -256,12 +274,14 @@ class ActivationVisitor {
         }
         keep_(Activation{"experts.input", Tokens::dispatched, width, width, w_.product, layer, false,
                          e.latent > 0 ? "l" : "h"});
-        mlp("experts.gate", "experts.up", "experts.product", Tokens::dispatched, e.expert_ffn, d_.etp, "f_e",
-            layer, RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act));
+        mlp({"experts.gate", "experts.up", "experts.activated", "experts.product"}, Tokens::dispatched,
+            e.expert_ffn, d_.etp, "f_e", layer,
+            RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act));
         const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
         if (shared > 0)
-            mlp("shared_expert.gate", "shared_expert.up", "shared_expert.product", Tokens::region, shared,
-                d_.tp, "f_s", shared_again, shared_again);
+            mlp({"shared_expert.gate", "shared_expert.up", "shared_expert.activated",
+                 "shared_expert.product"},
+                Tokens::region, shared, d_.tp, "f_s", shared_again, shared_again);
     }
 
     const Model& m_;
@@ -269,6 +289,7 @@ class ActivationVisitor {
     const Degrees& d_;
     const Layout& layout_;
     ActivationWidths w_;
+    const SoftwareFacts& software_;
     F& keep_;
 };
 
@@ -300,7 +321,14 @@ void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind,
 [[nodiscard]] inline double bytes_of(const Activation& a, const TokenCounts& tokens) {
     return tokens.of(a.tokens) * static_cast<double>(a.local_width) * a.bytes_per_number;
 }
-[[nodiscard]] inline bool is_kept(const Activation& a, const RecomputeChoice& recompute) {
+[[nodiscard]] inline bool is_kept(const Activation& a, const RecomputeChoice& recompute,
+                                  const SoftwareFacts& software) {
+    if (!software.selective_keeps.empty() && recompute == RecomputeChoice(Recompute::selective)) {
+        const bool named =
+            a.name.starts_with("attention.") || a.name.starts_with("norm.") || a.name.starts_with("mlp.");
+        if (named)
+            return std::ranges::find(software.selective_keeps, a.name) != software.selective_keeps.end();
+    }
     return recompute.whole_layers() ? a.layer_input
                                     : !recompute.any() || !a.made_by.any_of(recompute.modules);
 }
@@ -317,11 +345,12 @@ template <typename Visit>
 [[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, const RecomputeChoice& recompute,
                                 Visit&& visit) {
     const TokenCounts tokens = token_counts(plan, degrees);
+    const SoftwareFacts& software = facts_of(plan.training.software);
     LayerSums s;
     visit([&](const Activation& a) {
         const double b = bytes_of(a, tokens);
         s.all += b;
-        (is_kept(a, recompute) ? s.kept : s.recomputed) += b;
+        (is_kept(a, recompute, software) ? s.kept : s.recomputed) += b;
         if (a.layer_input) s.input += b;
         s.largest = std::max(s.largest, b);
     });

@@ -322,6 +322,9 @@ enum class Software : std::uint8_t {
     automodel
 };
 
+template <>
+inline constexpr std::size_t kEnumCount<Software> = 8;
+
 struct Training {
     std::int64_t sequence_length = 8192;
     std::int64_t micro_batch = 1;

@@ -99,15 +99,6 @@ void prediction_message(Rules& r) {
                          " besides; they are not counted in the pipeline's messages.");
 }
 
-void other_software(Rules& r) {
-    const Software software = r.plan.training.software;
-    if (software == Software::megatron) return;
-    Problem& p = r.add(Severity::info, Rule::advice, "software-not-counted", "/training/software");
-    if (!r.messages) return;
-    p.message = sentence("Kernels, buffers and overlap are those of Megatron still; what ", name_of(software),
-                         " does otherwise is not in the figures.");
-}
-
 }  // namespace
 
 void check_notices(Rules& r) {
@@ -120,7 +111,6 @@ void check_notices(Rules& r) {
     reshard_without_gathering(r);
     weight_shards(r);
     prediction_message(r);
-    other_software(r);
 }
 
 }  // namespace pentamesh

@@ -2,6 +2,7 @@
 
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"
+#include "core/plan/software.h"
 #include "core/step/mixer_flops.h"
 
 #include <algorithm>
@@ -152,8 +153,8 @@ class Layer {
     }
 
     [[nodiscard]] PassTime element_wise(double bytes, double kernels) const {
-        const double t = bytes / r_.hbm + kernels * r_.kernel_s;
-        return {t, bytes * kBackwardFactor / r_.hbm + kernels * kBackwardKernels * r_.kernel_s, 0};
+        const double t = bytes * r_.element_wise / r_.hbm;
+        return {t + kernels * r_.kernel_s, t * kBackwardFactor + kernels * kBackwardKernels * r_.kernel_s, 0};
     }
 
     [[nodiscard]] PassTime projections() const {
@@ -397,6 +398,12 @@ Rates find_rates(const Plan& plan) {
         break;
     case Dtype::bf16: break;
     }
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    r.linear *= software.products;
+    r.wide *= software.products;
+    r.grouped *= software.grouped;
+    r.attention *= software.attention;
+    r.element_wise = software.element_wise;
     return r;
 }
 

@@ -15,10 +15,11 @@ struct Rates {
     double attention = 0;  // fused attention core
     double hbm = 0;
     double kernel_s = 0;
-    double grouped = 1;     // factor on `linear` for the experts' grouped products
-    double operand = 2;     // bytes of an operand of a linear layer
-    double cast_bytes = 0;  // HBM bytes to bring one number of an activation into that type, both ways up
-    double peak = 0;        // dense peak of the compute type: what MFU is measured against
+    double element_wise = 1;  // passes over memory, over those of fused kernels
+    double grouped = 1;       // factor on `linear` for the experts' grouped products
+    double operand = 2;       // bytes of an operand of a linear layer
+    double cast_bytes = 0;    // HBM bytes to bring one number of an activation into that type, both ways up
+    double peak = 0;          // dense peak of the compute type: what MFU is measured against
 };
 [[nodiscard]] Rates find_rates(const Plan& plan);
 

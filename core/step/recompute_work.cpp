@@ -1,6 +1,7 @@
 #include "core/step/recompute_work.h"
 
 #include "core/model/model_tensors.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -33,11 +34,14 @@ bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor
 
 void find_recompute(const Plan& plan, StepWork& work) {
     const RecomputeChoice& choice = plan.training.recompute;
+    const double share = facts_of(plan.training.software).selective_share;
+    const bool by_operation = share > 0 && choice == RecomputeChoice(Recompute::selective);
     for (int t = 0; t < work.times.layer.size(); ++t) {
         const LayerTime& time = work.times.of(t);
-        work.layer[t].recompute.input_grad = choice.whole_layers() ? time.all.forward
-                                             : choice.any()        ? module_time(choice, time.module)
-                                                                   : 0;
+        work.layer[t].recompute.input_grad = by_operation            ? share * time.all.forward
+                                             : choice.whole_layers() ? time.all.forward
+                                             : choice.any()          ? module_time(choice, time.module)
+                                                                     : 0;
     }
 }
 
@@ -73,7 +77,7 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
 
 void wait_for_host(const Plan& plan, StepWork& work) {
     const RecomputeChoice& choice = plan.training.recompute;
-    const double launch = plan.cluster.gpu.efficiency.launch_s;
+    const double launch = plan.cluster.gpu.efficiency.launch_s * facts_of(plan.training.software).launches;
     const double repeats = choice.whole_layers() ? 1 : 0;
     for (int k = 0; k < work.times.layer.size(); ++k) {
         LayerTime& time = work.times.layer[k];

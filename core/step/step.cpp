@@ -2,6 +2,7 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
+#include "core/plan/software.h"
 #include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
 
@@ -148,18 +149,19 @@ double pass(const PassTime& t, bool forward) {
 void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
     const Overlap& flags = plan.training.overlap;
     const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
+    const SoftwareFacts& software = facts_of(plan.training.software);
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
-        const auto take = [&](Cover cover, bool allowed, double room) {
+        const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
             CoveredTime& s = shared.of(k, cover, forward);
             if (!allowed || s.need <= 0) return 0.0;
-            s.hidden = std::min(s.need, std::max(room, 0.0));
+            s.hidden = std::min(s.need * share, std::max(room, 0.0));
             return s.hidden;
         };
         const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-        double busy = take(Cover::core, flags.cp, room(t.attention));
-        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy);
-        busy += take(Cover::mlp, flags.tp, room(t.mlp));
+        double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
+        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
+        busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
         busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
                      room(t.all) - busy);
         PassTime& own = work.layer[k].busy;
@@ -325,6 +327,7 @@ double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const T
 // device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
 void expose_gradients(const Plan& plan, const Parts& parts, double microbatches, Comm& comm, Step& out) {
     const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
+    const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
     const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
     const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
     const PassTime &c = parts.work.compute, &busy = parts.work.busy;
@@ -339,7 +342,7 @@ void expose_gradients(const Plan& plan, const Parts& parts, double microbatches,
         }
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
         double& room = gather ? forward : backward;
-        const double hidden = std::min(o.time_s, room);
+        const double hidden = std::min(o.time_s * most, room);
         room -= hidden;
         o.exposed_s = o.time_s - hidden;
         o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
@@ -367,7 +370,9 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
     s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
-    s.error = plan.cluster.gpu.efficiency.error;
+    const SoftwareFacts& software = facts_of(t.software);
+    s.error = std::max(plan.cluster.gpu.efficiency.error,
+                       plan.model.moe ? software.error_moe : software.error_dense);
 }
 
 }  // namespace
@@ -400,7 +405,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     s.bubble_s = idle - ramp + s.uneven_s;
     expose_gradients(plan, parts, work.microbatches, comm, s);
     s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh)))
-                    + plan.cluster.gpu.efficiency.step_s;
+                    + plan.cluster.gpu.efficiency.step_s + facts_of(plan.training.software).step_s;
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {
         s.straggler_s = cv * expected_maximum(mesh.world) * sum_of_parts(s);

@@ -373,8 +373,7 @@ TEST_CASE("what the figures do not hold is said") {
     p.layout.weight_shards = 2;
     p.training.offload.activations_layers = 2;
     const Evaluation e = assess(p);
-    for (const char* code :
-         {"software-not-counted", "weight-shards-not-counted", "offload-time", "megatron-offload"})
+    for (const char* code : {"weight-shards-not-counted", "offload-time", "megatron-offload"})
         CHECK_MESSAGE(has_code(e, code), code);
     p = preset_plan("llama-3-70b-3d");
     p.training.recompute = RecomputeChoice(RecomputeModules(RecomputeModule::moe), 0, RecomputeMethod::block);

@@ -369,7 +369,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         return;
     }
     if (!e.memory.stage.empty())
-        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
+        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.has_room());
     if (e.step) {
         const Step& s = *e.step;
         item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");

@@ -1,0 +1,133 @@
+#include "core/plan/software.h"
+
+#include "core/base/json_reader.h"
+#include "core/plan/names.h"
+
+#include <array>
+#include <set>
+
+namespace pentamesh {
+namespace {
+
+using Json = nlohmann::json;
+
+struct SoftwareText {
+    std::string_view id, text;
+};
+// Written at configure time from presets/software/ID.json.
+constexpr SoftwareText kTexts[] = {
+#include "software_texts.inc"
+};
+
+class FactReader {
+  public:
+    FactReader(const Json& root, const std::string& path) : root_(root), path_(path) {
+        if (!root.is_object()) fail("", "an object is wanted");
+    }
+
+    const Json& value(const std::string& key) {
+        known_.insert(key);
+        if (!root_.contains(key)) fail(key, "is missing");
+        const Json& fact = root_[key];
+        if (!fact.is_object() || !fact.contains("value")) fail(key, "has no value");
+        if (!fact.contains("source") || !fact["source"].is_string()
+            || fact["source"].get<std::string>().empty())
+            fail(key, "has no source");
+        return fact["value"];
+    }
+    void read(const std::string& key, double& out) {
+        const Json& v = value(key);
+        if (!v.is_number() || v.get<double>() < 0) fail(key, "is no number from 0");
+        out = v.get<double>();
+    }
+    void read(const std::string& key, bool& out) {
+        const Json& v = value(key);
+        if (!v.is_boolean()) fail(key, "is neither true nor false");
+        out = v.get<bool>();
+    }
+    void read(const std::string& key, std::vector<std::string>& out) {
+        const Json& v = value(key);
+        if (!v.is_array()) fail(key, "is no list of names");
+        for (const Json& name : v) {
+            if (!name.is_string()) fail(key, "is no list of names");
+            out.push_back(name.get<std::string>());
+        }
+    }
+    void read(const std::string& key, MeasuredRange& out) {
+        const Json& v = value(key);
+        if (!v.is_array() || v.size() != 3) fail(key, "is no [low, middle, high]");
+        for (const Json& n : v)
+            if (!n.is_number() || n.get<double>() < 0) fail(key, "is no [low, middle, high]");
+        out = {v[0].get<double>(), v[1].get<double>(), v[2].get<double>()};
+        if (out.low > out.mid || out.mid > out.high) fail(key, "does not ascend");
+    }
+    std::string name() {
+        known_.insert("name");
+        if (!root_.contains("name") || !root_["name"].is_string()) fail("name", "is missing");
+        return root_["name"].get<std::string>();
+    }
+    void finish() const {
+        for (const auto& [key, fact] : root_.items())
+            if (!known_.contains(key)) fail(key, "is no figure that is read");
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& key, const std::string& why) const {
+        throw Error(ErrorKind::invalid, path_, "/" + key, why);
+    }
+
+    const Json& root_;
+    const std::string& path_;
+    std::set<std::string> known_;
+};
+
+EnumArray<Software, SoftwareFacts> read_all() {
+    EnumArray<Software, SoftwareFacts> all;
+    for (const Software s : all_of<Software>())
+        for (const SoftwareText& text : kTexts)
+            if (text.id == name_of(s))
+                all[s] = read_software(text.text, "presets/software/" + std::string(text.id) + ".json");
+    return all;
+}
+
+}  // namespace
+
+SoftwareFacts read_software(std::string_view text, const std::string& path) {
+    const Json root = parse_json(text, path);
+    FactReader r(root, path);
+    SoftwareFacts f;
+    f.name = r.name();
+    r.read("loss_bytes", f.loss_bytes);
+    r.read("loss_bytes_cut", f.loss_bytes_cut);
+    r.read("inputs_whole", f.inputs_whole);
+    r.read("attention_copies", f.attention_copies);
+    r.read("activation_apart", f.activation_apart);
+    r.read("selective_keeps", f.selective_keeps);
+    r.read("gradient_copy_bytes", f.gradient_copy_bytes);
+    r.read("working_hidden", f.working_hidden);
+    r.read("reserved", f.reserved);
+    r.read("reserved_bytes", f.reserved_bytes);
+    r.read("context_bytes", f.context_bytes);
+    r.read("backward_layer", f.backward_layer);
+    r.read("products", f.products);
+    r.read("grouped", f.grouped);
+    r.read("attention", f.attention);
+    r.read("element_wise", f.element_wise);
+    r.read("launches", f.launches);
+    r.read("tp_hidden", f.tp_hidden);
+    r.read("cp_hidden", f.cp_hidden);
+    r.read("dp_hidden", f.dp_hidden);
+    r.read("step_s", f.step_s);
+    r.read("error_dense", f.error_dense);
+    r.read("error_moe", f.error_moe);
+    r.read("selective_share", f.selective_share);
+    r.finish();
+    return f;
+}
+
+const SoftwareFacts& facts_of(Software software) {
+    static const EnumArray<Software, SoftwareFacts> all = read_all();
+    return all[software];
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,52 @@
+// What does each framework keep, reserve and hold back, besides what the plan says? The figures of
+// presets/software/, each with its source there; built into the program, so that evaluate reads no file.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// A figure that varies from run to run: as commonly measured.
+struct MeasuredRange {
+    double low = 0, mid = 0, high = 0;
+};
+
+struct SoftwareFacts {
+    std::string name;  // "Megatron-LM"
+    // Bytes of all tensors of one logit that live at once between head and loss, the logit's own among them;
+    // where tp cuts the vocabulary, the second.
+    double loss_bytes = 6, loss_bytes_cut = 6;
+    bool inputs_whole = false;      // under sequence parallelism a product keeps its gathered input
+    double attention_copies = 0;    // tensors as wide as attention's output that are kept besides
+    bool activation_apart = false;  // an MLP keeps its activation's output beside the product with the gate
+    // Tensors (names of list_activations) that plain selective recomputation keeps of attention and a dense
+    // MLP. Empty: all but the attention core.
+    std::vector<std::string> selective_keeps;
+    double gradient_copy_bytes = 0;  // of a number, in 16 bits beside an fp32 sum
+    double working_hidden = 0;       // 16-bit tensors of the hidden width that live at a layer's backward
+    MeasuredRange reserved{1.03, 1.04, 1.09};  // what the allocator reserves, over what is allocated
+    MeasuredRange reserved_bytes;              // and besides, whatever is allocated
+    MeasuredRange context_bytes;               // the driver's context and libraries
+    double backward_layer = 0;  // of a layer that runs again: its gradients, in units of what is made again
+
+    // Rates over those that the GPU's efficiencies say, which are Megatron's.
+    double products = 1, grouped = 1, attention = 1;
+    double element_wise = 1;  // passes over memory of element-wise kernels, over those of fused ones
+    double launches = 1;      // host time of a layer's launches, over Megatron's
+    // Of the transfers that an overlap switch lets hide, the share that does.
+    double tp_hidden = 1, cp_hidden = 1, dp_hidden = 1;
+    double step_s = 0;                      // once a step, besides the GPU's
+    double error_dense = 0, error_moe = 0;  // half of the runs lie within this of the step, relative
+    double selective_share = 0;  // of a layer's forward that plain selective recomputation runs again
+};
+
+[[nodiscard]] const SoftwareFacts& facts_of(Software software);
+
+// Of a file of presets/software. Error naming the file and the place where a figure or its source is missing.
+[[nodiscard]] SoftwareFacts read_software(std::string_view text, const std::string& path);
+
+}  // namespace pentamesh

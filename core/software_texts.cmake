@@ -1,0 +1,11 @@
+# The figures of presets/software, as text that the program carries: software_texts.inc for core/plan/software.cpp.
+file(GLOB software_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/presets/software/*.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${software_files})
+set(software_texts "")
+foreach(file IN LISTS software_files)
+    get_filename_component(id ${file} NAME_WLE)
+    file(READ ${file} text)
+    string(APPEND software_texts "{\"${id}\", R\"json(${text})json\"},\n")
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/software_texts.inc CONTENT "${software_texts}")
+target_include_directories(pentamesh_core PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)

@@ -1,0 +1,106 @@
+#include "core/plan/names.h"
+#include "core/plan/software.h"
+#include "tools/accuracy/measured.h"
+
+#include <doctest/doctest.h>
+#include <map>
+
+using namespace pentamesh;
+
+namespace {
+
+struct Errors {
+    std::vector<double> time, memory;
+    int right = 0, judged = 0;
+};
+
+std::map<std::string, Errors> measured_errors() {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    std::map<std::string, Errors> by;
+    Evaluation scratch;
+    for (const MeasuredRun& run : read_measured(GOLDEN_DIR "/measured.json", presets)) {
+        const RunAccuracy a = accuracy_of(run, scratch);
+        CAPTURE(run.id);
+        CHECK(scratch.valid);
+        for (const std::string& name : {run.framework, std::string("all")}) {
+            Errors& e = by[name];
+            if (a.time) e.time.push_back(*a.time);
+            if (a.memory) e.memory.push_back(*a.memory);
+            if (a.verdict) ++e.judged, e.right += *a.verdict ? 1 : 0;
+        }
+    }
+    return by;
+}
+
+}  // namespace
+
+TEST_CASE("measured runs of ten frameworks: step time and peak memory lie as near as docs/accuracy.md says") {
+    const std::map<std::string, Errors> by = measured_errors();
+    const Errors& all = by.at("all");
+    CHECK(spread_of(all.memory).median < 0.04);
+    CHECK(spread_of(all.memory).most < 0.15);
+    CHECK(spread_of(all.time).median < 0.13);
+    CHECK(all.right >= 0.9 * all.judged);
+    for (const auto& entry : by) {
+        CAPTURE(entry.first);
+        if (!entry.second.memory.empty()) CHECK(spread_of(entry.second.memory).median < 0.1);
+    }
+}
+
+TEST_CASE("each framework's figures are read from its file, and lie in a range that can be") {
+    for (const Software s : all_of<Software>()) {
+        const SoftwareFacts& f = facts_of(s);
+        CAPTURE(name_of(s));
+        CHECK_FALSE(f.name.empty());
+        CHECK(f.reserved.low >= 1);
+        CHECK(f.reserved.high < 1.5);
+        CHECK(f.loss_bytes > 0);
+        CHECK(f.loss_bytes <= 24);
+        CHECK(f.context_bytes.mid > 0);
+        for (const double rate : {f.products, f.grouped, f.attention}) {
+            CHECK(rate > 0.2);
+            CHECK(rate < 1.6);
+        }
+        CHECK(f.element_wise >= 1);
+        CHECK(f.element_wise <= 6);
+        CHECK(f.launches >= 1);
+        for (const double share : {f.tp_hidden, f.cp_hidden, f.dp_hidden, f.selective_share}) {
+            CHECK(share >= 0);
+            CHECK(share <= 1);
+        }
+    }
+}
+
+TEST_CASE("a framework's file without a figure, without its source or with one too many names the place") {
+    const auto message_of = [](const char* text) {
+        try {
+            static_cast<void>(read_software(text, "x.json"));
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(message_of(R"({"name": "X"})") == "x.json: /loss_bytes: is missing");
+    CHECK(message_of(R"({"name": "X", "loss_bytes": {"value": 6}})") == "x.json: /loss_bytes: has no source");
+    CHECK(message_of(R"({"name": "X", "loss_bytes": {"value": -1, "source": "s"}})")
+          == "x.json: /loss_bytes: is no number from 0");
+    CHECK(message_of("{}") == "x.json: /name: is missing");
+}
+
+TEST_CASE("what is allocated is part of what is reserved, and that of what the device shows") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan)) {
+        Plan plan = presets.plan(entry.id);
+        for (const Software s : all_of<Software>()) {
+            plan.training.software = s;
+            const Evaluation e = evaluate(plan);
+            CAPTURE(entry.id);
+            CAPTURE(name_of(s));
+            for (const StageMemory& m : e.memory.stage) {
+                CHECK(m.allocated <= m.reserved);
+                CHECK(m.reserved < m.total());
+                CHECK(m.allocated >= m.parameters + m.gradients + m.optimizer + m.activations);
+            }
+        }
+    }
+}
