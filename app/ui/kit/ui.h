@@ -36,7 +36,8 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 struct UiState {
     // Told of each area that is drawn, and whether it was used just now: a test keeps account.
     std::function<void(std::string_view name, Id id, bool used)> on_area;
-    bool for_picture = false;  // draws a picture: without controls that only a hand needs
+    bool reduced_motion = false;  // nothing glides: what moves, jumps
+    bool for_picture = false;     // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
         Rect rect;

@@ -38,6 +38,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
     lessons_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons");
     make_commands();
     evaluate_now();
+    show_scene_of_plan();
     welcome_ = host_.first_run && !settings_.welcomed;
 }
 
@@ -165,6 +166,7 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     width_ = info.size.x;
+    state_.reduced_motion = settings_.reduced_motion;
     // A lesson and a presentation change by the clock and from their file; what else does, says so.
     if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.redraw_all = true;
     dirty_ = false;
@@ -192,6 +194,7 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     do_lesson(std::exchange(lesson_action_, {}));
     if (!next.message.empty()) say(next.message);
     next.message.clear();
+    if (next.stage < 0) next.stage = stage_of_rank(evaluation_.mesh, next.rank);
     hover_moved_ = !(next == hover_);
     hover_ = next;
     if (!info.down[0]) document_.end_merge();

@@ -269,6 +269,7 @@ class Shell {
     void load_file(const std::filesystem::path& path);
     void take(Incoming incoming, const std::filesystem::path& path, const std::string& origin);
     void replace_plan(OpenedPlan opened, const std::string& named);
+    void show_scene_of_plan();
     void save(const std::filesystem::path& path);
     void save_or_ask(std::function<void()> after = nullptr);
     [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
