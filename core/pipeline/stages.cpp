@@ -87,6 +87,23 @@ void Stages::clear() {
     first_layer.clear();
 }
 
+std::int64_t mtp_chunk_of(const Layout& layout, std::int64_t chunks) {
+    return std::clamp<std::int64_t>(layout.mtp_chunk.value_or(chunks - 1), 0, chunks - 1);
+}
+
+ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange& range) {
+    ChunkLayers k;
+    k.types = count_layers(plan.model, types, range.begin, range.end);
+    k.first = range.first;
+    k.last = range.last;
+    find_again(plan, types, range.begin, range.end, k);
+    if (range.mtp) add_mtp(plan, types, k);
+    const LayerMask moe_types = types.moe();
+    k.moe = sum_of(k.types, moe_types);
+    k.dense = sum_of(k.types, types.all() & ~moe_types);
+    return k;
+}
+
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     const Model& m = plan.model;
     layers_of_chunks(plan, out.first_layer);
@@ -104,9 +121,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     const LayerTypes types = layer_types(m);
     out.types = types.size(), out.mtp_type = types.mtp;
     out.repeats.assign(static_cast<std::size_t>(out.devices), false);
-    const LayerMask moe_types = types.moe();
-    const std::int64_t mtp_stage =
-        std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages - 1), 0, virtual_stages - 1);
+    const std::int64_t mtp_stage = mtp_chunk_of(plan.layout, virtual_stages);
     // Most chunks hold as many layers, all of one type: they are laid once and copied.
     const std::int64_t alike_from = first_alike(m);
     const ChunkLayers* usual = nullptr;
@@ -124,14 +139,8 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
                 ++usual_here;
                 continue;
             }
-            *k = {};
-            k->types = count_layers(m, types, begin, end);
-            k->first = stage == 0;
-            k->last = stage == virtual_stages - 1;
-            find_again(plan, types, begin, end, *k);
-            if (stage == mtp_stage) add_mtp(plan, types, *k);
-            k->moe = sum_of(k->types, moe_types);
-            k->dense = sum_of(k->types, types.all() & ~moe_types);
+            *k = chunk_of(plan, types,
+                          {begin, end, stage == 0, stage == virtual_stages - 1, stage == mtp_stage});
             if (alike && !usual) usual = k, usual_layers = end - begin, ++usual_here;
         }
         const bool copied = usual_here == out.chunks && usual_before == out.chunks;

@@ -239,6 +239,16 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
 
 }  // namespace
 
+ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k) {
+    const ChunkWork c = work_of(plan, work, k);
+    const double send = plan.training.overlap.pp ? 0 : work.send_s;
+    ChunkCost out;
+    out.forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
+    out.input_grad = c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
+    out.weight_grad = c.compute.weight_grad;
+    return out;
+}
+
 void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
                    StepWork& work, TimelineCosts& out) {
     work.clear();
@@ -266,12 +276,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
             out.chunk[i] = out.chunk[i - 1];
             continue;
         }
-        const ChunkWork c = work_of(plan, work, k);
-        const double send = hidden ? 0 : work.send_s;
-        out.chunk[i].forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
-        out.chunk[i].input_grad =
-            c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
-        out.chunk[i].weight_grad = c.compute.weight_grad;
+        out.chunk[i] = chunk_cost(plan, work, k);
     }
     count_longest(plan, out, shared, comm);
 }
