@@ -279,10 +279,25 @@ std::vector<double> device_seconds(const StageLoad& load, const std::vector<std:
     return busy;
 }
 
+std::vector<std::int64_t> with_chunk(std::vector<std::int64_t> layers, std::size_t chunk,
+                                     std::int64_t count) {
+    std::vector<std::size_t> others;
+    for (std::size_t c = chunk + 1; c < layers.size(); ++c) others.push_back(c);
+    for (std::size_t c = chunk; c-- > 0;) others.push_back(c);
+    std::int64_t wanted = std::max<std::int64_t>(count, 0) - layers[chunk];
+    for (const std::size_t c : others) {
+        const std::int64_t given = std::min(wanted, layers[c]);  // negative: it takes them all
+        layers[c] -= given, layers[chunk] += given;
+        wanted -= given;
+    }
+    return layers;
+}
+
 std::vector<std::int64_t> balance(const StageLoad& load) {
     if (load.chunk.empty()) return {};
     const Ranges ranges(load);
     const auto n = static_cast<double>(load.chunk.size()), count = static_cast<double>(ranges.layers());
+    if (n * count > kMostSteps) return even_split(load.chunk.size(), ranges.layers());
     const bool small = n * count * count <= kMostSteps;
     if (small && one_chunk_each(load)) return balance_chain(load, ranges);
     if (all_alike(load)) return balance_alike(load, ranges);

@@ -28,4 +28,9 @@ struct StageLoad {
 // In mirror: exact but for layers_again between 1 and a chunk's layers.
 [[nodiscard]] std::vector<std::int64_t> balance(const StageLoad& load);
 
+// The same layers, so many of them in one chunk: the chunk behind it gives and takes the difference, then
+// those behind that, then those before. As many as there are where that is less.
+[[nodiscard]] std::vector<std::int64_t> with_chunk(std::vector<std::int64_t> layers, std::size_t chunk,
+                                                   std::int64_t count);
+
 }  // namespace pentamesh

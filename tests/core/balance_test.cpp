@@ -148,3 +148,13 @@ TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's bus
     }
     CHECK(pipelines > 5);
 }
+
+TEST_CASE("a chunk's layers come from those behind it, then from those before, and go to the next") {
+    CHECK(with_chunk({4, 4, 4, 4}, 1, 6) == Layers{4, 6, 2, 4});
+    CHECK(with_chunk({4, 4, 4, 4}, 1, 11) == Layers{4, 11, 0, 1});
+    CHECK(with_chunk({4, 4, 4, 4}, 1, 14) == Layers{2, 14, 0, 0});
+    CHECK(with_chunk({4, 4, 4, 4}, 1, 99) == Layers{0, 16, 0, 0});
+    CHECK(with_chunk({4, 4, 4, 4}, 1, 0) == Layers{4, 0, 8, 4});
+    CHECK(with_chunk({4, 4, 4, 4}, 3, 1) == Layers{4, 4, 7, 1});
+    CHECK(with_chunk({4}, 0, 9) == Layers{4});
+}

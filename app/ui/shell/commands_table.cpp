@@ -101,6 +101,11 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::e, true),
          .separator = true,
          .run = [this] { editor_.open_at(EditorSection::size); }});
+    add({.id = "edit.stages",
+         .title = "Layers of each stage…",
+         .menu = "Edit",
+         .run = [this] { stages_.open_now(); },
+         .enabled = [this] { return document_.plan().layout.pp > 1; }});
     add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
     add({.id = "edit.copy",
          .title = "Copy the plan",

@@ -200,7 +200,7 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     if (!info.down[0]) document_.end_merge();
     if (state_.layers_open == 0 || state_.top_layer == 0)
         take_keys(view_took_escape);
-    else if (editor_.open && editor_.editing.empty())
+    else if ((editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0))
         take_undo_keys();
     ui.move_focus();
     if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
@@ -217,8 +217,10 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
             if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
             if (panel_.wants_editor) editor_.open_at(*std::exchange(panel_.wants_editor, std::nullopt));
             if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
+            if (std::exchange(panel_.wants_stages, false)) stages_.open_now();
+            if (auto e = draw_stage_editor(ui, scene, stages_, document_.revision())) edit = std::move(e);
         }))
-        panel_.menu.clear(), editor_ = {};
+        panel_.menu.clear(), editor_ = {}, stages_ = {};
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
         menu_.clear();
         palette_ = keys_ = welcome_ = glossary_state_.open = false;
@@ -229,7 +231,7 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     apply(std::move(edit));
 }
 
-// Over the sheet of all fields edits are taken back as in the window.
+// Over the sheets of fields and of stages edits are taken back as in the window.
 void Shell::take_undo_keys() {
     const Command* command = pressed_command(commands_);
     if (command != nullptr && (command->id == "edit.undo" || command->id == "edit.redo")) run(*command);

@@ -7,6 +7,7 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/plan_panel.h"
+#include "app/ui/panels/stage_editor.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/incoming.h"
@@ -136,6 +137,7 @@ class Shell {
     Glossary glossary_;
     GlossaryState glossary_state_;
     PlanEditorState editor_;
+    StageEditorState stages_;
     struct TitleEdit {
         std::string text;
         bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
