@@ -179,6 +179,9 @@ class Ui {
     // One line of text; returns true when Enter was pressed. `focus_now` gives it the keyboard.
     bool text_field(std::string_view name, Rect r, std::string& text, std::string_view hint,
                     bool focus_now = false, bool* changed = nullptr);
+    // Lines of text, wrapped; true: changed. `known` is kept by the caller (render/text_edit.h).
+    bool text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
+                  bool focus_now = false);
     // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
     // does not. `fresh`: it is drawn for the first time.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };

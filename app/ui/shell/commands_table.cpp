@@ -107,6 +107,7 @@ void Shell::make_edit_commands() {
          .run = [this] { stages_.open_now(); },
          .enabled = [this] { return document_.plan().layout.pp > 1; }});
     add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
+    make_notes_commands();
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",

@@ -143,6 +143,13 @@ class Shell {
         bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
     };
     std::optional<TitleEdit> title_edit_;  // while the title is typed
+    struct NotesEdit {
+        std::string text, known;
+        double changed_s = -1;  // < 0: the plan has the text
+        bool fresh = true;      // until it has the keyboard
+        bool undo_held = false;
+    };
+    std::optional<NotesEdit> notes_;  // while the plan's notes are open
     std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
@@ -256,6 +263,11 @@ class Shell {
     void edit_title();
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
+
+    // shell_notes.cpp
+    void draw_notes(Ui& ui);
+    [[nodiscard]] std::optional<PlanEdit> typed_notes();
+    void make_notes_commands();
 
     // dialogs.cpp
     void ask(DialogKind kind, std::string text, std::function<void()> after);

@@ -54,6 +54,7 @@ std::string Shell::plan_text() const {
 // ---- in -----------------------------------------------------------------------------------------------
 
 void Shell::replace_plan(OpenedPlan opened, const std::string& named) {
+    apply(typed_notes());
     leave_lesson();
     const std::string before = name_of(document_);
     document_.replace(std::move(opened), "open " + named);
@@ -254,6 +255,7 @@ std::string Shell::close_words() const {
 }
 
 bool Shell::may_close() {
+    apply(typed_notes());
     if (quit_ || own_document().unsaved().empty()) return true;
     leave_lesson();
     ask(DialogKind::close, close_words(), [this] { quit_ = true; });
