@@ -276,7 +276,8 @@ void Shell::later(std::string what, std::function<void()> run) {
 // A number that is being typed when a command is given is taken first: the field is left, and the next frame
 // makes an edit of it.
 bool Shell::leave_typed_number() {
-    const bool typing = !panel_.editing.empty() || views_.step.typing();
+    const bool typing = !panel_.editing.empty() || views_.step.typing() || views_.shards.loads.typing
+                        || stages_.editing >= 0;
     if (!typing || state_.edit == 0) return false;
     leave_text_field();
     dirty_ = true;
