@@ -388,17 +388,17 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             c.rect(box, apart || mine ? shade : rest);
         }
         if (mine && dealt) c.frame(box, theme.text, 1.25f);
+        Rect text = box;  // what a bar leaves
         if (most > 0 && static_cast<std::size_t>(e) < loads.size()) {
-            const float h_bar = std::clamp(box.h * 0.18f, 2.0f, 5.0f);
-            const Rect track{box.x, box.bottom() - h_bar, box.w, h_bar};
+            const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
             c.rect(track, theme.window);
-            c.rect({track.x, track.y, static_cast<float>(loads[e] / most) * track.w, h_bar}, theme.text);
+            c.rect({track.x, track.y, static_cast<float>(loads[e] / most) * track.w, track.h}, theme.text);
         }
         if (e == shown) c.frame(box.inset(-1), theme.link, 1.5f);
-        if (w >= 22 && h >= 13) {
+        if (w >= 22 && text.h >= 11.5f) {
             TextStyle s = ui.style(11);
             s.color = ink_on(dealt ? fill : theme.window);
-            c.text_in(box, std::to_string(e), s, Align::center);
+            c.text_in(text, std::to_string(e), s, Align::center);
         }
         if (cell.contains(ui.frame().mouse)) under = e;
     }

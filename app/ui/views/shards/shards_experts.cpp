@@ -52,9 +52,13 @@ std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, Expe
         return std::nullopt;
     }
     std::optional<PlanEdit> edit;
-    constexpr std::string_view kWords = "busiest ep rank, of the mean";
-    const float words = c.text_width(kWords, ui.small()) + 10;
-    if (row.w >= words + 160) c.text_in(row.cut_left(words), kWords, ui.small());
+    constexpr float kControls = 160;
+    for (const std::string_view words : {"busiest ep rank, of the mean", "imbalance"}) {
+        const float w = c.text_width(words, ui.small()) + 10;
+        if (row.w < w + kControls) continue;
+        c.text_in(row.cut_left(w), words, ui.small());
+        break;
+    }
     const Rect box = row.cut_left(std::min(92.0f, row.w));
     if (ui.hovers(box) && !loads.typing)
         ui.tooltip(
