@@ -119,6 +119,11 @@ TEST_CASE("a pipeline of many chunks scrolls, and the keys step the chunk that h
     d.wheel(first->center(), -40);
     CHECK(in_row(d, 19, "stages.bar"));
     d.wheel(first->center(), 40);
+    const auto thumb = d.shell.ui_state().rect_of("stages.rows.thumb");
+    REQUIRE(thumb.has_value());
+    d.drag(thumb->center(), thumb->center() + Vec2{0, 400});
+    CHECK(in_row(d, 19, "stages.bar"));
+    d.wheel(first->center(), 40);
     d.shell.ui_state().focus = id_of("stages.bar", 0, hash_more(hash_more(kNoScope, "stages.0"), "/"));
     d.shell.ui_state().focus_visible = true;
     d.press({Key::right});

@@ -48,7 +48,8 @@ std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, Expe
     const double now = scene.plan.training.router_imbalance;
     const std::string shown = trimmed(now) + " ×";
     if (ui.state().for_picture) {
-        ui.label(row, "busiest ep rank " + shown + " the mean", ui.small());
+        ui.label(row, now > 1 ? "busiest ep rank " + shown + " the mean" : "as many tokens for each ep rank",
+                 ui.small());
         return std::nullopt;
     }
     std::optional<PlanEdit> edit;
