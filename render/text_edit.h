@@ -1,5 +1,5 @@
-// One line of editable text, and the layers that lie over the frame: the two things for which the window
-// leans on Dear ImGui's own windows.
+// Editable text of one line or several, and the layers that lie over the frame: the things for which the
+// window leans on Dear ImGui's own windows.
 #pragma once
 
 #include "render/surface.h"
@@ -28,6 +28,12 @@ using TextCompletion = std::function<std::string(const std::string&)>;
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
                            std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,
                            const TextCompletion* complete = nullptr);
+
+// Lines of editable text that fill `box` and scroll in it; long ones are wrapped, Enter begins a new one.
+// What is undone is the caller's: `utf8` may be another text than the box left, and then is what it shows.
+// `known`: the caller keeps it from frame to frame, empty at first. Never `entered`.
+TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string& utf8, std::string& known,
+                         const TextFieldStyle& style, bool focus_now, bool enabled);
 
 // The window that covers the frame: frame_canvas() draws in it. Begin once a frame before anything else.
 void begin_frame_window(const FrameInfo& info);

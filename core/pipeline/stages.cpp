@@ -89,17 +89,32 @@ void Stages::clear() {
     first_layer.clear();
 }
 
+std::int64_t mtp_chunk_of(const Layout& layout, std::int64_t chunks) {
+    return std::clamp<std::int64_t>(layout.mtp_chunk.value_or(chunks - 1), 0, chunks - 1);
+}
+
+ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange& range) {
+    ChunkLayers k;
+    k.types = count_layers(plan.model, types, range.begin, range.end);
+    k.first = range.first;
+    k.last = range.last;
+    find_again(plan, types, range.begin, range.end, k);
+    if (range.mtp) add_mtp(plan, types, k);
+    const LayerMask moe_types = types.moe();
+    k.moe = sum_of(k.types, moe_types);
+    k.dense = sum_of(k.types, types.all() & ~moe_types);
+    return k;
+}
+
 namespace {
 
 // Lays one chunk after the other. Most hold as many layers, all of one type: they are one kind.
 class Chunks {
   public:
     Chunks(const Plan& plan, const LayerTypes& types, Stages& out)
-        : plan_(plan), types_(types), out_(out), moe_types_(types.moe()),
+        : plan_(plan), types_(types), out_(out),
           virtual_stages_(static_cast<int>(out.first_layer.size()) - 1),
-          mtp_stage_(std::clamp<std::int64_t>(plan.layout.mtp_chunk.value_or(virtual_stages_ - 1), 0,
-                                              virtual_stages_ - 1)),
-          alike_from_(first_alike(plan.model)) {}
+          mtp_stage_(mtp_chunk_of(plan.layout, virtual_stages_)), alike_from_(first_alike(plan.model)) {}
 
     std::uint32_t kind_of(int stage) {
         const std::int64_t begin = out_.first_layer[stage], end = out_.first_layer[stage + 1];
@@ -107,7 +122,8 @@ class Chunks {
         const bool alike = between && begin >= alike_from_;
         if (alike && end - begin == usual_layers_) return usual_;
         const auto kind = static_cast<std::uint32_t>(out_.chunk_kinds.size());
-        lay(stage, begin, end, out_.chunk_kinds.emplace_back());
+        out_.chunk_kinds.push_back(chunk_of(
+            plan_, types_, {begin, end, stage == 0, stage == virtual_stages_ - 1, stage == mtp_stage_}));
         if (alike) usual_layers_ = end - begin, usual_ = kind;
         // A repeating pattern gives the same chunk as one not long before.
         constexpr std::uint32_t kLookBack = 4;
@@ -120,20 +136,9 @@ class Chunks {
     }
 
   private:
-    void lay(int stage, std::int64_t begin, std::int64_t end, ChunkLayers& k) const {
-        k.types = count_layers(plan_.model, types_, begin, end);
-        k.first = stage == 0;
-        k.last = stage == virtual_stages_ - 1;
-        find_again(plan_, types_, begin, end, k);
-        if (stage == mtp_stage_) add_mtp(plan_, types_, k);
-        k.moe = sum_of(k.types, moe_types_);
-        k.dense = sum_of(k.types, types_.all() & ~moe_types_);
-    }
-
     const Plan& plan_;
     const LayerTypes& types_;
     Stages& out_;
-    const LayerMask moe_types_;
     const int virtual_stages_;
     const std::int64_t mtp_stage_, alike_from_;
     std::int64_t usual_layers_ = -1;  // of the kind that most are

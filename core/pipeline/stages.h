@@ -70,6 +70,15 @@ struct Stages {
 // possible with the first and last chunk taking the fewer. Empty beyond kMostChunks. Reuses out's capacity.
 void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 
+// A chunk by its layers, begin .. end-1 in model order, and by what it holds besides.
+struct ChunkRange {
+    std::int64_t begin = 0, end = 0;
+    bool first = false, last = false, mtp = false;
+};
+[[nodiscard]] ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange& range);
+// The chunk that holds the prediction layers, of so many (at least 1).
+[[nodiscard]] std::int64_t mtp_chunk_of(const Layout& layout, std::int64_t chunks);
+
 // Reuses out's capacity. `types`: those of the plan's model.
 void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out);
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);

@@ -114,6 +114,9 @@ struct RankContents {
 [[nodiscard]] Range experts_of(std::int64_t experts, std::int64_t parts, std::int64_t ep);
 // The ep coordinate that holds an expert.
 [[nodiscard]] std::int64_t owner_of_expert(std::int64_t experts, std::int64_t parts, std::int64_t expert);
+// Load of the busiest of `parts` ranks over the mean rank's, of the load of each expert: what
+// training.router_imbalance is. 1 where nobody has any.
+[[nodiscard]] double imbalance_of(const std::vector<double>& load, std::int64_t parts);
 
 // Pieces of a sequence of `length` that cp rank `i` of `parts` holds. Ring and all-gather balance causal
 // attention by giving the i-th and the i-th last of 2 * parts pieces (Megatron-LM get_batch_on_this_cp_rank);

@@ -151,6 +151,20 @@ std::int64_t owner_of_expert(std::int64_t experts, std::int64_t parts, std::int6
     return expert / std::max<std::int64_t>(divide_up(experts, parts), 1);
 }
 
+double imbalance_of(const std::vector<double>& load, std::int64_t parts) {
+    const auto experts = static_cast<std::int64_t>(load.size());
+    parts = std::max<std::int64_t>(parts, 1);
+    double most = 0, all = 0;
+    for (std::int64_t ep = 0; ep < parts; ++ep) {
+        const Range own = experts_of(experts, parts, ep);
+        double sum = 0;
+        for (std::int64_t e = own.begin; e < own.end; ++e) sum += load[e];
+        most = std::max(most, sum);
+        all += sum;
+    }
+    return all > 0 ? most * static_cast<double>(parts) / all : 1;
+}
+
 std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int64_t i, CpComm comm) {
     if (parts <= 1) return {{0, length}};
     if (comm == CpComm::ulysses) return {chunk_of(length, parts, i)};

@@ -235,7 +235,20 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     return c;
 }
 
+ChunkCost cost_of(const Plan& plan, const StepWork& work, const ChunkLayers& k, const ChunkWork& c) {
+    const double send = plan.training.overlap.pp ? 0 : work.send_s;
+    ChunkCost out;
+    out.forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
+    out.input_grad = c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
+    out.weight_grad = c.compute.weight_grad;
+    return out;
+}
+
 }  // namespace
+
+ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k) {
+    return cost_of(plan, work, k, work_of(plan, work, k));
+}
 
 void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
                    StepWork& work, TimelineCosts& out) {
@@ -252,14 +265,10 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     out.send = hidden ? work.send_s : 0;
     out.pair_factor = 1;
     out.slow.clear();
-    const double send = hidden ? 0 : work.send_s;
     const Stages& stages = comm.stages;
     for (const ChunkLayers& k : stages.chunk_kinds) {
         ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
-        c.cost.forward = c.compute.forward + c.comm.sum(Phase::forward) + (k.last ? 0 : send);
-        c.cost.input_grad =
-            c.compute.input_grad + c.recompute + c.comm.sum(Phase::backward) + (k.first ? 0 : send);
-        c.cost.weight_grad = c.compute.weight_grad;
+        c.cost = cost_of(plan, work, k, c);
     }
     out.chunk.clear();
     for (const std::uint32_t kind : stages.chunk_kind) out.chunk.push_back(work.chunk[kind].cost);

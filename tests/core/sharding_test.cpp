@@ -347,3 +347,13 @@ TEST_CASE("a rank knows its layers under each placement of chunks") {
     CHECK_FALSE(c.head);
     CHECK(contents_of(p, build_mesh(p), 0).head);
 }
+
+TEST_CASE("the imbalance of loads is the busiest rank's share over the mean's") {
+    CHECK(imbalance_of({1, 1, 1, 1}, 2) == 1);
+    CHECK(imbalance_of({3, 1, 1, 1}, 2) == doctest::Approx(4.0 / 3));
+    CHECK(imbalance_of({3, 1, 1, 1}, 4) == doctest::Approx(2));
+    CHECK(imbalance_of({8, 0, 0, 0}, 4) == 4);  // all tokens to one rank
+    CHECK(imbalance_of({8, 0, 0, 0}, 1) == 1);
+    CHECK(imbalance_of({0, 0}, 2) == 1);
+    CHECK(imbalance_of({}, 4) == 1);
+}

@@ -241,3 +241,50 @@ TEST_CASE("odd plans show sheets in every state") {
         CHECK(d.surface.read().width == 1280);
     }
 }
+
+TEST_CASE("the router's imbalance is stepped, typed and made even beside the expert map") {
+    Driver d("mixtral-8x7b-ep");
+    d.press({Key::n3});
+    REQUIRE(d.click("shards.imbalance.plus"));
+    CHECK(d.plan().training.router_imbalance == doctest::Approx(1.05));
+    const double before_s = d.shell.evaluation().step->time_s;
+    REQUIRE(d.click("shards.imbalance"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("2.4");
+    d.press({Key::enter});
+    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.4));
+    CHECK(d.shell.evaluation().step->time_s > before_s);
+    REQUIRE(d.click("shards.imbalance"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("0.5");
+    d.press({Key::enter});
+    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.4));
+    REQUIRE(d.click("shards.imbalance.minus"));
+    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.35));
+    REQUIRE(d.click("shards.even"));
+    CHECK(d.plan().training.router_imbalance == 1);
+}
+
+TEST_CASE("an expert that is dragged up gets more tokens: its rank is the busiest, in one step of undo") {
+    Driver d("mixtral-8x7b-ep");
+    d.press({Key::n3});
+    const auto map = d.shell.ui_state().rect_of("shards.experts");
+    REQUIRE(map.has_value());
+    const std::int64_t ep = d.shell.evaluation().mesh.expert[Axis::ep].size;
+    const Vec2 first = map->min() + Vec2{8, 8};
+    d.drag(first, first - Vec2{0, 24 * 3});  // three loads more
+    const auto& loads = d.shell.views().shards.loads.load;
+    REQUIRE(loads.size() == 8);
+    CHECK(loads[0] == 4);
+    CHECK(d.plan().training.router_imbalance == doctest::Approx(imbalance_of(loads, ep)));
+    CHECK(d.plan().training.router_imbalance > 1);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().training.router_imbalance == 1);
+    d.settle();
+    CHECK(d.shell.views().shards.loads.load.empty());
+    // By keys: the expert whose matrices are drawn.
+    d.shell.ui_state().focus = id_of("shards.experts");
+    d.shell.ui_state().focus_visible = true;
+    d.press({Key::up});
+    CHECK(d.plan().training.router_imbalance > 1);
+}

@@ -173,7 +173,10 @@ TEST_CASE("saving writes the canonical plan and a save that fails keeps the file
     d.type((folder / "a.plan.json").string());
     d.press({Key::enter});
     REQUIRE(std::filesystem::exists(folder / "a.plan.json"));
-    CHECK(contents(folder / "a.plan.json") == write_plan(d.plan()));
+    Plan written = parse_plan(contents(folder / "a.plan.json"), "a.plan.json", d.presets);
+    CHECK(contents(folder / "a.plan.json") == write_plan(written));
+    written.scene = d.plan().scene;
+    CHECK(written == d.plan());
     CHECK_FALSE(d.shell.document().modified());
     const std::string saved = contents(folder / "a.plan.json");
     d.click("mod.zero", 1);

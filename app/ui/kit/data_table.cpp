@@ -196,8 +196,8 @@ void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& acros
 
 }  // namespace
 
-int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state,
-               int selected) {
+int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
+               std::span<const std::uint8_t> faint) {
     Canvas& c = ui.canvas();
     const TextStyle head = ui.small(Tone::secondary), body = ui.small(Tone::text);
     // Width of a column: its title, the figures of the visible rows, the words of the first ones.
@@ -248,11 +248,14 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         else if (hit.hovered)
             c.rect(row, ui.theme().raised.alpha(0.5f), 3);
         if (hit.hovered) state.hovered_row = static_cast<int>(r);
+        const bool steps_back = r < faint.size() && faint[r] != 0;
+        TextStyle style = body;
+        if (steps_back) style.color = style.color.alpha(0.45f);
         cells(row, [&](std::size_t i, Rect cell) {
             if (i >= table.rows[r].size()) return;
             const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
             draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
-                      columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, body);
+                      columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);
         });
         if (hit.clicked) clicked = static_cast<int>(r);
     }

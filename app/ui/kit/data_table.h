@@ -4,6 +4,8 @@
 #include "app/tables/table.h"
 #include "app/ui/kit/ui.h"
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace pentamesh::ui {
@@ -15,8 +17,8 @@ struct TableState {
 };
 // Draws what fits and scrolls. Where room is short, words wrap to up to three lines; figures and their titles
 // are never cut: columns that still do not fit are reached sideways (Shift and the wheel, or the bar below).
-// Returns the row clicked, -1: none.
+// `faint`: by row, not 0 where its words step back; empty: none does. Returns the row clicked, -1: none.
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state,
-               int selected = -1);
+               int selected = -1, std::span<const std::uint8_t> faint = {});
 
 }  // namespace pentamesh::ui

@@ -36,7 +36,8 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 struct UiState {
     // Told of each area that is drawn, and whether it was used just now: a test keeps account.
     std::function<void(std::string_view name, Id id, bool used)> on_area;
-    bool for_picture = false;  // draws a picture: without controls that only a hand needs
+    bool reduced_motion = false;  // nothing glides: what moves, jumps
+    bool for_picture = false;     // draws a picture: without controls that only a hand needs
     struct Area {
         Id id = 0;
         Rect rect;
@@ -180,6 +181,9 @@ class Ui {
     bool text_field(std::string_view name, Rect r, std::string& text, std::string_view hint,
                     bool focus_now = false, bool* changed = nullptr,
                     const std::function<std::string(const std::string&)>* complete = nullptr);
+    // Lines of text, wrapped; true: changed. `known` is kept by the caller (render/text_edit.h).
+    bool text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
+                  bool focus_now = false);
     // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
     // does not. `fresh`: it is drawn for the first time.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };

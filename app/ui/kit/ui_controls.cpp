@@ -181,6 +181,38 @@ bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::strin
     return result.entered;
 }
 
+bool Ui::text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
+                  bool focus_now) {
+    const Id id = this->id(name);
+    if (part_ != nullptr) part_->has_field = true;
+    state_.areas.push_back({id, r, layer_, true});
+    canvas_.rect(r, theme_.raised, kControlRadius);
+    TextFieldStyle s;
+    s.text = theme_.text;
+    s.hint = theme_.faint;
+    s.selection = theme_.link.alpha(0.35f);
+    const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
+    if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
+    const bool enabled = layer_ >= state_.top_layer;
+    if (focus_now && !enabled) state_.edit_next = id;
+    const bool wanted = enabled && state_.edit_next == id;
+    if (wanted) state_.edit_next = 0;
+    const TextFieldResult result =
+        pentamesh::text_box(std::to_string(id), r.inset(10, 8), canvas_.scale(), text, known, s,
+                            focus_now || tabbed || wanted, enabled);
+    if (text.empty()) {
+        TextStyle faint = style(13, Tone::faint);
+        canvas_.text({r.x + 10, r.y + 8}, hint, faint);
+    }
+    canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kControlRadius);
+    if (result.active)
+        state_.edit = state_.focus = id;
+    else if (state_.edit == id)
+        state_.edit = 0;
+    if (state_.on_area) state_.on_area(name, id, result.changed);
+    return result.changed;
+}
+
 Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
     const bool entered = text_field(name, r, text, "", fresh);
     if (entered) return Typing::taken;

@@ -306,10 +306,22 @@ void product_line(Ui& ui, Rect& room, const Plan& p) {
 }
 
 // What the field calls this layout; the reason on hover.
-void name_line(Ui& ui, Rect& room, const Scene& scene) {
+// Beside it the way to the layers of each stage.
+void name_line(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
-    if (name.name.empty()) return;
-    const Rect row = room.cut_top(20);
+    const bool stages = scene.plan.layout.pp > 1;
+    if (name.name.empty() && !stages) return;
+    Rect row = room.cut_top(20);
+    if (stages) {
+        const std::string label = "layers per stage";
+        const float w = ui.canvas().text_width(label, ui.small()),
+                    named = ui.canvas().text_width(name.name, ui.style(12));
+        const bool whole = named + w + 12 <= row.w;
+        const std::string shown = whole ? label : "stages";
+        const Rect at = row.cut_right(ui.canvas().text_width(shown, ui.small()) + 1);
+        row.cut_right(8);
+        if (ui.link("plan.stages", {at.x, at.y + 1}, shown)) state.wants_stages = true;
+    }
     ui.canvas().text_in(row, name.name, ui.style(12));
     if (ui.hovers(row)) ui.tooltip(name.name + "\n" + name.reason);
 }
@@ -333,7 +345,7 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
         room.cut_top(2);
     }
     product_line(ui, room, scene.plan);
-    name_line(ui, room, scene);
+    name_line(ui, room, scene, state);
     room.cut_top(10);
     keep(order_block(ui, room, scene, state));
     keep(modifiers_block(ui, room, scene, state));

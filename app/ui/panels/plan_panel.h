@@ -26,6 +26,7 @@ struct PlanPanelState {
     bool edit_fresh = false;
     std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
     bool wants_presets = false;                 // so is the list of one's own presets
+    bool wants_stages = false;                  // so is the sheet of layers per stage
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
     std::string refusal;  // what was typed, and what is allowed
 };

@@ -4,6 +4,33 @@
 
 namespace pentamesh::ui {
 
+int stage_of_rank(const Mesh& mesh, std::int64_t rank) {
+    const Factor& pp = mesh.dense[Axis::pp];
+    if (rank < 0 || rank >= mesh.world || pp.size < 2) return -1;
+    return static_cast<int>(rank / pp.stride % pp.size);
+}
+
+int chosen_stage(const Scene& scene) {
+    const Selection& s = scene.selection;
+    return s.stage >= 0 ? s.stage : stage_of_rank(scene.evaluation.mesh, s.rank);
+}
+
+std::int64_t chosen_rank(const Scene& scene) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const Selection& s = scene.selection;
+    const Factor& pp = mesh.dense[Axis::pp];
+    if (s.stage >= 0 && s.stage < pp.size && stage_of_rank(mesh, s.rank) != s.stage)
+        return s.stage * pp.stride;
+    return s.rank < mesh.world ? s.rank : -1;
+}
+
+std::string chosen_name(const Scene& scene) {
+    const std::int64_t rank = chosen_rank(scene);
+    if (rank < 0) return "";
+    return rank == scene.selection.rank ? "rank " + thousands(rank)
+                                        : "stage " + std::to_string(scene.selection.stage);
+}
+
 std::string axis_label(GroupKind kind) {
     switch (kind) {
     case GroupKind::dp_cp: return "dp × cp";
@@ -13,6 +40,12 @@ std::string axis_label(GroupKind kind) {
     case GroupKind::etp_ep: return "etp × ep";
     default: return std::string(name_of(kind));
     }
+}
+
+std::optional<GroupKind> axis_named(std::string_view name) {
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
+    return std::nullopt;
 }
 
 std::string tier_label(const Cluster& cluster, int tier) {

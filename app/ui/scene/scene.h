@@ -33,6 +33,12 @@ struct Selection {
     [[nodiscard]] bool expert() const {
         return is_expert(group) || (group == GroupKind::pp && pp_of_experts);
     }
+    // A GPU; < 0: none. Its stage is lit with it, in the place of one that was picked by itself.
+    void pick_rank(std::int64_t of) {
+        rank = of < 0 ? -1 : of;
+        stage = memory_category = -1;
+        topic = rank >= 0 ? Topic::rank : Topic::none;
+    }
     // pp keeps the mesh that is shown.
     void choose(GroupKind kind) {
         pp_of_experts = expert();
@@ -84,8 +90,22 @@ struct Scene {
     ViewKeys keys{};
 };
 
+// The pipeline stage of a GPU; -1: there is no such rank, or one stage alone.
+[[nodiscard]] int stage_of_rank(const Mesh& mesh, std::int64_t rank);
+// The stage that was picked, by itself or with a GPU of it; -1: none.
+[[nodiscard]] int chosen_stage(const Scene& scene);
+[[nodiscard]] inline bool is_lit(const Scene& scene, int stage) {
+    return scene.hover.stage == stage || chosen_stage(scene) == stage;
+}
+// The GPU that was picked, or the first of the stage that was; -1: none.
+[[nodiscard]] std::int64_t chosen_rank(const Scene& scene);
+// "rank 5", "stage 2"; empty: nothing was picked.
+[[nodiscard]] std::string chosen_name(const Scene& scene);
+
 // The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.
-[[nodiscard]] std::string axis_label(GroupKind kind);                    // "tp", "dp_shard", "etp x ep"
+[[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
+// "dp_shard" and the like; nullopt: no kind of groups is called so.
+[[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 [[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);  // "NVLink", "spine 1:7"
 
 }  // namespace pentamesh::ui

@@ -114,7 +114,13 @@ void Shell::make_edit_commands() {
     add({.id = "edit.presets", .title = "Presets of your own…", .menu = "Edit", .run = [this] {
              ask_own_presets();
          }});
+    add({.id = "edit.stages",
+         .title = "Layers of each stage…",
+         .menu = "Edit",
+         .run = [this] { stages_.open_now(); },
+         .enabled = [this] { return document_.plan().layout.pp > 1; }});
     add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
+    make_notes_commands();
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",

@@ -107,6 +107,11 @@ void Shell::make_look_commands() {
              .run = [this, id] { settings_.theme = id; },
              .checked = [this, id] { return settings_.theme == id; }});
     }
+    add({.id = "view.reduced_motion",
+         .title = "Reduced motion: jumps in place of glides",
+         .menu = "View",
+         .run = [this] { settings_.reduced_motion = !settings_.reduced_motion; },
+         .checked = [this] { return settings_.reduced_motion; }});
     add({.id = "view.larger",
          .title = "Larger",
          .menu = "View",

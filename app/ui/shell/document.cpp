@@ -41,6 +41,15 @@ std::size_t Document::history_bytes() const {
     return bytes;
 }
 
+bool Document::State::modified() const {
+    if (file->saved == nullptr) return true;
+    if (plan == file->saved) return false;
+    if (plan->scene == file->saved->scene) return !(*plan == *file->saved);
+    Plan same_scene = *plan;
+    same_scene.scene = file->saved->scene;
+    return !(same_scene == *file->saved);
+}
+
 void Document::push_undo(std::string what) {
     redo_.clear();
     undo_.push_back({now_, std::move(what)});
@@ -116,8 +125,10 @@ void Document::belongs_to(const std::filesystem::path& path) {
             if (s.state.file->path == path) s.state.file->saved = now_.plan;
 }
 
-void Document::save_as(const std::filesystem::path& path) {
-    write_file(path, write_plan(*now_.plan));
+void Document::save_as(const std::filesystem::path& path, const SavedScene& scene) {
+    Plan written = *now_.plan;
+    written.scene = scene;
+    write_file(path, write_plan(written));
     belongs_to(path);
 }
 

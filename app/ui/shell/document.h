@@ -63,8 +63,9 @@ class Document {
 
     // The plan as it stands is this file's.
     void belongs_to(const std::filesystem::path& path);
-    // Writes the canonical text, new file then rename. Error of kind io; the old file stays as it was.
-    void save_as(const std::filesystem::path& path);
+    // Writes the canonical text with the scene, new file then rename. Error of kind io; the old file stays as
+    // it was. A scene is no change of the plan: modified() does not look at it.
+    void save_as(const std::filesystem::path& path, const SavedScene& scene);
 
     // The open plan, if it is modified, and each plan that was replaced while it was; the newest first.
     [[nodiscard]] std::vector<UnsavedPlan> unsaved() const;
@@ -81,7 +82,7 @@ class Document {
     struct State {
         std::shared_ptr<const Plan> plan;
         std::shared_ptr<File> file;
-        [[nodiscard]] bool modified() const { return file->saved == nullptr || !(*plan == *file->saved); }
+        [[nodiscard]] bool modified() const;
     };
     struct Step {
         State state;

@@ -1,6 +1,7 @@
 #include "app/ui/shell/picture.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
 #include "core/explain/plan_line.h"
@@ -147,10 +148,14 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     const bool vector = ending != "png";
     Offscreen surface(request.size, vector ? 1 : request.scale, fonts);
     surface.record_text(request.text_runs != nullptr);
-    const std::string text = write_plan(without_own_presets(plan, presets));  // it is opened elsewhere
     Shell shell(presets, plan, {});
     const Screen screen = screen_of(request, shell);
     shell.show(screen);
+    // It opens as it was left: the view of the picture.
+    Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
+    written.scene = scene_as_saved(screen.views, screen.selection,
+                                   request.view == "dashboard" ? std::nullopt : view_named(request.view));
+    const std::string text = write_plan(written);
     UiState state;
     state.for_picture = true;
     Selection selection = shell.screen().selection;

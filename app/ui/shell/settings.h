@@ -19,6 +19,7 @@ struct Settings {
     float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
     std::vector<std::string> recent;        // absolute paths, each once, newest first
     bool welcomed = false;                  // the welcome was seen
+    bool reduced_motion = false;            // nothing glides
     bool operator==(const Settings&) const = default;
 };
 

@@ -42,6 +42,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
     lessons_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons");
     make_commands();
     evaluate_now();
+    show_scene_of_plan();
     welcome_ = host_.first_run && !settings_.welcomed;
 }
 
@@ -170,6 +171,7 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     width_ = info.size.x;
+    state_.reduced_motion = settings_.reduced_motion;
     // A lesson and a presentation change by the clock and from their file; what else does, says so.
     if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.redraw_all = true;
     dirty_ = false;
@@ -198,12 +200,13 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     do_lesson(std::exchange(lesson_action_, {}));
     if (!next.message.empty()) say(next.message);
     next.message.clear();
+    if (next.stage < 0) next.stage = stage_of_rank(evaluation_.mesh, next.rank);
     hover_moved_ = !(next == hover_);
     hover_ = next;
     if (!info.down[0]) document_.end_merge();
     if (state_.layers_open == 0 || state_.top_layer == 0)
         take_keys(view_took_escape);
-    else if (editor_.open && editor_.editing.empty())
+    else if ((editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0))
         take_undo_keys();
     ui.move_focus();
     if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
@@ -222,8 +225,10 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
             if (std::exchange(panel_.wants_presets, false)) later("", [this] { ask_own_presets(); });
             if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
             if (editor_.wants_preset) ask_preset_name(*std::exchange(editor_.wants_preset, std::nullopt));
+            if (std::exchange(panel_.wants_stages, false)) stages_.open_now();
+            if (auto e = draw_stage_editor(ui, scene, stages_, document_.revision())) edit = std::move(e);
         }))
-        panel_.menu.clear(), editor_ = {};
+        panel_.menu.clear(), editor_ = {}, stages_ = {};
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
         menu_.clear();
         palette_ = keys_ = welcome_ = glossary_state_.open = false;
@@ -234,7 +239,7 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     apply(std::move(edit));
 }
 
-// Over the sheet of all fields edits are taken back as in the window.
+// Over the sheets of fields and of stages edits are taken back as in the window.
 void Shell::take_undo_keys() {
     const Command* command = pressed_command(commands_);
     if (command != nullptr && (command->id == "edit.undo" || command->id == "edit.redo")) run(*command);
@@ -279,7 +284,8 @@ void Shell::later(std::string what, std::function<void()> run) {
 // A number that is being typed when a command is given is taken first: the field is left, and the next frame
 // makes an edit of it.
 bool Shell::leave_typed_number() {
-    const bool typing = !panel_.editing.empty() || views_.step.typing();
+    const bool typing =
+        !panel_.editing.empty() || views_.step.typing() || views_.shards.loads.typing || stages_.editing >= 0;
     if (!typing || state_.edit == 0) return false;
     leave_text_field();
     dirty_ = true;

@@ -7,6 +7,7 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/plan_panel.h"
+#include "app/ui/panels/stage_editor.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/file_browser.h"
@@ -154,11 +155,19 @@ class Shell {
     Glossary glossary_;
     GlossaryState glossary_state_;
     PlanEditorState editor_;
+    StageEditorState stages_;
     struct TitleEdit {
         std::string text;
         bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
     };
     std::optional<TitleEdit> title_edit_;  // while the title is typed
+    struct NotesEdit {
+        std::string text, known;
+        double changed_s = -1;  // < 0: the plan has the text
+        bool fresh = true;      // until it has the keyboard
+        bool undo_held = false;
+    };
+    std::optional<NotesEdit> notes_;  // while the plan's notes are open
     std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
@@ -278,6 +287,11 @@ class Shell {
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);
 
+    // shell_notes.cpp
+    void draw_notes(Ui& ui);
+    [[nodiscard]] std::optional<PlanEdit> typed_notes();
+    void make_notes_commands();
+
     // dialogs.cpp
     // `error`: why it is asked again.
     void ask(DialogKind kind, std::string text, std::function<void()> after, std::string error = {});
@@ -325,6 +339,7 @@ class Shell {
     void load_file(const std::filesystem::path& path);
     void take(Incoming incoming, const std::filesystem::path& path, const std::string& origin);
     void replace_plan(OpenedPlan opened, const std::string& named);
+    void show_scene_of_plan();
     void save(const std::filesystem::path& path);
     void save_or_ask(std::function<void()> after = nullptr);
     [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;

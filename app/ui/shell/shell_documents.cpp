@@ -1,4 +1,5 @@
 // Plans that come and go: opened, dropped, pasted, saved, asked about when the window closes.
+#include "app/ui/shell/saved_scene.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -54,12 +55,21 @@ std::string Shell::plan_text() const {
 // ---- in -----------------------------------------------------------------------------------------------
 
 void Shell::replace_plan(OpenedPlan opened, const std::string& named) {
+    apply(typed_notes());
     leave_lesson();
     const std::string before = name_of(document_);
     document_.replace(std::move(opened), "open " + named);
     selection_ = {};
+    show_scene_of_plan();
     dirty_ = true;
     say("Opened " + named + "; Ctrl+Z brings " + before + " back");
+}
+
+// As it was left.
+void Shell::show_scene_of_plan() {
+    if (document_.plan().scene == SavedScene{}) return;
+    evaluate_now();
+    show_saved_scene(document_.plan().scene, evaluation_, views_, selection_, full_);
 }
 
 void Shell::open_plan(Plan plan) {
@@ -121,7 +131,7 @@ void Shell::open_file(const fs::path& path) {
 // ---- out ----------------------------------------------------------------------------------------------
 
 void Shell::save(const fs::path& path) {
-    document_.save_as(absolute_of(path));
+    document_.save_as(absolute_of(path), scene_as_saved(views_, selection_, full_));
     add_recent(settings_, document_.path());
     dirty_ = true;
     say("Saved " + document_.path().string());
@@ -229,6 +239,7 @@ std::string Shell::close_words() const {
 }
 
 bool Shell::may_close() {
+    apply(typed_notes());
     if (quit_ || own_document().unsaved().empty()) return true;
     leave_lesson();
     ask(DialogKind::close, close_words(), [this] { quit_ = true; });

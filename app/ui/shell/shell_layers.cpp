@@ -158,6 +158,7 @@ void Shell::draw_layers(Ui& ui, Scene& scene) {
     if (palette_) draw_palette(ui);
     draw_glossary(ui, scene, glossary_state_);
     if (keys_) draw_keys(ui);
+    if (notes_) draw_notes(ui);
     if (dialog_.kind != DialogKind::none) draw_dialog(ui);
     if (welcome_) draw_welcome(ui);
     draw_toast(ui);

@@ -9,16 +9,6 @@
 
 namespace pentamesh::ui {
 
-namespace {
-
-std::optional<GroupKind> axis_named(std::string_view name) {
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
-    return std::nullopt;
-}
-
-}  // namespace
-
 // The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
 const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const {
     const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {

@@ -75,8 +75,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n3},
      .keys = {},
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_shards(ui, head, room, scene, s.shards, revision);
-         return {};
+         return draw_shards(ui, head, room, scene, s.shards, revision);
      },
      .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); }},
     {.id = ViewId::map,

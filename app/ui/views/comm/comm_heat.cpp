@@ -114,8 +114,7 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
                       ui.theme().text, 1);
     scene.next_hover.rank = from * m.block;
     if (hit.clicked) {
-        scene.selection.rank = from * m.block;
-        scene.selection.topic = Selection::Topic::rank;
+        scene.selection.pick_rank(from * m.block);
     }
 }
 

@@ -217,8 +217,14 @@ void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const Collecti
 
 void play(Ui& ui, CommRingState& state, std::int64_t steps) {
     if (state.playing) {
-        state.at += std::clamp(ui.frame().time_s - state.played_at, 0.0, 0.1) / kStep_s;
+        const double passed_s = ui.frame().time_s - state.played_at;
         ui.state().wants_frame = true;
+        if (ui.state().reduced_motion) {  // from step to step
+            if (passed_s < kStep_s) return;
+            state.at = std::floor(state.at) + 1;
+        } else {
+            state.at += std::clamp(passed_s, 0.0, 0.1) / kStep_s;
+        }
         if (state.at >= static_cast<double>(steps))
             state.at = static_cast<double>(steps), state.playing = false;
     }

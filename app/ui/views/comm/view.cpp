@@ -193,7 +193,20 @@ std::string caption(const Scene& scene) {
     if (points > 0)
         s += "; " + plural(std::llround(points), "sync point", "sync points") + " with "
              + sync_peers_text(scene.evaluation.comm) + " per micro-batch";
+    if (const std::string who = chosen_name(scene); !who.empty() && scene.evaluation.comm.stages.devices > 1)
+        s += "; faint: calls that " + who + " does not make";
     return s;
+}
+
+// By row: 1 where the stage that was picked, by itself or with a GPU of it, makes no such call.
+std::vector<std::uint8_t> not_made(const Scene& scene, int stage) {
+    Comm comm = scene.evaluation.comm;
+    std::vector<std::uint8_t> out;
+    if (stage < 0 || stage >= comm.stages.devices || comm.stages.devices < 2) return out;
+    count_calls(scene.plan, stage, comm);
+    for (const Operation& op : comm.operations)
+        out.push_back(op.on_other_stage || op.count_per_step <= 0 ? 1 : 0);
+    return out;
 }
 
 void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
@@ -204,7 +217,10 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     if (state.rows_of != revision || state.rows_columns != shown) state.rows = call_rows(scene, columns);
     state.rows_of = revision;
     state.rows_columns = shown;
-    const int row = draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation);
+    const int stage = chosen_stage(scene);
+    const auto& faint = state.faint.get({revision, stage}, [&] { return not_made(scene, stage); });
+    const int row =
+        draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation, faint);
     if (row < 0) return;
     scene.selection.operation = row;
     scene.selection.choose(scene.evaluation.comm.operations[row].group);

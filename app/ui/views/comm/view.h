@@ -2,10 +2,14 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/comm/comm_heat.h"
 #include "app/ui/views/comm/comm_ring.h"
+
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -19,6 +23,7 @@ struct CommViewState {
     std::uint64_t rows_of = 0;
     int rows_columns = 0;  // which of them
     Table rows;
+    Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, int>> faint;  // by revision and stage
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
 // `part`: one of the tables that app/ui/views/table.cpp names.

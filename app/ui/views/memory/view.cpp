@@ -298,7 +298,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         const auto& s = m.stage[i];
         const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
         const Rect column{slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h};
-        const bool lit = scene.hover.stage == s.stage || scene.selection.stage == s.stage;
+        const bool lit = is_lit(scene, s.stage);
         if (lit) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
         std::size_t hovered = kCategoryCount;
         draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
@@ -317,7 +317,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
             scene.selection.topic = Selection::Topic::memory;
         }
     }
-    const int lit_stage = scene.selection.stage >= 0 ? scene.selection.stage : scene.hover.stage;
+    const int lit_stage = chosen_stage(scene) >= 0 ? chosen_stage(scene) : scene.hover.stage;
     const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
     Rect beside = room;
     beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);

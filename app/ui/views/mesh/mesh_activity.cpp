@@ -111,12 +111,13 @@ std::string activity_text(const Scene& scene, std::int64_t rank) {
 }
 
 void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid) {
-    const int stage = scene.hover.stage;
+    const bool hovered = scene.hover.stage >= 0;
+    const int stage = hovered ? scene.hover.stage : scene.selection.stage;
     if (stage < 0 || scene.hover.rank >= 0 || !a_color_each(scene) || pipeline(scene).size < 2) return;
     CellGrid veil = grid;
     count_stages(scene, veil);
     for (int s = 0; s < veil.palette_size; ++s)
-        veil.palette[s] = theme.window.alpha(s == stage ? 0.0f : 0.7f);
+        veil.palette[s] = theme.window.alpha(s == stage ? 0.0f : hovered ? 0.7f : 0.55f);
     canvas.cells(veil);
 }
 

@@ -201,8 +201,7 @@ void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
     if (keys.pressed({Key::down}, true)) next += layout.grid.level[0].cols;
     if (keys.pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
     if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
-        sel.rank = next;
-        sel.topic = Selection::Topic::rank;
+        sel.pick_rank(next);
     }
 }
 
@@ -256,8 +255,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     const bool moved = hit.released && std::abs(travel.x) + std::abs(travel.y) > 4;
     if (hit.clicked && !moved) {
         const std::int64_t rank = under < mesh.world ? under : -1;
-        scene.selection.rank = rank;
-        scene.selection.topic = rank >= 0 ? Selection::Topic::rank : Selection::Topic::none;
+        scene.selection.pick_rank(rank);
         if (state.failure && rank >= 0) state.lost_node = rank / layout.node.size;
     }
     if (hit.hovered && under >= 0 && under < mesh.world) scene.next_hover.rank = under;
@@ -318,8 +316,7 @@ void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
     if (field.w <= 0 || !ui.text_field("mesh.goto", field, state.go_to, "go to rank")) return;
     const auto rank = parse_rank(state.go_to);
     if (rank && *rank < scene.evaluation.mesh.world) {
-        scene.selection.rank = *rank;
-        scene.selection.topic = Selection::Topic::rank;
+        scene.selection.pick_rank(*rank);
     } else {
         scene.next_hover.message = "there is no rank " + state.go_to + ": ranks are 0 to "
                                    + thousands(scene.evaluation.mesh.world - 1);

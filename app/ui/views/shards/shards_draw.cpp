@@ -331,7 +331,9 @@ float draw_marks(Canvas& c, const Theme& theme, Vec2 at_, const Placement& p, bo
     return x;
 }
 
-std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look, std::int64_t shown) {
+std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look, std::int64_t shown,
+                          const std::vector<double>& loads) {
+    const double most = loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
     const Placement& p = sheet.placement;
     const std::int64_t experts = p.shape[0];
     const AxisPlacement& ep = p.on(Axis::ep);
@@ -386,13 +388,19 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             c.rect(box, apart || mine ? shade : rest);
         }
         if (mine && dealt) c.frame(box, theme.text, 1.25f);
+        Rect text = box;  // what a bar leaves
+        if (most > 0 && static_cast<std::size_t>(e) < loads.size()) {
+            const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
+            c.rect(track, theme.window);
+            c.rect({track.x, track.y, static_cast<float>(loads[e] / most) * track.w, track.h}, theme.text);
+        }
         if (e == shown) c.frame(box.inset(-1), theme.link, 1.5f);
-        if (w >= 22 && h >= 13) {
+        if (w >= 22 && text.h >= 11.5f) {
             TextStyle s = ui.style(11);
             s.color = ink_on(dealt ? fill : theme.window);
-            c.text_in(box, std::to_string(e), s, Align::center);
+            c.text_in(text, std::to_string(e), s, Align::center);
         }
-        if (ui.hovers(cell)) under = e;
+        if (cell.contains(ui.frame().mouse)) under = e;
     }
     return under;
 }

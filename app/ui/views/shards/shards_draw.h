@@ -32,9 +32,10 @@ void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& shee
 // The same marks as a square, one for each axis in use: solid, hatched or dotted. Returns the width.
 float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& placement, bool draw = true);
 
-// Expert -> rank of ep. Returns the expert under the mouse, -1: none.
+// Expert -> rank of ep. `loads`: of each expert, drawn as a bar in its cell; empty: none. Returns the expert
+// at the mouse, -1: none; whether anything lies over the map is the caller's to ask.
 [[nodiscard]] std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look,
-                                        std::int64_t shown);
+                                        std::int64_t shown, const std::vector<double>& loads = {});
 
 [[nodiscard]] Color color_of(const Theme& theme, const Placement& placement, Axis axis);
 

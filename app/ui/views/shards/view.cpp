@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/shards/shards_draw.h"
+#include "app/ui/views/shards/shards_experts.h"
 #include "core/plan/names.h"
 #include "core/sharding/placement_words.h"
 
@@ -294,34 +295,8 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
         c.text_in({x, label.y, label.right() - x + 2, label.h - 2}, shape, ui.small());
 }
 
-void expert_map(Ui& ui, Rect room, ShardsViewState& s, const Sheet& sheet, const SheetLook& look) {
-    Canvas& c = ui.canvas();
-    const AxisPlacement& ep = sheet.placement.on(Axis::ep);
-    const std::int64_t experts = sheet.placement.shape[0];
-    std::string head = thousands(experts) + " experts";
-    head += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
-                               + " ep ranks"
-                         : ", all on every rank";
-    c.text_in(room.cut_top(17), head, ui.small(Tone::text));
-    const Hit hit = ui.area("shards.experts", room);
-    const std::int64_t shown = s.made_for.expert;
-    const std::int64_t under = draw_experts(ui, room, sheet, look, shown);
-    if (hit.focused) ui.focus_ring(room, 3);
-    if (hit.hovered && under >= 0) {
-        const std::int64_t owner = ep.parts > 1 ? owner_of_expert(experts, ep.size, under) : 0;
-        std::string t = "expert " + thousands(under);
-        t += ep.parts > 1 ? "\non ep rank " + thousands(owner) + " of " + thousands(ep.parts)
-                                + ", with experts " + thousands(experts_of(experts, ep.size, owner).begin)
-                                + " – " + thousands(experts_of(experts, ep.size, owner).end - 1)
-                          : std::string("\non every rank");
-        ui.tooltip(t + (under == shown ? "\nits matrices are drawn" : "\nclick to draw its matrices"));
-        if (hit.clicked) s.expert = under;
-    }
-    if (hit.focused && pressed({Key::right}, true)) s.expert = std::min(shown + 1, experts - 1);
-    if (hit.focused && pressed({Key::left}, true)) s.expert = std::max<std::int64_t>(shown - 1, 0);
-}
-
-void draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+    std::optional<PlanEdit> edit;
     SheetLook look;
     look.isolate = s.isolate;
     look.dense = dense_coordinates(scene.evaluation.mesh, s.made_for.rank);
@@ -335,7 +310,7 @@ void draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
         const float share = s.block == Block::mlp ? 0.5f : 0.36f;
         Rect map = room.cut_right(std::clamp(room.w * share, 150.0f, 620.0f));
         room.cut_right(20);
-        expert_map(ui, map, s, *expert, look);
+        edit = draw_expert_map(ui, map, scene, s, *expert, look);
     }
     std::vector<float> widths;
     for (const Sheet& x : s.sheets)
@@ -346,25 +321,26 @@ void draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
     if (places.empty()) {
         ui.canvas().text_in(room, "Too little room: a digit fills the window with this view.", ui.small(),
                             Align::center);
-        return;
+        return edit;
     }
     const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
     for (std::size_t i = 0; i < places.size(); ++i) one_sheet(ui, places[i], inner, scene, s, i, look);
+    return edit;
 }
 
 }  // namespace
 
-void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
-                 std::uint64_t revision) {
+std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
+                                    std::uint64_t revision) {
     Canvas& c = ui.canvas();
     controls(ui, head_row, room, scene, state);
     if (state.alone) {
         draw_picker(ui, room, scene, state.picker, {state.state, state.moment}, revision);
-        return;
+        return std::nullopt;
     }
     if (scene.evaluation.mesh.world < 1) {
         c.text_in(room, "No mesh to lay tensors on: see the problems.", ui.small(), Align::center);
-        return;
+        return std::nullopt;
     }
     refresh(scene, state, revision);
     const TextStyle bold = ui.title();
@@ -392,7 +368,7 @@ void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState
     row.cut_right(16);
     layer_strip(ui, row, scene, state);
     room.cut_top(6);
-    draw_layer(ui, room, scene, state);
+    return draw_layer(ui, room, scene, state);
 }
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {

@@ -13,6 +13,17 @@
 
 namespace pentamesh::ui {
 
+// How many tokens each expert gets, of the mean: what a person drew. The plan keeps what follows from it, the
+// load of the busiest ep rank (training.router_imbalance).
+struct ExpertLoads {
+    std::vector<double> load;   // by expert; empty: only the plan's number is known
+    double imbalance = 1;       // that follows; another in the plan: the loads are forgotten
+    std::int64_t dragged = -1;  // expert
+    double drag_from = 1;       // its load when the drag began
+    bool typing = false, fresh = false;
+    std::string text, refusal;  // of the plan's number
+};
+
 struct ShardsViewState {
     TensorState state = TensorState::parameters;
     Moment moment = Moment::at_rest;
@@ -20,7 +31,8 @@ struct ShardsViewState {
     bool dense = false;        // the dense layers of a model that has MoE layers too
     int isolate = -1;          // an Axis: only what it cuts; -1: all of them
     std::int64_t expert = -1;  // the one whose matrices are drawn; -1: the rank's first
-    bool alone = false;        // one axis alone
+    ExpertLoads loads;
+    bool alone = false;  // one axis alone
     PickerState picker;
     // Kept while what they came from stands.
     std::uint64_t made_of = 0;
@@ -30,8 +42,8 @@ struct ShardsViewState {
     std::string bold, plain;
     std::vector<std::array<int, 2>> stages;  // of each layer
 };
-void draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene, ShardsViewState& state,
-                 std::uint64_t revision);
+[[nodiscard]] std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                  ShardsViewState& state, std::uint64_t revision);
 [[nodiscard]] Table shards_data(const Scene& scene, const ShardsViewState& state);
 
 }  // namespace pentamesh::ui

@@ -17,18 +17,35 @@ Table tensors_data(const Scene& scene, int part) {
         list_placements(scene.plan, scene.evaluation.mesh, static_cast<TensorState>(part), Moment::at_rest));
 }
 
+namespace {
+
+// By row: 1 where the GPU that was picked, or those of the stage, hold nothing of the tensor.
+std::vector<std::uint8_t> not_held(const Scene& scene, std::int64_t rank) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    std::vector<std::uint8_t> out;
+    if (rank < 0 || rank >= mesh.world) return out;
+    for (const Placement& p : list_placements(scene.plan, mesh, TensorState::parameters, Moment::at_rest))
+        out.push_back(part_of(scene.plan, mesh, p, rank).held ? 0 : 1);
+    return out;
+}
+
+}  // namespace
+
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision) {
     if (state.rows_of != revision) state.rows = tensors_data(scene, 0);
     state.rows_of = revision;
     const Table& t = state.rows;
-    const std::string words =
-        std::to_string(t.rows.size())
-        + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
+    const std::int64_t rank = chosen_rank(scene);
+    const auto& faint = state.faint.get({revision, rank}, [&] { return not_held(scene, rank); });
+    std::string words = std::to_string(t.rows.size())
+                        + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
+    if (std::find(faint.begin(), faint.end(), 1) != faint.end())
+        words += "; faint: none of it on " + chosen_name(scene);
     head_sentence(ui, head_row, room, words);
     const bool activation = scene.selection.activation >= 0;
-    const int row =
-        draw_table(ui, "tensors.table", room, t, state.table, activation ? -1 : scene.selection.tensor);
+    const int row = draw_table(ui, "tensors.table", room, t, state.table,
+                               activation ? -1 : scene.selection.tensor, faint);
     if (row >= 0) {
         scene.selection.tensor = row;
         scene.selection.activation = -1;

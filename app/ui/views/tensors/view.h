@@ -2,8 +2,12 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -12,6 +16,7 @@ struct TensorsViewState {
     // Made from the evaluation and kept while it stands.
     std::uint64_t rows_of = 0;
     Table rows;
+    Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, std::int64_t>> faint;  // by revision and rank
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision);

@@ -51,10 +51,7 @@ bool icon_button(Ui& ui, std::string_view name, Rect r, Icon icon, std::string_v
 
 // The stage that is meant when nobody has said which: the selected one, or the selected GPU's.
 int meant_stage(const Scene& scene) {
-    if (scene.selection.stage >= 0) return scene.selection.stage;
-    if (scene.selection.rank >= 0 && scene.selection.rank < scene.evaluation.mesh.world)
-        return static_cast<int>(dense_coordinates(scene.evaluation.mesh, scene.selection.rank)[Axis::pp]);
-    return 0;
+    return std::max(0, chosen_stage(scene));
 }
 
 void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state) {

@@ -140,7 +140,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
             c.text_in({row.x, y, row.w - 8, 16}, text, s);
             y += 16;
         };
-        TextStyle name = ui.style(11, scene.selection.stage == d || slow ? Tone::text : Tone::secondary);
+        TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
         if (slow) name.color = ui.theme().bad;
         line("stage " + std::to_string(d) + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
              name);
@@ -157,8 +157,7 @@ void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, S
     painter.expect_rows(last - first + 1);
     for (int d = first; d <= last; ++d) {
         const Rect row = rows.row(d);
-        if (scene != nullptr && (scene->hover.stage == d || scene->selection.stage == d))
-            ui.canvas().rect(row, ui.theme().raised);
+        if (scene != nullptr && is_lit(*scene, d)) ui.canvas().rect(row, ui.theme().raised);
         painter.row(row, d);
         if (scene != nullptr && ui.hovers(row)) scene->next_hover.stage = d;
     }
@@ -200,10 +199,14 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
 
 void play(Ui& ui, double whole, TimelineViewState& s) {
     if (s.playing) {
-        constexpr double kPlay_s = 12;  // a whole timeline takes this long
-        if (s.cursor_s < 0 || s.cursor_s >= whole) s.cursor_s = 0;
-        s.cursor_s += whole / kPlay_s * std::clamp(ui.frame().time_s - s.played_at, 0.0, 0.1);
+        constexpr double kPlay_s = 12;    // a whole timeline takes this long
+        constexpr double kJump_s = 0.75;  // from jump to jump with reduced motion
+        const double passed_s = ui.frame().time_s - s.played_at;
         ui.state().wants_frame = true;
+        if (s.cursor_s < 0 || s.cursor_s >= whole) s.cursor_s = 0;
+        if (ui.state().reduced_motion && passed_s < kJump_s) return;
+        s.cursor_s +=
+            whole / kPlay_s * (ui.state().reduced_motion ? kJump_s : std::clamp(passed_s, 0.0, 0.1));
     }
     s.played_at = ui.frame().time_s;
 }
@@ -417,10 +420,11 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     draw_plot(ui, areas, rows, scale, clicked, scene, state);
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, scale.from_s, scale.to_s);
     if (!areas.curve.empty()) {
-        const bool chosen = scene.selection.stage >= 0 && scene.selection.stage < devices;
+        const int stage = chosen_stage(scene);
+        const bool chosen = stage >= 0 && stage < devices;
         Rect band = areas.curve;
         band.cut_bottom(6);
-        draw_memory_curve(ui, band, t, chosen ? scene.selection.stage : 0, scale_on(band), state);
+        draw_memory_curve(ui, band, t, chosen ? stage : 0, scale_on(band), state);
     }
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);

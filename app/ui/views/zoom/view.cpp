@@ -125,8 +125,7 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
 void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     if (path.empty()) return;
     const std::size_t depth = std::min(path.size(), s.nest.levels.size());
-    scene.selection.rank = first_rank_of(s.nest, path);
-    scene.selection.topic = Selection::Topic::rank;
+    scene.selection.pick_rank(first_rank_of(s.nest, path));
     scene.selection.show_mesh(s.nest.fold == Fold::experts);
     for (std::size_t i = 0; i < depth; ++i)
         if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
@@ -239,6 +238,7 @@ void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor
     s.from = s.camera;
     s.to = fitting(room, box_of(s.nest, s.path));
     s.begun_s = ui.frame().time_s;
+    if (ui.state().reduced_motion) s.camera = s.to, s.begun_s = -1;
     ui.state().wants_frame = true;
 }
 

@@ -1,0 +1,365 @@
+#include "app/ui/panels/stage_editor.h"
+
+#include "app/ui/kit/format.h"
+#include "core/base/quantity.h"
+#include "core/plan/changes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using Layers = std::vector<std::int64_t>;
+constexpr float kRowHeight = 28, kName = 126, kCount = 84, kFigure = 84;
+constexpr double kQuickBalance = 4e6;  // chunks × layers²: no wait for a person
+
+StageFigures figures_of(const Scene& scene) {
+    StageFigures f;
+    layers_of_chunks(scene.plan, f.now);
+    const Plan plain = with_stage_layers(scene.plan, {});
+    layers_of_chunks(plain, f.even);
+    // A list that does not add up is an error: the figures are then those of the even split.
+    Evaluation own;
+    const bool valid = scene.evaluation.valid;
+    if (!valid) evaluate(plain, own, {.timeline = false, .messages = false});
+    const Evaluation& e = valid ? scene.evaluation : own;
+    const ScheduleShape shape = shape_of(scene.plan, std::max<std::int64_t>(e.microbatches, 1));
+    f.load = stage_load(plain, shape, e.work);
+    f.device.assign(f.now.size(), 0);
+    f.chunk.assign(f.now.size(), 0);
+    for (int d = shape.devices; d-- > 0;)
+        for (int c = chunks_of(shape); c-- > 0;)
+            if (const auto at = static_cast<std::size_t>(stage_of(shape, d, c)); at < f.now.size())
+                f.device[at] = d, f.chunk[at] = c;
+    // Of two copies of the model each stage stands twice: it is named by the first of its devices.
+    if (traits_of(shape.schedule).placement == StagePlacement::two_copies)
+        for (std::size_t s = 0; s < f.device.size(); ++s) f.device[s] = static_cast<int>(s), f.chunk[s] = 0;
+    const auto n = static_cast<double>(f.now.size()), layers = static_cast<double>(f.load.layer.size());
+    if (!f.load.chunk.empty() && n * layers * layers <= kQuickBalance) {
+        const std::vector<double> busy = device_seconds(f.load, balance(f.load));
+        f.balanced_s = *std::max_element(busy.begin(), busy.end());
+    }
+    return f;
+}
+
+std::int64_t sum_of_layers(const Layers& layers) {
+    return std::accumulate(layers.begin(), layers.end(), std::int64_t{0});
+}
+
+// ---- a change -------------------------------------------------------------------------------------------
+
+// The draft is a plan's once it adds up.
+std::optional<PlanEdit> take_draft(const Scene& scene, const StageEditorState& state, const StageFigures& f,
+                                   std::string what, std::string merge_key) {
+    if (state.draft == f.now && scene.evaluation.valid) return std::nullopt;
+    if (sum_of_layers(state.draft) != scene.plan.model.layers) return std::nullopt;
+    Plan plan = with_stage_layers(scene.plan, state.draft == f.even ? Layers{} : state.draft);
+    if (plan == scene.plan) return std::nullopt;
+    return PlanEdit{std::move(plan), std::move(what), std::move(merge_key)};
+}
+
+std::optional<PlanEdit> set_chunk(const Scene& scene, StageEditorState& state, const StageFigures& f,
+                                  const Layers& from, std::size_t chunk, std::int64_t layers,
+                                  std::string merge_key = {}) {
+    layers = std::clamp<std::int64_t>(layers, 0, scene.plan.model.layers);
+    const bool adds_up = sum_of_layers(from) == scene.plan.model.layers;
+    if (state.neighbour_gives && adds_up) {
+        state.draft = with_chunk(from, chunk, layers);
+    } else {
+        state.draft = from;
+        state.draft[chunk] = layers;
+    }
+    state.refused = -1;
+    return take_draft(scene, state, f,
+                      "chunk " + std::to_string(chunk) + ": " + plural(layers, "layer", "layers"),
+                      std::move(merge_key));
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------
+
+struct Row {
+    std::size_t chunk = 0;
+    std::int64_t begin = 0;  // its first layer
+    double px_per_s = 0;     // of the bars
+    double layer_s = 0;      // of a layer on average
+    bool several = false;    // chunks a GPU
+    bool numbered = false;   // and they have numbers: the copies of a stage have none
+};
+
+// The layers as they take time, then what stands beside them: embedding, head, prediction layers.
+void draw_bar_of(Ui& ui, Rect bar, const StageFigures& f, const Row& row, std::int64_t layers, bool lit) {
+    Canvas& c = ui.canvas();
+    const Color color = ui.theme().axis[static_cast<std::size_t>(Axis::pp)];
+    float x = bar.x;
+    const bool timed = !f.load.chunk.empty();
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const double own = timed ? chunk_seconds(f.load, row.chunk, row.begin + i, row.begin + i + 1)
+                                       - f.load.chunk[row.chunk]
+                                 : row.layer_s;
+        const float w = static_cast<float>(own * row.px_per_s);
+        const Rect cell{x, bar.y, std::min(w, bar.right() - x), bar.h};
+        if (cell.w <= 0) break;
+        c.rect(w > 4 ? Rect{cell.x, cell.y, std::max(1.0f, cell.w - 1), cell.h} : cell,
+               color.alpha(lit ? 1.0f : 0.8f));
+        x += w;
+    }
+    if (!timed || f.load.chunk[row.chunk] <= 0 || x >= bar.right()) return;
+    const float w = std::max(2.0f, static_cast<float>(f.load.chunk[row.chunk] * row.px_per_s));
+    const Rect rest{x, bar.y, std::min(w, bar.right() - x), bar.h};
+    c.pattern(rest, Pattern::hatched, ui.theme().secondary);
+    c.frame(rest, ui.theme().secondary, 1);
+}
+
+std::string beside_layers(const Plan& plan, const StageFigures& f, std::size_t chunk) {
+    const std::size_t last = f.now.size() - 1;
+    std::string s;
+    const auto add = [&](std::string_view what) { s += (s.empty() ? "" : ", ") + std::string(what); };
+    if (chunk == 0) add("embedding");
+    if (plan.model.mtp_layers > 0
+        && static_cast<std::int64_t>(chunk)
+               == mtp_chunk_of(plan.layout, static_cast<std::int64_t>(f.now.size())))
+        add(plural(plan.model.mtp_layers, "prediction layer", "prediction layers"));
+    if (chunk == last) add("head and loss");
+    return s;
+}
+
+std::string tooltip_of(const Scene& scene, const StageFigures& f, const Row& row, std::int64_t layers) {
+    std::string s = layers == 0
+                        ? "no layer"
+                        : "layers " + thousands(row.begin) + " – " + thousands(row.begin + layers - 1);
+    if (const std::string more = beside_layers(scene.plan, f, row.chunk); !more.empty()) s += "\n" + more;
+    return s + "\ndrag to move the border to the next";
+}
+
+// The number: stepped, or typed in its place.
+std::optional<std::int64_t> count_of_row(Ui& ui, Rect box, StageEditorState& state, std::size_t chunk,
+                                         std::int64_t most) {
+    const std::int64_t now = state.draft[chunk];
+    if (state.editing != static_cast<int>(chunk)) {
+        const Ui::Step step = ui.stepper("stages.count", box, thousands(now), now > 0, now < most, true);
+        if (step.edit_requested) {
+            state.editing = static_cast<int>(chunk);
+            state.edit_text = std::to_string(now);
+            state.edit_fresh = true;
+            state.refused = -1;
+        }
+        return step.by == 0 ? std::nullopt : std::optional(now + step.by);
+    }
+    const bool fresh = std::exchange(state.edit_fresh, false);
+    const Ui::Typing typing = ui.typed_value("edit.stage", box, state.edit_text, fresh);
+    if (typing == Ui::Typing::goes_on) return std::nullopt;
+    state.editing = -1;
+    if (typing == Ui::Typing::dropped || state.edit_text == std::to_string(now)) return std::nullopt;
+    const Quantity typed = parse_quantity(state.edit_text, Dimension::count);
+    if (typed.value && *typed.value >= 0 && *typed.value <= static_cast<double>(most)
+        && *typed.value == std::floor(*typed.value))
+        return static_cast<std::int64_t>(*typed.value);
+    state.refused = static_cast<int>(chunk);
+    state.refusal = typed.value
+                        ? "\"" + state.edit_text + "\" is refused: it must be a whole number from 0 to "
+                              + thousands(most) + "."
+                        : typed.refusal + ".";
+    return std::nullopt;
+}
+
+std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditorState& state,
+                                 const StageFigures& f, const Row& row, const std::vector<double>& busy) {
+    Canvas& c = ui.canvas();
+    const auto scope = ui.scope("stages." + std::to_string(row.chunk));
+    const int stage = f.device[row.chunk];
+    const std::int64_t layers = state.draft[row.chunk];
+    std::string name = "stage " + std::to_string(stage);
+    if (row.numbered) name += ", chunk " + std::to_string(f.chunk[row.chunk]);
+    const bool lit = is_lit(scene, stage);
+    c.text_in(r.cut_left(kName), name, ui.style(13, lit ? Tone::text : Tone::secondary));
+    std::optional<PlanEdit> edit;
+    const Rect count = r.cut_left(kCount).inset(0, 2);
+    if (const auto to = count_of_row(ui, count, state, row.chunk, scene.plan.model.layers))
+        edit = set_chunk(scene, state, f, state.draft, row.chunk, *to);
+    r.cut_left(12);
+    const StageMemory* memory = nullptr;
+    const auto& stages = scene.evaluation.memory.stage;
+    if (state.draft == f.now && static_cast<std::size_t>(stage) < stages.size()) memory = &stages[stage];
+    c.text_in(r.cut_right(kFigure), memory ? memory_text(memory->total()) : "—", ui.style(13), Align::right);
+    if (!busy.empty()) {
+        const double own = chunk_seconds(f.load, row.chunk, row.begin, row.begin + layers);
+        c.text_in(r.cut_right(kFigure), time_text(busy[f.load.device[row.chunk]]), ui.style(13),
+                  Align::right);
+        if (row.several) c.text_in(r.cut_right(kFigure), time_text(own), ui.small(), Align::right);
+    }
+    r.cut_right(12);
+    const Rect bar = r.inset(0, 6);
+    const Hit hit = ui.area("stages.bar", bar.inset(0, -4));
+    c.rect(bar, ui.theme().raised, 2);
+    draw_bar_of(ui, bar, f, row, layers, lit || hit.hovered);
+    if (hit.focused) ui.focus_ring(bar, 3);
+    if (hit.hovered && !hit.held) ui.tooltip(tooltip_of(scene, f, row, layers), bar);
+    if (hit.hovered) scene.next_hover.stage = stage;
+    const int by = hit.focused ? (pressed({Key::right}, true) ? 1 : pressed({Key::left}, true) ? -1 : 0) : 0;
+    if (by != 0) edit = set_chunk(scene, state, f, state.draft, row.chunk, layers + by);
+    const double step = row.layer_s * row.px_per_s;
+    if (hit.held && step > 0) {
+        if (state.dragged != static_cast<int>(row.chunk)) {
+            state.dragged = static_cast<int>(row.chunk);
+            state.drag_of = state.draft;
+        }
+        const auto moved = static_cast<std::int64_t>(std::lround(static_cast<double>(hit.drag.x) / step));
+        const std::int64_t to = state.drag_of[row.chunk] + moved;
+        if (to != layers && !edit)
+            edit = set_chunk(scene, state, f, state.drag_of, row.chunk, to, "stage-layers");
+    } else if (state.dragged == static_cast<int>(row.chunk)) {
+        state.dragged = -1;
+    }
+    return edit;
+}
+
+// ---- above the rows -------------------------------------------------------------------------------------
+
+std::optional<PlanEdit> draw_buttons(Ui& ui, Rect row, const Scene& scene, StageEditorState& state,
+                                     const StageFigures& f) {
+    static constexpr std::array<std::string_view, 2> kModes{"neighbour gives", "one alone"};
+    const Rect mode = row.cut_right(std::min(210.0f, row.w * 0.5f));
+    state.neighbour_gives =
+        ui.segments("stages.mode", mode.inset(0, 2), kModes, state.neighbour_gives ? 0 : 1) == 0;
+    const bool any = !f.load.chunk.empty();
+    if (ui.button("stages.balance", row.cut_left(84).inset(0, 2), "Balance", 0, any)) {
+        state.draft = balance(f.load);
+        state.refused = -1;
+        return take_draft(scene, state, f, "balanced stages", "");
+    }
+    row.cut_left(8);
+    if (ui.button("stages.even", row.cut_left(64).inset(0, 2), "Even")) {
+        state.draft = f.even;
+        state.refused = -1;
+        return take_draft(scene, state, f, "even stages", "");
+    }
+    return std::nullopt;
+}
+
+// Whether it adds up; else how long the busiest stage is, and how long it would be.
+std::string status_of(const Scene& scene, const StageEditorState& state, const StageFigures& f,
+                      const std::vector<double>& busy, bool& bad) {
+    const std::int64_t sum = sum_of_layers(state.draft), layers = scene.plan.model.layers;
+    bad = sum != layers || state.refused >= 0;
+    if (state.refused >= 0) return "Chunk " + std::to_string(state.refused) + ": " + state.refusal;
+    if (sum < layers)
+        return plural(layers - sum, "layer is", "layers are")
+               + " left over: the plan stays as it is until each has a stage.";
+    if (sum > layers)
+        return plural(sum - layers, "layer", "layers") + " too many: the model has " + thousands(layers)
+               + ". The plan stays as it is.";
+    if (busy.empty()) return "No times: the plan has errors.";
+    const auto most = std::max_element(busy.begin(), busy.end());
+    const auto at =
+        std::find(f.load.device.begin(), f.load.device.end(), static_cast<int>(most - busy.begin()));
+    const double average = std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(busy.size());
+    std::string s = "Busiest: stage " + std::to_string(f.device[at - f.load.device.begin()]) + ", "
+                    + time_text(*most) + " a micro-batch, average " + time_text(average) + ".";
+    if (f.balanced_s > 0)
+        s += *most <= f.balanced_s * (1 + 1e-9) ? " Balance finds no shorter one."
+                                                : " Balanced: " + time_text(f.balanced_s) + ".";
+    return s;
+}
+
+void draw_heads(Ui& ui, Rect r, bool several, bool timed) {
+    Canvas& c = ui.canvas();
+    c.text_in(r.cut_left(kName), "in model order", ui.small());
+    c.text_in(r.cut_left(kCount), "layers", ui.small(), Align::center);
+    r.cut_left(12);
+    c.text_in(r.cut_right(kFigure), "memory", ui.small(), Align::right);
+    if (timed) c.text_in(r.cut_right(kFigure), several ? "whole GPU" : "time", ui.small(), Align::right);
+    if (timed && several) c.text_in(r.cut_right(kFigure), "time", ui.small(), Align::right);
+    r.cut_right(12);
+    if (timed) c.text_in(r, "hatched: embedding, head", ui.small());
+}
+
+std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEditorState& state,
+                                  const StageFigures& f, const std::vector<double>& busy) {
+    const std::size_t n = f.now.size();
+    Row row;
+    row.numbered = *std::max_element(f.chunk.begin(), f.chunk.end()) > 0;
+    row.several = row.numbered || (!busy.empty() && busy.size() < n);
+    const auto count = static_cast<double>(std::max<std::size_t>(f.load.layer.size(), 1));
+    row.layer_s = f.load.layer.empty() ? 1
+                                       : (std::accumulate(f.load.layer.begin(), f.load.layer.end(), 0.0)
+                                          + std::accumulate(f.load.again.begin(), f.load.again.end(), 0.0))
+                                             / count;
+    Rect heads = room.cut_top(20);
+    heads.cut_right(8);
+    draw_heads(ui, heads, row.several, !busy.empty());
+    const float bars = std::max(20.0f, room.w - 8 - kName - kCount - 24
+                                           - kFigure
+                                                 * (busy.empty()  ? 1.0f
+                                                    : row.several ? 3.0f
+                                                                  : 2.0f));
+    double longest = 0;
+    for (std::size_t c = 0; c < n; ++c)
+        longest = std::max(longest, static_cast<double>(state.draft[c]) * row.layer_s
+                                        + (f.load.chunk.empty() ? 0 : f.load.chunk[c]));
+    // A quarter more than the longest, so that it can grow; kept while a bar is dragged.
+    if (state.dragged < 0)
+        state.scale = static_cast<double>(bars) / (1.25 * std::max(longest, row.layer_s * 2));
+    row.px_per_s = state.scale;
+    ScrollArea area(ui, "stages.rows", room, state.scroll,
+                    {.keys = state.editing < 0, .wheel = state.dragged < 0});
+    area.room.cut_right(8);
+    std::optional<PlanEdit> edit;
+    const Layers before = state.draft;
+    row.begin = 0;
+    for (std::size_t c = 0; c < n; row.begin += before[c++]) {
+        row.chunk = c;
+        const Rect r = area.room.cut_top(kRowHeight);
+        if (!area.sees(r) || edit) continue;
+        edit = draw_row(ui, r, scene, state, f, row, busy);
+    }
+    return edit;
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_stage_editor(Ui& ui, const Scene& scene, StageEditorState& state,
+                                          std::uint64_t revision) {
+    if (!state.open) return std::nullopt;
+    const StageFigures& f = state.figures.get(revision, [&] { return figures_of(scene); });
+    if (state.draft_of != revision || state.draft.size() != f.now.size())
+        state.draft = f.now, state.draft_of = revision;
+    const Vec2 screen = ui.frame().size;
+    const float rows = static_cast<float>(std::min<std::size_t>(f.now.size(), 64)) * kRowHeight;
+    const float w = std::min(820.0f, screen.x - 24), h = std::min(162 + rows, screen.y - 24);
+    const Rect sheet{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("stages", sheet, true);
+    if (!layer.stays() && state.editing < 0 && !state.fresh) state.open = false;
+    state.fresh = false;
+    Canvas& c = ui.canvas();
+    Rect room = sheet.inset(20, 16);
+    Rect head = room.cut_top(28);
+    if (ui.button("stages.close", head.cut_right(72), "Close")) state.open = false;
+    c.text_in(head, "Layers of each stage", {Face::semibold, 14, ui.theme().text, 0});
+    room.cut_top(8);
+    if (f.now.size() < 2) {
+        c.paragraph(room, "One stage holds every layer: pp is 1. Raise pp first.",
+                    ui.style(13, Tone::secondary), 20);
+        return std::nullopt;
+    }
+    std::optional<PlanEdit> edit = draw_buttons(ui, room.cut_top(28), scene, state, f);
+    room.cut_top(8);
+    const std::vector<double> busy =
+        f.load.chunk.empty() || sum_of_layers(state.draft) > static_cast<std::int64_t>(f.load.layer.size())
+            ? std::vector<double>{}
+            : device_seconds(f.load, state.draft);
+    bool bad = false;
+    TextStyle style = ui.style(13, Tone::secondary);
+    const std::string status = status_of(scene, state, f, busy, bad);
+    if (bad) style.color = ui.theme().bad;
+    ui.label(room.cut_top(22), status, style);
+    room.cut_top(8);
+    if (auto e = draw_rows(ui, room, scene, state, f, busy)) edit = std::move(e);
+    return edit;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,25 @@
+// How a file or a picture opens: what the window shows, as a plan keeps it (/scene), and back.
+#pragma once
+
+#include "app/ui/views/table.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+// "memory activations, stage 2, rank 5": what the inspector speaks of stands first.
+[[nodiscard]] std::string selection_words(const Selection& selection);
+// Words that are not known, and numbers that the plan has no such thing for, select nothing.
+[[nodiscard]] Selection selection_named(std::string_view words, const Evaluation& evaluation);
+
+// `full`: the view that fills the window; nullopt: the dashboard. A scene's page is, of a view, which of its
+// own pages it shows; of the dashboard, which views stand in its panes.
+[[nodiscard]] SavedScene scene_as_saved(const ViewStates& views, const Selection& selection,
+                                        std::optional<ViewId> full);
+// What the scene says nothing about stays as it is. Selects what the evaluation has.
+void show_saved_scene(const SavedScene& scene, const Evaluation& evaluation, ViewStates& views,
+                      Selection& selection, std::optional<ViewId>& full);
+
+}  // namespace pentamesh::ui

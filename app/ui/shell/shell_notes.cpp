@@ -1,0 +1,63 @@
+// The plan's notes, written in place. A pause in the typing makes a step of undo.
+#include "app/ui/shell/shell.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+constexpr double kPause_s = 0.9;
+}  // namespace
+
+// What was typed and is not the plan's yet.
+std::optional<PlanEdit> Shell::typed_notes() {
+    if (!notes_ || notes_->changed_s < 0) return std::nullopt;
+    notes_->changed_s = -1;
+    if (notes_->text == document_.plan().notes) return std::nullopt;
+    PlanEdit edit{document_.plan(), "Notes", ""};
+    edit.plan.notes = notes_->text;
+    return edit;
+}
+
+void Shell::draw_notes(Ui& ui) {
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(640.0f, size.x - 32), h = std::min(420.0f, size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("notes", box, true);
+    Rect room = box.inset(20, 16);
+    Rect head = room.cut_top(28);
+    bool close = ui.button("notes.close", head.cut_right(72), "Close") || (!layer.stays() && !notes_->fresh);
+    ui.canvas().text_in(head, "Notes of the plan", {Face::semibold, 14, ui.theme().text, 0});
+    room.cut_top(8);
+    const Rect foot = room.cut_bottom(20);
+    room.cut_bottom(6);
+    ui.label(foot, "Saved with the plan, shown in its reports.", ui.small());
+    // Undo, or another plan, brings other notes.
+    if (notes_->changed_s < 0) notes_->text = document_.plan().notes;
+    if (ui.text_box("edit.notes", room, notes_->text, notes_->known, "Why this layout? What was tried?",
+                    notes_->fresh))
+        notes_->changed_s = now_s_;
+    if (ui.state().edit == ui.id("edit.notes")) notes_->fresh = false;
+    const bool undo = key_down(Key::z) && ui.frame().ctrl && !ui.frame().alt;
+    const bool wants_undo = undo && !std::exchange(notes_->undo_held, undo);
+    notes_->undo_held = undo;
+    if (notes_->changed_s >= 0) ui.state().wants_frame = true;
+    if (close || wants_undo || (notes_->changed_s >= 0 && now_s_ >= notes_->changed_s + kPause_s))
+        if (auto edit = typed_notes()) view_edit_ = std::move(edit);
+    if (wants_undo)
+        later("Notes", [this, redo = ui.frame().shift] { redo ? document_.redo() : document_.undo(); });
+    if (close) {
+        notes_.reset();
+        dirty_ = true;
+    }
+}
+
+void Shell::make_notes_commands() {
+    add({.id = "edit.notes", .title = "Notes of the plan…", .menu = "Edit", .run = [this] {
+             notes_ = NotesEdit{document_.plan().notes, "", -1, true, false};
+             dirty_ = true;
+         }});
+}
+
+}  // namespace pentamesh::ui
