@@ -104,19 +104,21 @@ double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
 
 namespace {
 
+// What the allocator reserves beyond its tensors goes with the bytes of each.
 StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemory& s) {
     const StageNumbers n = numbers_of(plan.model, e.comm.held, contents_of(s));
     const StateBytes p = parameter_bytes(plan.training), g = gradient_bytes(plan.training),
                      o = optimizer_bytes(plan.training);
     const Offload& away = plan.training.offload;
+    const double reserved = facts_of(plan.training.software).reserved.mid;
     StageBytes out;
     const Numbers* const numbers[2] = {&n.dense, &n.experts};
     for (int k = 0; k < 2; ++k) {
-        out.parameters[k] = p.of(*numbers[k]) * (1 - away.parameters);
-        out.gradients[k] = g.of(*numbers[k]);
-        out.optimizer[k] = o.of(*numbers[k]) * (1 - away.optimizer);
+        out.parameters[k] = reserved * p.of(*numbers[k]) * (1 - away.parameters);
+        out.gradients[k] = reserved * g.of(*numbers[k]);
+        out.optimizer[k] = reserved * o.of(*numbers[k]) * (1 - away.optimizer);
     }
-    out.rest = s.activations + s.buffers;
+    out.rest = s.total() - reserved * (s.parameters + s.gradients + s.optimizer);
     return out;
 }
 
@@ -208,7 +210,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         else
             (gather ? out.gather : out.reduce) += t;
     }
-    const double fixed = plan.cluster.gpu.efficiency.step_s;
+    const double fixed = once_a_step(plan);
     out.update = std::max(e.step->optimizer_s - fixed, 0.0) * r * own.copies * kSafe;
     return out;
 }
@@ -217,7 +219,7 @@ BoundOf::BoundOf(const Plan& plan) {
     overlap = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
     if (plan.training.straggler_cv > 0)
         straggle += plan.training.straggler_cv * expected_maximum(plan.cluster.gpus);
-    fixed = plan.cluster.gpu.efficiency.step_s;
+    fixed = once_a_step(plan);
     group_bytes = bytes_of_group(plan);
 }
 

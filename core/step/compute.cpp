@@ -429,6 +429,10 @@ StateBytes optimizer_traffic(const Training& t) {
             moved(states.other, master.other, parameter.other)};
 }
 
+double once_a_step(const Plan& plan) {
+    return plan.cluster.gpu.efficiency.step_s + facts_of(plan.training.software).step_s;
+}
+
 double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards) {
     const StateBytes bytes = optimizer_traffic(plan.training);
     const double moved = bytes.of(numbers.dense) / static_cast<double>(shards.optimizer[0])

@@ -92,6 +92,8 @@ struct ForwardFlops {
 // norm), states and master copy are read and written, the parameter is written, and read where no master copy
 // is kept.
 [[nodiscard]] StateBytes optimizer_traffic(const Training& t);
+// Seconds that a step takes besides, whatever it computes: the GPU's and the software's.
+[[nodiscard]] double once_a_step(const Plan& plan);
 // Seconds to update what one rank keeps of these numbers, cut into the optimizer's shards.
 [[nodiscard]] double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards);
 

@@ -413,8 +413,8 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
         }
     s.bubble_s = idle - ramp + s.uneven_s;
     expose_gradients(plan, parts, work.microbatches, comm, s);
-    s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh)))
-                    + plan.cluster.gpu.efficiency.step_s + facts_of(plan.training.software).step_s;
+    s.optimizer_s =
+        optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh))) + once_a_step(plan);
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {
         s.straggler_s = cv * expected_maximum(mesh.world) * sum_of_parts(s);
