@@ -39,6 +39,7 @@ void add_search(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_blame(CLI::App& app, Context& context);
 void add_presets(CLI::App& app, Context& context);
 void add_schema(CLI::App& app, Context& context);
 void add_lesson(CLI::App& app, Context& context);

@@ -31,6 +31,7 @@ constexpr std::array kCommands{
     Command{"compare", "plans side by side", add_compare},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
+    Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame},
     Command{"presets", "models, GPUs, clusters and plans that ship", add_presets},
     Command{"schema", "JSON Schema of the plan file", add_schema},
     Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},
