@@ -19,14 +19,16 @@ constexpr float kHead = 28, kField = 30, kAboveButtons = 14, kButtonHeight = 30,
 constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
 
 bool asks_for_file(DialogKind kind) {
-    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture;
+    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture
+           || kind == DialogKind::settings;
 }
 
 std::string_view head_of(DialogKind kind) {
     switch (kind) {
-    case DialogKind::open: return "Open a plan, a config.json or a picture of ours";
+    case DialogKind::open: return "Open a plan, a config.json, settings or a picture of ours";
     case DialogKind::save: return "Save the plan as";
     case DialogKind::picture: return "Save a picture as";
+    case DialogKind::settings: return "Save the settings as";
     case DialogKind::close: return "Keep the changes to this plan?";
     case DialogKind::recover: return "Plans that were not saved";
     case DialogKind::about: return "Pentamesh " PENTAMESH_VERSION;
@@ -147,7 +149,8 @@ void Shell::finish_file_dialog() {
     const std::filesystem::path path = typed_path(dialog_.kind);
     try_in_dialog([&] {
         std::error_code ignored;
-        const bool writes = dialog_.kind == DialogKind::save || dialog_.kind == DialogKind::picture;
+        const bool writes = dialog_.kind == DialogKind::save || dialog_.kind == DialogKind::picture
+                            || dialog_.kind == DialogKind::settings;
         if (writes && path != document_.path() && path != dialog_.confirmed
             && std::filesystem::is_regular_file(path, ignored)) {
             dialog_.confirmed = path;
@@ -166,6 +169,7 @@ void Shell::finish_file_dialog() {
             if (host_.save_picture)
                 host_.save_picture(full_ ? std::string(view_of(*full_).name) : "dashboard", path);
             break;
+        case DialogKind::settings: save_settings_text(path); break;
         case DialogKind::none:
         case DialogKind::close:
         case DialogKind::recover:

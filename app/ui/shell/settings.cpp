@@ -34,6 +34,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         number("memory", s.memory, 0.08f, 0.6f);
         number("timeline", s.timeline, 0.08f, 0.7f);
         if (json.contains("welcomed") && json["welcomed"].is_boolean()) s.welcomed = json["welcomed"];
+        if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
@@ -49,9 +50,9 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
 
 void save_settings(const std::filesystem::path& folder, const Settings& s) {
     const nlohmann::ordered_json json{
-        {"theme", name_of(s.theme)}, {"scale", s.scale},      {"left", s.left},
-        {"right", s.right},          {"memory", s.memory},    {"timeline", s.timeline},
-        {"recent", s.recent},        {"welcomed", s.welcomed}};
+        {"theme", name_of(s.theme)}, {"scale", s.scale},   {"left", s.left},
+        {"right", s.right},          {"memory", s.memory}, {"timeline", s.timeline},
+        {"flags", s.flags},          {"recent", s.recent}, {"welcomed", s.welcomed}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     write_file(file_in(folder).string(),
