@@ -33,6 +33,7 @@ torchrun --nproc_per_node $GPUS_PER_NODE --nnodes 4 pretrain_gpt.py \
     --vocab-size 32000 \
     --micro-batch-size 1 \
     --global-batch-size 256 \
+    --rampup-batch-size 32 32 10000 \
     --lr 3e-4 \
     --log-interval 1
 )";
@@ -79,6 +80,8 @@ TEST_CASE("a pasted launch script is shown with what became of each line, and op
     CHECK(says(d, "--tensor-model-parallel-size = 8  →  /layout/tp"));
     CHECK(says(d, "--lr = 3e-4"));
     REQUIRE(d.click("import.row.0", 0));  // its line comes into view
+    CHECK(says(d, "--rampup-batch-size"));
+    REQUIRE(d.click("import.row.2", 0));
     REQUIRE(d.click("import.open"));
     CHECK_FALSE(d.drawn("import.open"));
     CHECK(d.plan().layout.tp == 8);
@@ -172,10 +175,7 @@ TEST_CASE("a wrong guess is set right: the same text read as another framework's
     Driver d("mesh-8");
     paste_text(d, kScript);
     REQUIRE(d.click("import.from"));
-    d.press({Key::down});
-    d.press({Key::down});
-    d.press({Key::down});
-    d.press({Key::enter});
+    REQUIRE(d.click("menu.import", 2));
     CHECK_FALSE(says(d, "(by its content)"));
     d.press({Key::escape});
     CHECK_FALSE(d.drawn("import.open"));
@@ -219,11 +219,7 @@ TEST_CASE("each framework's text is shown as export writes it, copied and saved"
     run_id(d, "export.to.megatron");
     CHECK(says(d, "#!/bin/bash"));
     REQUIRE(d.click("export.target"));
-    d.press({Key::down});
-    d.press({Key::down});
-    d.press({Key::down});
-    d.press({Key::down});
-    d.press({Key::enter});
+    REQUIRE(d.click("menu.export", 3));
     CHECK(says(d, "_comment"));
     CHECK(says(d, "WHAT IT CANNOT SAY"));
     REQUIRE(d.click("export.save"));
@@ -320,6 +316,7 @@ TEST_CASE("what is longer than its place scrolls: texts, lists and the answer ab
     Driver d("deepseek-v3-2048", {700, 420});
     const auto drag_down = [&](const std::string& list) {
         CAPTURE(list);
+        d.settle();
         const auto thumb = d.shell.ui_state().rect_of(list + ".thumb");
         REQUIRE(thumb);
         const Vec2 top{thumb->center().x, thumb->y + 6};
@@ -333,8 +330,13 @@ TEST_CASE("what is longer than its place scrolls: texts, lists and the answer ab
     CHECK(says(d, "a note at the end 39"));
     drag_down("import.lists");
     CHECK(says(d, "IGNORED"));
+    REQUIRE(d.click("import.model"));
+    drag_down("menu.import");
     d.press({Key::escape});
+    d.press({Key::escape});
+    REQUIRE_FALSE(d.drawn("import.cancel"));
     run_id(d, "export.to.deepspeed");
+    REQUIRE(d.drawn("export.copy"));
     drag_down("export.text");
     drag_down("export.lists");
     d.press({Key::escape});
