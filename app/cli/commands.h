@@ -40,6 +40,7 @@ void add_compare(CLI::App& app, Context& context);
 void add_sensitivity(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_blame(CLI::App& app, Context& context);
 void add_presets(CLI::App& app, Context& context);
 void add_schema(CLI::App& app, Context& context);
 void add_lesson(CLI::App& app, Context& context);

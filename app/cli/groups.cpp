@@ -15,6 +15,7 @@ namespace {
 struct GroupsOptions {
     PlanArgument plan;
     std::vector<std::string> axes;
+    std::string hosts;
     bool summary = false;
 };
 
@@ -109,8 +110,13 @@ int groups(const Context& context, const GroupsOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan, {.timeline = false});
     const std::vector<GroupKind> kinds = asked_for(options, e);
+    const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
     if (context.json) {
         Json out = json_of_groups(plan, e, kinds);
+        if (!hosts.names.empty()) {
+            out["hosts"] = hosts.names;
+            out["gpus_per_host"] = hosts.gpus_each;
+        }
         if (!e.valid) void_figures(out);
         add_validity(out, e);
         if (options.summary)
@@ -121,7 +127,7 @@ int groups(const Context& context, const GroupsOptions& options) {
         Document document{"", {groups_section(plan, e, kinds)}};
         constexpr auto kAll = std::numeric_limits<std::size_t>::max();
         if (!options.summary && e.valid)
-            document.sections.push_back({"Ranks of each group", {}, ranks_table(e, kinds, kAll)});
+            document.sections.push_back({"Ranks of each group", {}, ranks_table(e, kinds, kAll, hosts)});
         print(to_text(document));
     }
     return status_of(e);
@@ -135,6 +141,7 @@ void add_groups(CLI::App& app, Context& context) {
     app.add_option("--axis", options->axes, "these axes alone, as tp, dp_cp or edp")
         ->expected(1, kGroupKindCount)
         ->type_name("AXIS");
+    add_hosts(app, options->hosts);
     app.add_flag("--summary", options->summary, "without the ranks");
     add_json_flag(app, context);
     app.callback(

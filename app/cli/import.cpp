@@ -3,6 +3,8 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/files.h"
+#include "core/base/number.h"
+#include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
 
 #include <algorithm>
@@ -14,8 +16,10 @@ namespace {
 using interop::Import;
 using interop::Listed;
 
+constexpr const char* kLinks = "nccl-tests";
+
 struct Arguments {
-    std::string file, from, model, cluster, out;
+    std::string file, from, model, cluster, out, on;
     std::int64_t gpus = 0;
     std::vector<std::string> sets;
 };
@@ -42,19 +46,23 @@ std::string_view severity_name(Severity s) {
     return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "info";
 }
 
-Json json_of_import(const Import& made) {
+Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
     Json problems = Json::array();
-    for (const interop::ImportProblem& p : made.problems)
+    for (const interop::ImportProblem& p : made)
         problems.push_back({{"severity", severity_name(p.severity)},
                             {"code", p.code},
                             {"message", p.message},
                             {"fix", json_of_fix(p.fix)}});
+    return problems;
+}
+
+Json json_of_import(const Import& made) {
     return {{"kind", interop::name_of(made.framework)},
             {"plan", made.plan ? Json::parse(write_plan(*made.plan)) : Json(nullptr)},
             {"mapped", json_of_list(made.mapped, true, false)},
             {"ignored", json_of_list(made.ignored, false, false)},
             {"unmapped", json_of_list(made.unmapped, false, true)},
-            {"problems", std::move(problems)}};
+            {"problems", json_of_import_problems(made.problems)}};
 }
 
 void add_rows(std::string& out, const char* title, const std::vector<Listed>& rows) {
@@ -66,6 +74,12 @@ void add_rows(std::string& out, const char* title, const std::vector<Listed>& ro
         if (!r.why.empty()) out += "  (" + r.why + ")";
         out += r.line > 0 ? "  [line " + std::to_string(r.line) + "]\n" : "\n";
     }
+}
+
+void add_problems(std::string& out, const std::vector<interop::ImportProblem>& problems) {
+    if (!problems.empty()) out += "\nProblems\n";
+    for (const interop::ImportProblem& p : problems)
+        out += "  " + std::string(severity_name(p.severity)) + ": " + p.message + "\n";
 }
 
 std::string text_of(const Import& made) {
@@ -81,15 +95,55 @@ std::string text_of(const Import& made) {
     add_rows(out, "Mapped", made.mapped);
     add_rows(out, "Ignored: no bearing on the layout", made.ignored);
     add_rows(out, "Cannot be held by a plan", made.unmapped);
-    if (!made.problems.empty()) out += "\nProblems\n";
-    for (const interop::ImportProblem& p : made.problems)
-        out += "  " + std::string(severity_name(p.severity)) + ": " + p.message + "\n";
+    add_problems(out, made.problems);
     return out;
+}
+
+// A measured tier: onto the plan of --on, or as fields to set.
+int import_links(const Context& context, const Arguments& a, const std::string& text) {
+    Plan plan;
+    if (!a.on.empty())
+        plan = load_plan(context, {a.on, a.sets});
+    else
+        plan.cluster = context.presets.cluster(a.cluster.empty() ? "h100-sxm-ib" : a.cluster);
+    interop::LinkMeasurement made = interop::read_nccl_tests(text, a.file, plan.cluster);
+    made.problems.insert(made.problems.begin(), {Severity::info, "measured-link", made.summary, made.edits});
+    if (a.on.empty() && a.cluster.empty())
+        made.problems.push_back(
+            {Severity::info,
+             "cluster-assumed",
+             "For a cluster of H100 with InfiniBand; --on PLAN or --cluster gives another.",
+             {}});
+    if (!a.on.empty()) plan = apply_edits(plan, made.edits, context.presets);
+    if (!a.on.empty() && !a.out.empty()) write_file(a.out, write_plan(plan));
+    if (context.json) {
+        print(Json{{"kind", "nccl-tests"},
+                   {"plan", a.on.empty() ? Json(nullptr) : Json::parse(write_plan(plan))},
+                   {"mapped", json_of_list(made.mapped, true, false)},
+                   {"ignored", json_of_list(made.ignored, false, false)},
+                   {"unmapped", Json::array()},
+                   {"problems", json_of_import_problems(made.problems)}}
+                  .dump(2)
+              + "\n");
+        return 0;
+    }
+    std::string out = "Read as a table of nccl-tests\n" + made.summary + "\n";
+    for (const Edit& e : made.edits)
+        out += "  --set " + e.path + "=" + exact_text(std::get<double>(e.value)) + "\n";
+    add_rows(out, "Used", made.mapped);
+    add_rows(out, "Not used", made.ignored);
+    made.problems.erase(made.problems.begin());
+    add_problems(out, made.problems);
+    print(out);
+    return 0;
 }
 
 int import(const Context& context, const Arguments& a) {
     interop::ImportRequest request;
     request.text = read_input(a.file);
+    if (a.from == kLinks || (a.from.empty() && interop::is_nccl_tests(request.text)))
+        return import_links(context, a, request.text);
+    if (!a.on.empty()) throw Error(ErrorKind::usage, "", "", "--on PLAN is for a table of nccl-tests");
     request.path = a.file;
     if (!a.from.empty()) {
         const auto& names = interop::kFrameworkNames;
@@ -118,9 +172,11 @@ void add_import(CLI::App& app, Context& context) {
     auto a = std::make_shared<Arguments>();
     app.add_option("FILE", a->file, "a launch script, a configuration file or a log; - for standard input")
         ->required();
+    std::vector<std::string> names(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end());
+    names.emplace_back(kLinks);
     app.add_option("--from", a->from, "whose settings; guessed from the content where it is left out")
-        ->check(CLI::IsMember(
-            std::vector<std::string>(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end())));
+        ->check(CLI::IsMember(names));
+    app.add_option("--on", a->on, "the plan whose tier a table of nccl-tests measures")->type_name("PLAN");
     app.add_option("--gpus", a->gpus, "GPUs of the job, where the text does not say them")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--model", a->model, "a model preset's id or a file, where the text does not say it");

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
+#include "core/mesh/failure.h"
 #include "core/plan/title.h"
 
 #include <cerrno>
@@ -113,6 +114,19 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
 
 Plan load_plan(const Context& context, const PlanArgument& argument) {
     return load_plan_and_sets(context, argument).plan;
+}
+
+void add_hosts(CLI::App& app, std::string& hosts) {
+    app.add_option("--hosts", hosts,
+                   "the hosts' names in the order of ranks: node[01-04,7], or a file of them")
+        ->type_name("LIST");
+}
+
+Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
+    if (hosts.empty() || mesh.world < 1) return {};
+    std::error_code ignored;
+    const bool file = hosts == "-" || std::filesystem::is_regular_file(hosts, ignored);
+    return hosts_of(file ? read_input(hosts) : hosts, mesh.world, node_size(mesh, plan.cluster));
 }
 
 int status_of(const Evaluation& evaluation) {

@@ -3,6 +3,7 @@
 
 #include "app/cli/commands.h"
 #include "core/evaluate.h"
+#include "core/mesh/rank_list.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -31,6 +32,11 @@ struct LoadedPlan {
 [[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
 // The file that the argument names; empty for a preset or standard input.
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
+
+// --hosts: the job's hosts, a node list of SLURM or a file that has one.
+void add_hosts(CLI::App& app, std::string& hosts);
+// Empty where none are named. Error where they do not fit the plan.
+[[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
 
 // Tells standard error why a plan is invalid; the exit status that this means.
 [[nodiscard]] int status_of(const Evaluation& evaluation);

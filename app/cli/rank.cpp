@@ -142,6 +142,7 @@ Section contents_section(const Plan& plan, const Evaluation& e, const RankConten
 struct RankOptions {
     PlanArgument plan;
     std::int64_t rank = 0;
+    std::string hosts;
 };
 
 int show_rank(const Context& context, const RankOptions& options) {
@@ -161,16 +162,19 @@ int show_rank(const Context& context, const RankOptions& options) {
                     "there is no rank " + std::to_string(rank) + ": the plan has ranks 0 to "
                         + std::to_string(e.mesh.world - 1));
     const RankContents contents = contents_of(plan, e.mesh, rank);
+    const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
     if (context.json) {
         Json out{{"rank", rank},
                  {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
                  {"coordinates", json_of_coordinates(e, rank)},
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};
+        if (!hosts.names.empty()) out["host"] = hosts.of(rank);
         add_validity(out, e);
         print(pretty(out));
     } else {
-        print(to_text({"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world),
+        print(to_text({"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
+                           + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
                        {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}}));
     }
     return status_of(e);
@@ -182,6 +186,7 @@ void add_rank(CLI::App& app, Context& context) {
     auto options = std::make_shared<RankOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("RANK", options->rank, "which GPU, from 0")->required();
+    add_hosts(app, options->hosts);
     add_json_flag(app, context);
     app.callback(
         [&context, options] { context.run = [&context, options] { return show_rank(context, *options); }; });

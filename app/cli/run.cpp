@@ -32,6 +32,7 @@ constexpr std::array kCommands{
     Command{"sensitivity", "what each choice and constant is worth", add_sensitivity},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
+    Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame},
     Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},
     Command{"schema", "JSON Schema of the plan file", add_schema},
     Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},

@@ -83,9 +83,11 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
     return t;
 }
 
-Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most) {
+Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most,
+                  const Hosts& hosts) {
     Table t;
     t.columns = {{"axis"}, {"group", Shown::count}, {"ranks"}};
+    if (!hosts.names.empty()) t.columns.push_back({"hosts"});
     if (!e.valid || e.mesh.world <= 0) return t;
     for (const GroupKind kind : kinds) {
         const GroupSummary& g = e.groups[kind];
@@ -93,11 +95,13 @@ Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::si
         std::int64_t group = 0;
         const Factors rest = split_factors(e.mesh, kind).rest;
         for_each_sum(rest.span(), [&](std::int64_t first) {
-            if (t.rows.size() < most)
-                t.rows.push_back({std::string(name_of(kind)), cell(group++),
-                                  folded_ranks(group_members(e.mesh, kind, first))});
-            else
+            if (t.rows.size() >= most) {
                 ++t.left_out;
+                return;
+            }
+            const std::vector<std::int64_t> members = group_members(e.mesh, kind, first);
+            t.rows.push_back({std::string(name_of(kind)), cell(group++), folded_ranks(members)});
+            if (!hosts.names.empty()) t.rows.back().push_back(hosts_text(hosts, members));
         });
     }
     return t;

@@ -3,6 +3,7 @@
 
 #include "app/tables/table.h"
 #include "core/evaluate.h"
+#include "core/mesh/rank_list.h"
 
 #include <span>
 #include <string>
@@ -24,7 +25,8 @@ namespace pentamesh {
 [[nodiscard]] Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
                                  bool alone);
 // A row a group of more than one rank: its axis, its number and its ranks, folded where they are many. At
-// most `most` rows.
-[[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most);
+// most `most` rows. A column of hosts where they are named.
+[[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most,
+                                const Hosts& hosts = {});
 
 }  // namespace pentamesh

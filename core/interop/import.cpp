@@ -14,6 +14,8 @@ namespace pentamesh::interop {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
+constexpr std::size_t kMostSettings =
+    10000;  // Megatron has 800; a window that waits for more would stand still
 
 bool has(std::string_view text, std::string_view what) {
     return text.find(what) != std::string_view::npos;
@@ -242,6 +244,8 @@ class Importer {
     void with(std::vector<Setting> settings, const Launch* launch,
               const std::vector<std::string>& duplicates = {}) {
         if (settings.empty()) fail("it holds no settings");
+        if (settings.size() > kMostSettings)
+            fail("it holds " + std::to_string(settings.size()) + " settings; at most 10,000 are read");
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
         const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)

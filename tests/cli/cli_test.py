@@ -239,6 +239,34 @@ class Statuses(unittest.TestCase):
             layout = out["plan"]["layout"]
             self.assertEqual((layout["tp"], layout["pp"], layout["dp_shard"], layout["zero"]), (8, 4, 8, 1))
 
+    def test_blame_says_what_ranks_share_and_on_which_hosts(self):
+        status, out, _ = run_json("blame", "mesh-8", "0-1", "--hosts", "node[01-02]", "--json")
+        self.assertEqual((status, out["ranks"], out["shared"]["node"], out["hosts"]), (0, [0, 1], 0, ["node01"]))
+        self.assertEqual((out["groups"][0]["axis"], out["groups"][0]["ranks"]), ("tp", [0, 1]))
+        status, out, _ = run("blame", "mesh-8", "0", "7")
+        self.assertEqual(status, 0)
+        self.assertIn("None: no collective waits for all of them.", out)
+        self.assertEqual(run("blame", "mesh-8", "8")[0], 1)
+        self.assertEqual(run("blame", "mesh-8")[0], 2)
+        status, out, _ = run_json("groups", "mesh-8", "--axis", "tp", "--hosts", "a,b", "--json")
+        self.assertEqual((status, out["hosts"], out["gpus_per_host"]), (0, ["a", "b"], 4))
+        self.assertEqual(run("groups", "mesh-8", "--hosts", "a[1-3]")[0], 1)
+
+    def test_a_table_of_nccl_tests_sets_the_tier_of_a_plan(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table, plan = os.path.join(folder, "perf.txt"), os.path.join(folder, "plan.json")
+            with open(table, "w", encoding="utf-8") as f:
+                f.write("all_reduce_perf -g 4\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n")
+                f.write("".join(f"# Rank {r} Group 0 Pid 1 on a device {r} [0x8d] H100\n" for r in range(4)))
+                f.write("1073741824 268435456 float sum -1 5368.7 200.00 300.00 0 5368.7 200.00 300.00 0\n")
+            status, out, _ = run_json("import", table, "--on", "mesh-8", "-o", plan, "--json")
+            self.assertEqual((status, out["kind"]), (0, "nccl-tests"))
+            value = out["problems"][0]["fix"][0]["value"]
+            self.assertEqual(out["plan"]["cluster"]["tiers"][0]["bytes_per_s"], value)
+            self.assertEqual(run("report", plan)[0], 0)
+            self.assertIn("--set /cluster/tiers/0/bytes_per_s=", run("import", table)[1])
+            self.assertEqual(run("import", table, "--from", "megatron", "--on", "mesh-8")[0], 2)
+
     def test_a_reader_that_goes_away_is_no_error(self):
         command = f"set -o pipefail; '{PROGRAM}' groups llama-3.1-405b-16k --json | head -c 10 > /dev/null"
         r = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)

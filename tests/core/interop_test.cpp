@@ -219,3 +219,11 @@ TEST_CASE("the block of arguments that Megatron prints into its log is read like
     CHECK(made.plan->layout.zero == 1);
     CHECK(made.plan->training.global_batch == 64);
 }
+
+TEST_CASE("a text of very many settings is refused at once") {
+    std::string text = "------------------------ arguments ------------------------\n";
+    for (int i = 0; i < 100000; ++i) text += "  arg_" + std::to_string(i) + " ............ 1\n";
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(interop::import_settings({.text = text, .path = "log"}, test::presets())),
+        doctest::Contains("at most 10,000"), Error);
+}

@@ -133,6 +133,10 @@ void Ui::tooltip(std::string text, Rect clear) {
     tooltip_clear_ = clear;
 }
 
+void Ui::also_in_tooltip(std::string line) {
+    tooltip_ += (tooltip_.empty() ? "" : "\n") + line;
+}
+
 void Ui::label(Rect r, std::string_view text, const TextStyle& style, Align align) {
     if (canvas_.text_in(r, text, style, align) && hovers(r)) tooltip(std::string(text));
 }

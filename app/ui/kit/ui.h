@@ -157,6 +157,8 @@ class Ui {
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
     // It covers nothing of `clear`, where the window has room beside that.
     void tooltip(std::string text, Rect clear = {});
+    // A line under what the tooltip says, or by itself.
+    void also_in_tooltip(std::string line);
     // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
     void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 

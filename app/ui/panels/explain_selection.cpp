@@ -48,6 +48,7 @@ Explanation explain_selection(const Scene& scene) {
                 return explain_tensor(scene.plan, e.mesh, *p, std::max<std::int64_t>(sel.rank, 0));
         return {};
     case Selection::Topic::none:
+    case Selection::Topic::ranks:
     case Selection::Topic::op: break;
     }
     return {};

@@ -2,6 +2,7 @@
 // advice with their fixes; where the step's time goes.
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/blame_panel.h"
 #include "app/ui/panels/explain_selection.h"
 #include "app/ui/panels/rank_card.h"
 #include "core/io/plan_json.h"
@@ -304,6 +305,9 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::operation: operation_block(ui, room, scene); break;
     case Topic::op: op_block(ui, room, scene); break;
     case Topic::tensor: tensor_block(ui, room, scene); break;
+    case Topic::ranks:
+        if (!scene.selection.ranks.empty()) draw_blame(ui, room, scene);
+        break;
     case Topic::none:
     case Topic::step: break;
     }

@@ -1,6 +1,7 @@
 #include "app/ui/panels/plan_editor.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/export_sheet.h"
 #include "app/ui/panels/preset_menu.h"
 #include "core/base/error.h"
 #include "core/io/plan_json.h"
@@ -401,6 +402,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         for (const PlanField& f : fields)
             if (section_of(f.pointer) == state.section)
                 if (auto e = field_row(ui, area.room, scene, f, state)) edit = std::move(e);
+        if (scene.flags) draw_flag_words(ui, room, *scene.flags);
     }
     if (!state.choosing.empty())
         if (auto e = draw_choices(ui, scene, fields, state)) edit = std::move(e);

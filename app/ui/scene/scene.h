@@ -4,6 +4,7 @@
 
 #include "app/ui/scene/colors.h"
 #include "core/evaluate.h"
+#include "core/interop/import.h"
 #include "core/io/presets.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/glossary.h"
@@ -12,13 +13,15 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
 struct Selection {
     GroupKind group = GroupKind::tp;
-    bool pp_of_experts = false;  // pp is in both meshes: the expert mesh is the one shown
-    std::int64_t rank = -1;      // -1: none
+    bool pp_of_experts = false;         // pp is in both meshes: the expert mesh is the one shown
+    std::int64_t rank = -1;             // -1: none
+    std::vector<std::int64_t> ranks{};  // ascending, each once: what do they share? (Topic::ranks)
     int stage = -1;
     int operation = -1;      // index into comm.operations
     std::ptrdiff_t op = -1;  // index into timeline.order.ops
@@ -27,7 +30,16 @@ struct Selection {
     TensorState tensor_state = TensorState::parameters;
     int memory_category = -1;
     int step_part = 0;  // StepPart
-    enum class Topic : std::uint8_t { none, rank, operation, memory, op, tensor, step } topic = Topic::none;
+    enum class Topic : std::uint8_t {
+        none,
+        rank,
+        operation,
+        memory,
+        op,
+        tensor,
+        step,
+        ranks
+    } topic = Topic::none;
 
     // The expert mesh is shown over the cells.
     [[nodiscard]] bool expert() const {
@@ -88,6 +100,7 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
+    std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: nobody's
 };
 
 // The pipeline stage of a GPU; -1: there is no such rank, or one stage alone.

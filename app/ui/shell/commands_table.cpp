@@ -22,7 +22,9 @@ void Shell::make_commands() {
     make_view_commands();
     make_timeline_commands();
     make_look_commands();
+    make_flags_commands();
     make_export_commands();
+    make_interop_commands();
     make_lesson_commands();
     make_help_commands();
 }
@@ -133,7 +135,7 @@ void Shell::make_edit_commands() {
              },
          .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
     add({.id = "edit.paste",
-         .title = "Paste a plan or config",
+         .title = "Paste a plan, config or settings",
          .menu = "Edit",
          .chord = ctrl(Key::v),
          .run = [this] { open_text(host_.clipboard(), "the clipboard"); },

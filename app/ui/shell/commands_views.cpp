@@ -2,6 +2,7 @@
 // and sizes.
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/timeline/timeline_controls.h"
+#include "core/mesh/rank_list.h"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,15 @@ void Shell::make_view_commands() {
                  views_.mesh.lost_node = -1;
              },
          .checked = [this] { return views_.mesh.failure; }});
+    add({.id = "view.blame",
+         .title = "What do these ranks share?…",
+         .menu = "View",
+         .run =
+             [this] {
+                 blame_ = {.open = true};
+                 if (selection_.topic == Selection::Topic::ranks) blame_.text = ranks_text(selection_.ranks);
+             },
+         .enabled = [this] { return evaluation_.valid; }});
     add({.id = "view.links",
          .title = "Links to the selected GPU's peers",
          .menu = "View",

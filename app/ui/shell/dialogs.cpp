@@ -20,9 +20,10 @@ constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
 
 std::string head_of(DialogKind kind, PresetKind preset) {
     switch (kind) {
-    case DialogKind::open: return "Open a plan, a config.json or a picture of ours";
+    case DialogKind::open: return "Open a plan, a config.json, settings or a picture of ours";
     case DialogKind::save: return "Save the plan as";
     case DialogKind::picture: return "Save a picture as";
+    case DialogKind::settings: return "Save the settings as";
     case DialogKind::close: return "Keep the changes to this plan?";
     case DialogKind::recover: return "Plans that were not saved";
     case DialogKind::about: return "Pentamesh " PENTAMESH_VERSION;
@@ -46,7 +47,8 @@ std::string_view words_of(DialogKind kind) {
 }  // namespace
 
 bool asks_for_file(DialogKind kind) {
-    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture;
+    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture
+           || kind == DialogKind::settings;
 }
 
 bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label, bool enabled,
@@ -97,6 +99,7 @@ bool Shell::draw_dialog_body(Ui& ui, Rect room, Rect buttons) {
     case DialogKind::open:
     case DialogKind::save:
     case DialogKind::picture:
+    case DialogKind::settings:
         return native_dialog_ ? draw_waiting_dialog(ui, buttons) : draw_file_dialog(ui, room, buttons);
     case DialogKind::none: break;
     }

@@ -1,6 +1,7 @@
 #include "app/ui/shell/incoming.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/import_sheet.h"
 #include "core/base/error.h"
 #include "core/base/json_reader.h"
 #include "core/io/hf_config.h"
@@ -44,6 +45,17 @@ bool is_model(const nlohmann::json& value) {
     return !is_plan(value) && is_hf_config(value);
 }
 
+// Settings of a framework that are neither a plan nor a config.json.
+bool is_settings(const std::string& text) {
+    if (!is_settings_text(text)) return false;
+    try {
+        const nlohmann::json value = parse_json(text, "");
+        return !is_plan(value) && !is_model(value);
+    } catch (const Error&) {
+        return true;
+    }
+}
+
 // A config without a file has no name of its own: "llama 70.6 B".
 std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
     const auto type = config.find("model_type");
@@ -54,7 +66,7 @@ std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
 }  // namespace
 
 std::vector<std::string> incoming_endings() {
-    return {".json", ".png", ".svg", ".pdf", ".md"};
+    return {".json", ".png", ".svg", ".pdf", ".md", ".sh", ".yaml", ".yml", ".toml", ".py", ".txt", ".log"};
 }
 
 std::string plan_text_inside(const std::string& text, const std::string& name) {
@@ -79,6 +91,11 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
         return in;
     }
     const bool wrapped = is_picture(text) || is_page(text);
+    if (!wrapped && is_settings(text)) {
+        in.kind = IncomingKind::settings;
+        in.text = text;
+        return in;
+    }
     const nlohmann::json value = parse_json(plan_text_inside(text, name), name);
     if (!wrapped && is_model(value)) {
         in.kind = IncomingKind::model;

@@ -12,12 +12,14 @@
 
 namespace pentamesh::ui {
 
-enum class IncomingKind : std::uint8_t { plan, plan_inside, model, lesson };
+enum class IncomingKind : std::uint8_t { plan, plan_inside, model, lesson, settings };
 
 struct Incoming {
     IncomingKind kind = IncomingKind::plan;
     Plan plan;    // plan, plan_inside (a picture's or a page's)
     Model model;  // model (a Hugging Face config)
+    std::string
+        text{};  // settings (of a framework, a table of nccl-tests): what stands in it is asked in a sheet
 };
 
 // What a text is, by its content alone. `name` is named in errors. Error (invalid) where it is none of these,

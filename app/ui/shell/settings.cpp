@@ -38,6 +38,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         };
         flag("welcomed", s.welcomed);
         flag("reduced_motion", s.reduced_motion);
+        if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
@@ -56,7 +57,8 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
     const nlohmann::ordered_json json{
         {"theme", name_of(s.theme)}, {"scale", s.scale},       {"left", s.left},
         {"right", s.right},          {"memory", s.memory},     {"timeline", s.timeline},
-        {"recent", s.recent},        {"welcomed", s.welcomed}, {"reduced_motion", s.reduced_motion}};
+        {"recent", s.recent},        {"welcomed", s.welcomed}, {"reduced_motion", s.reduced_motion},
+        {"flags", s.flags}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     write_file(file_in(folder).string(),

@@ -18,6 +18,7 @@ struct Settings {
     float left = 296, right = 290;          // widths of the panels
     float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
     std::vector<std::string> recent;        // absolute paths, each once, newest first
+    std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
     bool welcomed = false;                  // the welcome was seen
     bool reduced_motion = false;            // nothing glides
     bool operator==(const Settings&) const = default;

@@ -52,6 +52,8 @@ void Shell::evaluate_now() {
     evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
     evaluated_ = document_.revision();
     if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
+    if (!selection_.ranks.empty() && selection_.ranks.back() >= evaluation_.mesh.world)
+        selection_ = selection_.cleared();
     if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
     if (selection_.operation >= static_cast<int>(evaluation_.comm.operations.size()))
         selection_.operation = -1;
@@ -104,7 +106,8 @@ Scene Shell::scene_of(Hover& next) {
             views_.timeline.cursor_s,
             views_.timeline.current(evaluation_, evaluated_),
             &glossary_,
-            {}};
+            {},
+            flags_framework()};
 }
 
 void Shell::copy_table(TableFormat format) {
@@ -221,6 +224,8 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     if (!draw_guarded(ui, "A menu of the plan", {}, [&] {
             if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
             if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
+            draw_blame_panel(ui, scene, blame_);
+            draw_interop(ui, scene);
             if (panel_.wants_editor) editor_.open_at(*std::exchange(panel_.wants_editor, std::nullopt));
             if (std::exchange(panel_.wants_presets, false)) later("", [this] { ask_own_presets(); });
             if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
@@ -228,7 +233,7 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
             if (std::exchange(panel_.wants_stages, false)) stages_.open_now();
             if (auto e = draw_stage_editor(ui, scene, stages_, document_.revision())) edit = std::move(e);
         }))
-        panel_.menu.clear(), editor_ = {}, stages_ = {};
+        panel_.menu.clear(), editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {};
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
         menu_.clear();
         palette_ = keys_ = welcome_ = glossary_state_.open = false;

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "app/ui/lesson/lesson_panel.h"
+#include "app/ui/panels/blame_panel.h"
+#include "app/ui/panels/export_sheet.h"
 #include "app/ui/panels/glossary_card.h"
+#include "app/ui/panels/import_sheet.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/plan_panel.h"
@@ -50,6 +53,7 @@ enum class DialogKind : std::uint8_t {
     open,
     save,
     picture,
+    settings,
     close,
     recover,
     about,
@@ -167,10 +171,13 @@ class Shell {
         bool fresh = true;      // until it has the keyboard
         bool undo_held = false;
     };
-    std::optional<NotesEdit> notes_;  // while the plan's notes are open
-    std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
+    std::optional<NotesEdit> notes_;     // while the plan's notes are open
+    std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
+    BlamePanelState blame_;
+    ImportSheetState import_;
+    ExportSheetState export_;
     std::optional<ViewId> full_;
 
     LessonSession lesson_;
@@ -251,6 +258,13 @@ class Shell {
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
     [[nodiscard]] Scene scene_of(Hover& next);
     void draw_layers(Ui& ui, Scene& scene);
+
+    // shell_interop.cpp
+    void draw_interop(Ui& ui, const Scene& scene);
+    void save_settings_text(const std::filesystem::path& path);
+    void make_interop_commands();
+    void make_flags_commands();
+    [[nodiscard]] std::optional<interop::Framework> flags_framework() const;
 
     // shell_panels.cpp
     void draw_middle(Ui& ui, Rect middle, Scene& scene);

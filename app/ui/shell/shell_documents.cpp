@@ -99,6 +99,7 @@ void Shell::take(Incoming in, const fs::path& path, const std::string& origin) {
                         "this is a lesson; save it as a file that ends in .md and open that");
         open_lesson(path);
         return;
+    case IncomingKind::settings: import_.open_with(std::move(in.text), origin); return;
     case IncomingKind::model: {
         leave_lesson();
         const std::string name = in.model.name;

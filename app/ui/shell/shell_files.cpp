@@ -29,12 +29,13 @@ bool is_folder(const fs::path& path) {
 std::vector<std::string> endings_of(DialogKind kind) {
     if (kind == DialogKind::open) return incoming_endings();
     if (kind == DialogKind::picture) return {".png", ".svg", ".pdf"};
+    if (kind == DialogKind::settings) return {".sh", ".py", ".json", ".yaml", ".toml"};
     return {".json"};
 }
 
 std::string kind_of_files(DialogKind kind) {
-    if (kind == DialogKind::open) return "Plans, models, pictures, lessons";
-    return kind == DialogKind::picture ? "Pictures" : "Plans";
+    if (kind == DialogKind::open) return "Plans, models, settings, pictures, lessons";
+    return kind == DialogKind::picture ? "Pictures" : kind == DialogKind::settings ? "Settings" : "Plans";
 }
 
 }  // namespace
@@ -56,9 +57,10 @@ void Shell::begin_file_dialog() {
     if (host_.file_dialog && dialog_.error.empty()) {
         FileQuestion q;
         q.saves = dialog_.kind != DialogKind::open;
-        q.title = dialog_.kind == DialogKind::open      ? "Open"
-                  : dialog_.kind == DialogKind::picture ? "Save a picture as"
-                                                        : "Save the plan as";
+        q.title = dialog_.kind == DialogKind::open       ? "Open"
+                  : dialog_.kind == DialogKind::picture  ? "Save a picture as"
+                  : dialog_.kind == DialogKind::settings ? "Save the settings as"
+                                                         : "Save the plan as";
         q.start = dialog_.text.empty() ? first_folder() : fs::path(dialog_.text);
         q.kind = kind_of_files(dialog_.kind);
         q.endings = endings_of(dialog_.kind);
@@ -143,7 +145,7 @@ void Shell::finish_file_dialog() {
         std::error_code ignored;
         if (!lies_in(path, host_.fence))
             throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");
-        const bool writes = dialog_.kind == DialogKind::save || dialog_.kind == DialogKind::picture;
+        const bool writes = dialog_.kind != DialogKind::open;
         if (writes && path != document_.path() && path != dialog_.confirmed
             && fs::is_regular_file(path, ignored)) {
             dialog_.confirmed = path;
@@ -151,6 +153,7 @@ void Shell::finish_file_dialog() {
         }
         if (dialog_.kind == DialogKind::open) load_file(path);
         if (dialog_.kind == DialogKind::save) save(path);
+        if (dialog_.kind == DialogKind::settings) save_settings_text(path);
         if (dialog_.kind == DialogKind::picture && host_.save_picture)
             host_.save_picture(full_ ? std::string(view_of(*full_).name) : "dashboard", path);
         const auto after = std::move(dialog_.after);

@@ -183,6 +183,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
         if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
             edit = draw_plan_panel(ui, left, scene, panel_);
+            if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
     if (show_right) {

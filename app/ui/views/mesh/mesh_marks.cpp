@@ -216,6 +216,22 @@ void draw_marks(Ui& ui, Rect, const Scene& scene, const CellGrid& grid, bool lin
     outline(c, cell_rect(grid, sel.rank), ui.theme().text, 2);
 }
 
+void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const CellGrid& grid) {
+    if (selection.topic != Selection::Topic::ranks) return;
+    const auto& ranks = selection.ranks;
+    for (std::size_t i = 0; i < ranks.size();) {
+        if (ranks[i] >= grid.count) return;
+        Rect frame = cell_rect(grid, ranks[i]);
+        // Neighbours in a row are one frame.
+        for (++i; i < ranks.size() && ranks[i] == ranks[i - 1] + 1 && ranks[i] < grid.count; ++i) {
+            const Rect next = cell_rect(grid, ranks[i]);
+            if (next.y != frame.y || next.x > frame.right() + next.w) break;
+            frame.w = next.right() - frame.x;
+        }
+        outline(c, frame, theme.text, 2);
+    }
+}
+
 std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
     const Mesh& mesh = scene.evaluation.mesh;
     std::string s = "rank " + thousands(rank);

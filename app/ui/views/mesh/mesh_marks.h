@@ -29,6 +29,8 @@ void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 
 // Selected rank, its peers on every axis as links by tier, the hovered group outlined.
 void draw_marks(Ui& ui, Rect area, const Scene& scene, const CellGrid& grid, bool links);
+// The ranks of a list that was typed, framed.
+void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const CellGrid& grid);
 [[nodiscard]] std::string rank_tooltip(const Scene& scene, std::int64_t rank);
 
 }  // namespace pentamesh::ui

@@ -2,6 +2,7 @@
 #include "app/ui/views/mesh/view.h"
 #include "app/tables/groups.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/blame_panel.h"
 #include "app/ui/views/mesh/mesh_activity.h"
 #include "app/ui/views/mesh/mesh_boxes.h"
 #include "app/ui/views/mesh/mesh_marks.h"
@@ -139,7 +140,15 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     sel.choose(kinds[picked]);
 }
 
+// One rank, "1,024" too: three digits behind each comma. A list of ranks is none.
 std::optional<std::int64_t> parse_rank(std::string text) {
+    for (std::size_t at = text.find(','); at != std::string::npos; at = text.find(',', at + 1)) {
+        const std::size_t end = std::min(text.find(',', at + 1), text.size());
+        if (end - at != 4) return std::nullopt;
+    }
+    const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+    if (first == std::string::npos || text.substr(first, last - first).find(' ') != std::string::npos)
+        return std::nullopt;
     std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
     std::int64_t rank = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
@@ -284,6 +293,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     draw_rank_numbers(ui, room, layout, grid);
     if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
     draw_outlined(ui, state, grid);
+    if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
     c.pop_clip();
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
@@ -313,8 +323,13 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
 }
 
 void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
-    if (field.w <= 0 || !ui.text_field("mesh.goto", field, state.go_to, "go to rank")) return;
+    if (field.w <= 0 || !ui.text_field("mesh.goto", field, state.go_to, "go to ranks")) return;
     const auto rank = parse_rank(state.go_to);
+    if (!rank && scene.evaluation.valid) {  // a list of them: what do they share?
+        const std::string wrong = select_ranks(scene, state.go_to);
+        if (!wrong.empty()) scene.next_hover.message = wrong;
+        return;
+    }
     if (rank && *rank < scene.evaluation.mesh.world) {
         scene.selection.pick_rank(*rank);
     } else {

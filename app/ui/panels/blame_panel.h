@@ -1,0 +1,27 @@
+// What do these ranks share? The answer as a block of the inspector, and the panel in which a list of ranks
+// is typed: core/explain/blame.h.
+#pragma once
+
+#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+// About scene.selection.ranks, downwards in `room`.
+void draw_blame(Ui& ui, Rect& room, const Scene& scene);
+
+struct BlamePanelState {
+    bool open = false, fresh = true;
+    std::string text{}, error{};
+    ScrollState scroll{};
+};
+// While it is open. Enter selects the ranks that were typed: they are lit in the mesh.
+void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state);
+
+// Selects the ranks of a list. What is wrong with it; empty: nothing.
+[[nodiscard]] std::string select_ranks(Scene& scene, const std::string& list);
+
+}  // namespace pentamesh::ui

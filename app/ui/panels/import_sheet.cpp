@@ -1,0 +1,317 @@
+#include "app/ui/panels/import_sheet.h"
+
+#include "app/ui/kit/format.h"
+#include "core/base/error.h"
+#include "core/io/plan_json.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using interop::Framework;
+using interop::Import;
+using interop::Listed;
+
+constexpr float kListRow = 20, kInput = 30;
+
+// ---- reading ------------------------------------------------------------------------------------------
+
+void mark_lines(ImportSheetState& s) {
+    s.shown.set_text(s.text);
+    const auto mark = [&](const std::vector<Listed>& rows, LineMark as) {
+        for (const Listed& r : rows) s.shown.mark(r.line, as);
+    };
+    if (s.made) {
+        mark(s.made->mapped, LineMark::mapped);
+        mark(s.made->ignored, LineMark::ignored);
+        mark(s.made->unmapped, LineMark::cannot_hold);
+    }
+    if (s.links) {
+        mark(s.links->mapped, LineMark::mapped);
+        mark(s.links->ignored, LineMark::ignored);
+    }
+}
+
+interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s) {
+    interop::ImportRequest r;
+    r.text = s.text;
+    r.path = s.origin;
+    r.framework = s.framework;
+    r.model = s.own_model ? nlohmann::json::parse(write_plan(scene.plan)).at("model").dump() : s.model;
+    r.cluster = s.cluster;
+    if (s.gpus.empty()) return r;
+    const auto n = interop::parse_integer(s.gpus);
+    if (!n || *n < 1 || *n > (1 << 20))
+        throw Error(ErrorKind::invalid, "", "",
+                    "GPUs: \"" + s.gpus + "\" is no whole number from 1 to 1,048,576");
+    r.gpus = *n;
+    return r;
+}
+
+void read_again(const Scene& scene, ImportSheetState& s) {
+    s.stale = false;
+    s.made.reset();
+    s.links.reset();
+    s.error.clear();
+    try {
+        if (interop::is_nccl_tests(s.text))
+            s.links = interop::read_nccl_tests(s.text, s.origin, scene.plan.cluster);
+        else
+            s.made = interop::import_settings(request_of(scene, s), scene.presets);
+    } catch (const Error& e) {
+        s.error = e.what();
+    }
+    mark_lines(s);
+}
+
+bool asked_for(const ImportSheetState& s, std::string_view what) {
+    return s.made && std::any_of(s.made->problems.begin(), s.made->problems.end(), [&](const auto& p) {
+               return p.code.starts_with(what)
+                      && (p.code.ends_with("-missing") || p.code.ends_with("-unknown")
+                          || p.code.ends_with("-assumed"));
+           });
+}
+
+// ---- what came out ------------------------------------------------------------------------------------
+
+std::string plan_words(const Plan& p) {
+    const Layout& l = p.layout;
+    std::string s = p.model.name + " on " + plural(p.cluster.gpus, "GPU", "GPUs") + ": tp " + thousands(l.tp);
+    const auto add = [&](const char* name, std::int64_t n) {
+        if (n > 1) s += std::string(", ") + name + " " + thousands(n);
+    };
+    add("cp", l.cp);
+    add("pp", l.pp);
+    add("ep", l.ep);
+    add("dp_shard", l.dp_shard);
+    add("dp_replicate", l.dp_replicate.value_or(1));
+    return s + ", ZeRO-" + std::to_string(l.zero) + ", batch " + thousands(p.training.global_batch) + " of "
+           + thousands(p.training.sequence_length) + " tokens";
+}
+
+void draw_outcome(Ui& ui, Rect& room, const ImportSheetState& s) {
+    const bool good = s.links || (s.made && s.made->plan);
+    const std::string words = s.links ? s.links->summary : good ? plan_words(*s.made->plan) : s.error;
+    TextStyle style = ui.style(13, Tone::text, Face::semibold);
+    if (!good) style.color = ui.theme().bad;
+    const std::string shown = words.empty() ? "No plan comes out yet: the problems say why." : words;
+    room.cut_top(ui.canvas().paragraph(room, shown, style, 20) + 8);
+}
+
+// ---- what the text does not say -----------------------------------------------------------------------
+
+void input_label(Ui& ui, Rect row, std::string_view label, bool asked) {
+    TextStyle s = ui.small(asked ? Tone::text : Tone::secondary);
+    if (asked) s.color = ui.theme().amber;
+    ui.canvas().text_in(row, asked ? std::string(label) + ": the text does not say it" : std::string(label),
+                        s);
+}
+
+bool import_choice(Ui& ui, ImportSheetState& s, const std::string& which, Rect box,
+                   const std::string& label) {
+    if (!ui.dropdown("import." + which, box, label)) return false;
+    s.choosing = which;
+    s.anchor = box;
+    s.menu = {};
+    return true;
+}
+
+void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
+    Rect labels = room.cut_top(18), row = room.cut_top(kInput);
+    room.cut_top(10);
+    const float gap = 10, w = (row.w - 3 * gap) / 4;
+    const auto next = [&](std::string_view label, bool asked) {
+        input_label(ui, labels.cut_left(w), label, asked);
+        labels.cut_left(gap);
+        const Rect box = row.cut_left(w);
+        row.cut_left(gap);
+        return box;
+    };
+    const auto name_in = [&](PresetKind kind, const std::string& id) {
+        for (const auto& e : scene.presets.list(kind))
+            if (e.id == id) return e.name;
+        return id;
+    };
+    const std::string as = s.framework ? std::string(interop::name_of(*s.framework))
+                           : s.made    ? std::string(interop::name_of(s.made->framework))
+                                       : "guess";
+    import_choice(ui, s, "from", next("Read as", false), s.framework ? as : as + " (by its content)");
+    bool changed = false;
+    ui.text_field("import.gpus", next("GPUs", asked_for(s, "gpus")), s.gpus, "as the text says", s.fresh,
+                  &changed);
+    import_choice(ui, s, "model", next("Model", asked_for(s, "model")),
+                  s.own_model       ? "of the open plan"
+                  : s.model.empty() ? "as the text says"
+                                    : name_in(PresetKind::model, s.model));
+    import_choice(ui, s, "cluster", next("Cluster", asked_for(s, "cluster")),
+                  s.cluster.empty() ? "H100, InfiniBand" : name_in(PresetKind::cluster, s.cluster));
+    s.fresh = false;
+    s.stale = s.stale || changed;
+}
+
+// The menu of the box that was clicked.
+void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
+    if (s.choosing.empty()) return;
+    std::vector<MenuItem> items;
+    std::size_t before = 1;
+    const auto kind = s.choosing == "model" ? PresetKind::model : PresetKind::cluster;
+    if (s.choosing == "from") {
+        items.push_back({.label = "by its content", .checked = !s.framework});
+        for (const std::string_view name : interop::kFrameworkNames)
+            items.push_back({.label = std::string(name)});
+    } else {
+        items.push_back({.label = s.choosing == "model" ? "as the text says" : "H100, InfiniBand"});
+        if (s.choosing == "model")
+            items.push_back({.label = "of the open plan: " + scene.plan.model.name}), before = 2;
+        for (const auto& e : scene.presets.list(kind)) items.push_back({.label = e.name, .right = e.id});
+    }
+    const MenuResult r =
+        draw_menu(ui, "menu.import", s.anchor, items, s.menu, s.choosing != "from", s.anchor.w);
+    if (r.picked >= 0) {
+        const auto i = static_cast<std::size_t>(r.picked);
+        const auto preset = [&] {
+            return i < before ? std::string() : scene.presets.list(kind)[i - before].id;
+        };
+        if (s.choosing == "from")
+            s.framework = i == 0 ? std::nullopt : std::optional(static_cast<Framework>(i - 1));
+        else if (s.choosing == "model")
+            s.own_model = i == 1, s.model = preset();
+        else
+            s.cluster = preset();
+        s.stale = true;
+    }
+    if (r.picked >= 0 || r.closed) s.choosing.clear();
+}
+
+// ---- the lists ----------------------------------------------------------------------------------------
+
+void draw_import_problems(Ui& ui, Rect& room, const std::vector<interop::ImportProblem>& problems) {
+    if (problems.empty()) return;
+    ui.section(room.cut_top(18), "PROBLEMS", std::to_string(problems.size()));
+    room.cut_top(4);
+    for (const interop::ImportProblem& p : problems) {
+        TextStyle s = ui.style(12);
+        const std::string_view word = p.severity == Severity::error     ? "Error: "
+                                      : p.severity == Severity::warning ? "Warning: "
+                                                                        : "Note: ";
+        if (p.severity == Severity::error) s.color = ui.theme().bad;
+        room.cut_top(ui.canvas().paragraph(room, std::string(word) + p.message, s, 18) + 6);
+    }
+    room.cut_top(8);
+}
+
+void draw_listed(Ui& ui, Rect& room, const ScrollArea& area, LineMark mark, const std::vector<Listed>& rows,
+                 ImportSheetState& state) {
+    Canvas& c = ui.canvas();
+    std::string head(words_of(mark));
+    std::transform(head.begin(), head.end(), head.begin(),
+                   [](char ch) { return ch >= 'a' && ch <= 'z' ? static_cast<char>(ch - 32) : ch; });
+    Rect title = room.cut_top(18);
+    TextStyle sign = ui.mono();
+    sign.color = color_of(ui.theme(), mark);
+    c.text_in(title.cut_left(18), sign_of(mark), sign, Align::center);
+    ui.section(title, head, std::to_string(rows.size()));
+    room.cut_top(2);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Listed& r = rows[i];
+        std::string text = r.setting + (r.value.empty() ? "" : " = " + r.value);
+        if (!r.path.empty()) text += "  →  " + r.path;
+        if (!r.why.empty()) text += "  (" + r.why + ")";
+        Rect row = room.cut_top(kListRow);
+        if (!area.sees(row)) continue;
+        const Hit hit = ui.area("import.row." + std::to_string(static_cast<int>(mark)), row, i, true, false);
+        const bool lit = r.line > 0 && (hit.hovered || r.line == state.lines.hovered);
+        if (lit) c.rect(row, ui.theme().raised, 3);
+        if (hit.hovered) state.lines.lit = r.line;
+        if (hit.clicked && r.line > 0) state.lines.show = r.line;
+        row = row.inset(4, 0);
+        const std::string line = r.line > 0 ? std::to_string(r.line) : "";
+        c.text_in(row.cut_left(34), line, ui.mono(Tone::secondary), Align::right);
+        row.cut_left(8);
+        if (c.text_in(row, text, ui.style(12)) && hit.hovered) ui.tooltip(text);
+    }
+    room.cut_top(12);
+}
+
+void draw_lists(Ui& ui, Rect room, ImportSheetState& s) {
+    s.lines.lit = 0;
+    ScrollArea area(ui, "import.lists", room, s.lists, {.pad = {0, 2}});
+    area.room.w -= 10;
+    static const std::vector<Listed> kNone;
+    draw_import_problems(ui, area.room,
+                         s.links  ? s.links->problems
+                         : s.made ? s.made->problems
+                                  : std::vector<interop::ImportProblem>());
+    draw_listed(ui, area.room, area, LineMark::mapped,
+                s.links  ? s.links->mapped
+                : s.made ? s.made->mapped
+                         : kNone,
+                s);
+    draw_listed(ui, area.room, area, LineMark::cannot_hold, s.made ? s.made->unmapped : kNone, s);
+    draw_listed(ui, area.room, area, LineMark::ignored,
+                s.links  ? s.links->ignored
+                : s.made ? s.made->ignored
+                         : kNone,
+                s);
+}
+
+std::optional<Imported> import_outcome(const Scene& scene, const ImportSheetState& s) {
+    if (s.links && !s.links->edits.empty())
+        return Imported{apply_edits(scene.plan, s.links->edits, scene.presets),
+                        "the measured links of " + s.origin, true};
+    if (s.made && s.made->plan) return Imported{*s.made->plan, "the settings of " + s.origin};
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool is_settings_text(const std::string& text) {
+    if (interop::is_nccl_tests(text)) return true;
+    const std::vector<Framework> fits = interop::guess_framework(text);
+    return std::any_of(fits.begin(), fits.end(), [](Framework f) { return f != Framework::hf; });
+}
+
+std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state) {
+    if (!state.open) return std::nullopt;
+    if (state.stale) read_again(scene, state);
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(1240.0f, screen.x - 32), h = std::min(860.0f, screen.y - 32);
+    std::optional<Imported> out;
+    {
+        const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+        const auto layer = ui.open_layer("import", box, true);
+        bool close = !layer.stays() && state.choosing.empty();
+        Rect room = box.inset(24, 18);
+        Rect buttons = room.cut_bottom(30);
+        room.cut_bottom(12);
+        ui.canvas().text_in(room.cut_top(22), "Import " + state.origin,
+                            {Face::semibold, 14, ui.theme().text, 0});
+        room.cut_top(4);
+        draw_outcome(ui, room, state);
+        if (!state.links && !interop::is_nccl_tests(state.text)) draw_inputs(ui, room, scene, state);
+        Rect right = room.cut_right(std::floor(room.w * 0.48f));
+        room.cut_right(16);
+        draw_lists(ui, right, state);
+        draw_marked_text(ui, "import.text", room, state.shown, state.lines);
+        const bool ready = state.links ? !state.links->edits.empty() : state.made && state.made->plan;
+        const bool ok = ui.button("import.open", buttons.cut_right(128),
+                                  state.links ? "Set the links" : "Open the plan", 0, ready && !state.stale);
+        buttons.cut_right(8);
+        close = ui.button("import.cancel", buttons.cut_right(104), "Cancel") || close;
+        ui.canvas().text_in(buttons,
+                            state.links ? "The open plan's tier gets these figures; Ctrl+Z takes them back."
+                                        : "The open plan comes back with Ctrl+Z.",
+                            ui.small());
+        if (ok) out = import_outcome(scene, state);
+        if (close || out) state.open = false;
+    }
+    draw_import_choices(ui, scene, state);
+    if (!state.open) state = {};
+    return out;
+}
+
+}  // namespace pentamesh::ui

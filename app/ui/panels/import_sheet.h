@@ -1,0 +1,54 @@
+// A framework's own settings on their way into the window: the text with its lines marked, what became of
+// each setting, what the text does not say as inputs, and the plan that comes out.
+#pragma once
+
+#include "app/ui/kit/menu.h"
+#include "app/ui/panels/marked_text.h"
+#include "app/ui/scene/scene.h"
+#include "core/interop/import.h"
+#include "core/interop/nccl_tests.h"
+
+#include <optional>
+#include <string>
+
+namespace pentamesh::ui {
+
+// Whether a text is one that the sheet reads: settings of a framework, or a table of nccl-tests.
+[[nodiscard]] bool is_settings_text(const std::string& text);
+
+struct ImportSheetState {
+    bool open = false;
+    std::string origin{};  // "run.sh", "the clipboard"
+    std::string text{};
+    std::optional<interop::Framework> framework{};  // empty: guessed
+    std::string gpus{}, model{}, cluster{};         // as typed and picked; empty: the text says
+    bool own_model = false;                         // the open plan's model stands in
+    bool stale = true;                              // to be read again
+    std::optional<interop::Import> made{};  // none where it could not be read at all: `error` says why
+    std::optional<interop::LinkMeasurement> links{};
+    std::string error{};
+    MarkedText shown{};
+    MarkedTextState lines{};
+    ScrollState lists{};
+    std::string choosing{};  // the menu that is open: "from", "model", "cluster"
+    Rect anchor{};
+    MenuState menu{};
+    bool fresh = true;
+
+    void open_with(std::string new_text, std::string new_origin) {
+        *this = {};
+        open = true;
+        text = std::move(new_text);
+        origin = std::move(new_origin);
+    }
+};
+
+// While it is open. The plan that is to be opened, once Open is pressed.
+struct Imported {
+    Plan plan;
+    std::string what;    // "the settings of run.sh"
+    bool edits = false;  // the open plan with other figures, no other plan
+};
+[[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);
+
+}  // namespace pentamesh::ui

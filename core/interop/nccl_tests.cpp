@@ -1,0 +1,308 @@
+#include "core/interop/nccl_tests.h"
+
+#include "core/base/error.h"
+#include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace pentamesh::interop {
+namespace {
+
+constexpr std::int64_t kLarge = std::int64_t{16} << 20;  // below, a bandwidth says more of latency
+constexpr std::int64_t kSmall = std::int64_t{64} << 10;  // above, a time says more of bandwidth
+
+struct PerfRow {
+    std::int64_t size = 0;
+    double time_s = 0, algbw = 0, busbw = 0;  // bytes per second
+    std::string redop;
+    int line = 0;
+};
+
+struct PerfText {
+    std::vector<PerfRow> rows;
+    std::set<std::int64_t> ranks;
+    std::vector<std::string> hosts;  // by rank line, each once
+    std::string test;                // as the text names it
+    std::vector<Listed> heads;
+};
+
+std::vector<std::string_view> perf_words(std::string_view line) {
+    std::vector<std::string_view> out;
+    for (std::size_t at = 0; at < line.size();) {
+        at = line.find_first_not_of(" \t\r", at);
+        if (at == std::string_view::npos) break;
+        const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+        out.push_back(line.substr(at, end - at));
+        at = end;
+    }
+    return out;
+}
+
+std::optional<double> real_in(std::string_view word) {
+    const auto x = parse_double(word);
+    return x && std::isfinite(*x) && *x >= 0 ? std::optional<double>(*x) : std::nullopt;
+}
+
+// "size count [type [redop [root]]]", then time, algbw, busbw and errors, out of place and in place: read
+// from both ends, because redop and root are left out by some versions.
+std::optional<PerfRow> perf_row_in(std::string_view line, int number) {
+    const auto words = perf_words(line);
+    if (words.size() < 6) return std::nullopt;
+    const auto size = parse_integer(words[0]), count = parse_integer(words[1]);
+    if (!size || !count || *size < 0) return std::nullopt;
+    std::size_t first = words.size();  // of the figures
+    const std::size_t least = words.size() >= 10 ? words.size() - 8 : 0;
+    const std::size_t candidates[] = {least, words.size() - 4};
+    for (const std::size_t c : candidates)
+        if (c >= 2 && c + 2 < words.size() && real_in(words[c]) && real_in(words[c + 1])
+            && real_in(words[c + 2])) {
+            first = c;
+            break;
+        }
+    if (first == words.size()) return std::nullopt;
+    PerfRow row{*size,
+                *real_in(words[first]) * 1e-6,
+                *real_in(words[first + 1]) * 1e9,
+                *real_in(words[first + 2]) * 1e9,
+                {},
+                number};
+    if (first > 3) row.redop = words[3];
+    if (row.time_s <= 0) return std::nullopt;
+    return row;
+}
+
+void take_head(PerfText& t, std::string_view line, int number) {
+    const auto words = perf_words(line);
+    t.heads.push_back({std::string(line.substr(0, 120)), "", "", "", number});
+    const auto at = std::find(words.begin(), words.end(), "Rank");
+    if (at == words.end() || at + 1 == words.end()) return;
+    const auto rank = parse_integer(at[1]);
+    const auto on = std::find(at, words.end(), "on");
+    if (!rank || on == words.end() || on + 1 == words.end()) return;
+    t.ranks.insert(*rank);
+    const std::string host(on[1]);
+    if (std::find(t.hosts.begin(), t.hosts.end(), host) == t.hosts.end()) t.hosts.push_back(host);
+}
+
+PerfText read_perf(std::string_view text) {
+    static constexpr std::string_view kTests[] = {"all_reduce", "reduce_scatter", "all_gather", "alltoall"};
+    PerfText t;
+    int number = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        ++number;
+        if (line.find_first_not_of(" \t\r#") == std::string_view::npos) continue;
+        if (t.test.empty())
+            for (const std::string_view name : kTests)
+                if (line.find(std::string(name) + "_perf") != std::string_view::npos) t.test = name;
+        if (auto row = perf_row_in(line, number))
+            t.rows.push_back(std::move(*row));
+        else
+            take_head(t, line, number);
+    }
+    return t;
+}
+
+double median_of(std::vector<double> x) {
+    std::sort(x.begin(), x.end());
+    return x.size() % 2 == 1 ? x[x.size() / 2] : (x[x.size() / 2 - 1] + x[x.size() / 2]) / 2;
+}
+
+// busbw / algbw of the largest size: 2(n-1)/n or (n-1)/n, to the digits that are printed.
+double ratio_of(const PerfRow& row) {
+    return row.algbw > 0 ? row.busbw / row.algbw : 0;
+}
+
+Collective collective_of(const PerfText& t, const PerfRow& largest, const std::string& path) {
+    if (t.test == "all_reduce") return Collective::all_reduce;
+    if (t.test == "reduce_scatter") return Collective::reduce_scatter;
+    if (t.test == "all_gather") return Collective::all_gather;
+    if (t.test == "alltoall") return Collective::all_to_all;
+    const double ratio = ratio_of(largest), n = static_cast<double>(t.ranks.size());
+    const bool reduces = !largest.redop.empty() && largest.redop != "none" && largest.redop != "N/A";
+    // The one is twice the other: a guess of n is enough where the text does not say it.
+    const double twice = n > 1 ? 2 * (n - 1) / n : 1.0;
+    if (reduces && std::abs(ratio - twice) < 0.02 * twice) return Collective::all_reduce;
+    if (reduces && ratio > 1.01) return Collective::all_reduce;
+    if (reduces && n > 1 && std::abs(ratio - twice / 2) < 0.02) return Collective::reduce_scatter;
+    throw Error(ErrorKind::invalid, path, "",
+                "the table does not say which test it is of: keep the line of the command with it, as "
+                "alltoall_perf or all_gather_perf");
+}
+
+std::int64_t ranks_of(const PerfText& t, Collective c, const PerfRow& largest, const std::string& path) {
+    if (t.ranks.size() > 1) return static_cast<std::int64_t>(t.ranks.size());
+    const double ratio = ratio_of(largest) / (c == Collective::all_reduce ? 2 : 1);
+    const auto n = ratio > 0 && ratio < 1 ? std::llround(1 / (1 - ratio)) : 0;
+    if (n < 2 || n > 64)  // two digits after the point tell no more
+        throw Error(
+            ErrorKind::invalid, path, "",
+            "the table does not say how many ranks took part: keep the lines \"# Rank 0 ...\" with it");
+    return n;
+}
+
+std::string size_text(std::int64_t bytes) {
+    return memory_text(static_cast<double>(bytes));
+}
+
+// What one GPU's link of the tier carries at that bus bandwidth.
+double carried(const LinkMeasurement& m, double busbw, double algbw) {
+    if (m.tier == 0) return busbw;
+    const auto n = static_cast<double>(m.ranks), g = static_cast<double>(m.per_domain);
+    if (m.collective == Collective::all_to_all) return algbw * (n - g) / n;
+    return busbw / g;
+}
+
+double share_of(const LinkMeasurement& m, const Efficiency& e) {
+    if (m.collective == Collective::all_to_all) return e.all_to_all;
+    return m.tier == 0 ? e.fast_link : e.slow_link;
+}
+
+void find_bandwidth(LinkMeasurement& m, const PerfText& t, const Cluster& cluster) {
+    const std::int64_t largest = t.rows.back().size;
+    std::vector<double> rates;
+    for (const PerfRow& row : t.rows) {
+        if (row.size < std::max(kLarge, largest / 8)) continue;
+        if (rates.empty()) m.large_from = row.size;
+        m.large_to = row.size;
+        rates.push_back(carried(m, row.busbw, row.algbw));
+    }
+    if (rates.empty()) {
+        m.problems.push_back(
+            {Severity::warning,
+             "sizes-too-small",
+             "No size of " + size_text(kLarge) + " or more: the bandwidth is not told by these.",
+             {}});
+        return;
+    }
+    m.carried_bytes_per_s = median_of(std::move(rates));
+    const double share = share_of(m, cluster.gpu.efficiency);
+    if (m.carried_bytes_per_s <= 0 || share <= 0) return;
+    m.bytes_per_s =
+        m.carried_bytes_per_s / share * cluster.tiers[static_cast<std::size_t>(m.tier)].oversubscription;
+}
+
+// Of one message: small calls last as long as the steps that wait for each other
+// (core/comm/collective_time.h).
+void find_latency(LinkMeasurement& m, const PerfText& t, const Cluster& cluster) {
+    std::vector<double> times;
+    for (const PerfRow& row : t.rows)
+        if (row.size > 0 && row.size <= kSmall) {
+            times.push_back(row.time_s);
+            m.small_to = row.size;
+        }
+    if (times.empty()) {
+        m.problems.push_back(
+            {Severity::warning,
+             "no-small-sizes",
+             "No size of " + size_text(kSmall) + " or less: the latency is not told by these.",
+             {}});
+        return;
+    }
+    const double time = median_of(std::move(times));
+    const auto n = static_cast<double>(m.ranks), g = static_cast<double>(m.per_domain);
+    const double passes = m.collective == Collective::all_reduce ? 2 : 1;
+    double latency = time;
+    if (m.collective != Collective::all_to_all) {
+        const double ways = m.tier == 0 ? n : n / g;
+        const double inside = m.tier == 0 ? 0 : passes * (g - 1) * cluster.tiers.front().latency_s;
+        latency = (time - inside) / (passes * (ways - 1));
+    }
+    if (latency > 0)
+        m.latency_s = latency;
+    else
+        m.problems.push_back({Severity::warning,
+                              "latency-not-told",
+                              "Small calls take " + time_text(time)
+                                  + ", less than the plan's own latency inside a "
+                                    "node explains: measure that tier first.",
+                              {}});
+}
+
+void find_tier(LinkMeasurement& m, const PerfText& t, const Cluster& cluster, const std::string& path) {
+    if (cluster.tiers.empty()) throw Error(ErrorKind::invalid, path, "", "the plan's cluster has no tiers");
+    m.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(t.hosts.size()));
+    const std::int64_t node = std::max<std::int64_t>(1, domain_of(cluster, 0));
+    m.per_domain = std::min(m.ranks, node);
+    const bool racks = domain_name(cluster) == "rack";  // of several hosts each
+    if (m.ranks <= node && (m.hosts == 1 || racks)) return;
+    if (m.hosts > 1 && !racks) m.per_domain = std::clamp<std::int64_t>(m.ranks / m.hosts, 1, node);
+    m.tier = 1;
+    const auto last = static_cast<int>(cluster.tiers.size()) - 1;
+    const std::int64_t nodes = (m.ranks + m.per_domain - 1) / m.per_domain;
+    while (m.tier < last && nodes * node > domain_of(cluster, static_cast<std::size_t>(m.tier))) ++m.tier;
+    if (m.tier > last)
+        throw Error(ErrorKind::invalid, path, "",
+                    sentence("the test ran over ", m.hosts, " hosts, the plan's cluster has one tier only"));
+}
+
+void list_rows(LinkMeasurement& m, PerfText& t) {
+    const std::string tier = "/cluster/tiers/" + std::to_string(m.tier) + "/";
+    for (const PerfRow& row : t.rows) {
+        Listed l{std::to_string(row.size) + " B",
+                 three_digits(row.time_s * 1e6) + " us, busbw " + three_digits(row.busbw / 1e9) + " GB/s", "",
+                 "", row.line};
+        const bool large = m.bytes_per_s && row.size >= m.large_from && m.large_from > 0;
+        const bool small = m.latency_s && row.size > 0 && row.size <= m.small_to;
+        if (large || small) {
+            l.path = tier + (large ? "bytes_per_s" : "latency_s");
+            m.mapped.push_back(std::move(l));
+        } else {
+            m.ignored.push_back(std::move(l));
+        }
+    }
+    m.ignored.insert(m.ignored.end(), t.heads.begin(), t.heads.end());
+}
+
+}  // namespace
+
+bool is_nccl_tests(std::string_view text) {
+    return text.find("algbw") != std::string_view::npos && text.find("busbw") != std::string_view::npos;
+}
+
+LinkMeasurement read_nccl_tests(std::string_view text, const std::string& path, const Cluster& cluster) {
+    PerfText t = read_perf(text);
+    if (t.rows.empty()) throw Error(ErrorKind::invalid, path, "", "the table of nccl-tests has no rows");
+    std::stable_sort(t.rows.begin(), t.rows.end(),
+                     [](const PerfRow& a, const PerfRow& b) { return a.size < b.size; });
+    const PerfRow& largest = t.rows.back();
+    LinkMeasurement m;
+    m.collective = collective_of(t, largest, path);
+    m.ranks = ranks_of(t, m.collective, largest, path);
+    find_tier(m, t, cluster, path);
+    find_bandwidth(m, t, cluster);
+    find_latency(m, t, cluster);
+    const Tier& tier = cluster.tiers[static_cast<std::size_t>(m.tier)];
+    if (tier.in_network_reduction && m.collective == Collective::all_reduce)
+        m.problems.push_back(
+            {Severity::warning,
+             "switches-add-up",
+             "The switches of " + tier.name
+                 + " add up on the way: bus bandwidth then tells "
+                   "more than a link carries; measure with NCCL_COLLNET_ENABLE=0 and without NVLS.",
+             {}});
+    const std::string at = "/cluster/tiers/" + std::to_string(m.tier) + "/";
+    if (m.bytes_per_s) m.edits.push_back({at + "bytes_per_s", *m.bytes_per_s});
+    if (m.latency_s) m.edits.push_back({at + "latency_s", *m.latency_s});
+    m.summary = sentence(words_of(m.collective), " over ", m.ranks, " ranks on ", count_text(m.hosts, "host"),
+                         ": ", tier.name);
+    if (m.bytes_per_s)
+        m.summary += " carries " + bytes_text(m.carried_bytes_per_s) + "/s per GPU (sizes "
+                     + size_text(m.large_from) + " to " + size_text(m.large_to) + "), "
+                     + percent_text(share_of(m, cluster.gpu.efficiency)) + " of a link of "
+                     + bytes_text(*m.bytes_per_s / tier.oversubscription) + "/s";
+    if (m.latency_s)
+        m.summary += std::string(m.bytes_per_s ? "; a" : " has a") + " message takes "
+                     + time_text(*m.latency_s) + " (sizes up to " + size_text(m.small_to) + ")";
+    m.summary += ".";
+    list_rows(m, t);
+    return m;
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,41 @@
+// A table of nccl-tests (all_reduce_perf, alltoall_perf ...) into bandwidth and latency of a tier of the
+// fabric.
+//
+// nccl-tests divides the buffer by the time (algbw) and multiplies by what a rank has to send of it (busbw):
+// 2(n-1)/n for an all-reduce, (n-1)/n for the others (doc/PERFORMANCE.md of nccl-tests). Inside one fast
+// domain busbw is what a GPU's link carries. Across domains rings enter and leave a domain over all of its
+// NICs at once: a GPU's NIC carries busbw / (ranks in a domain). An all-to-all sends (n-g)/n of the buffer
+// out of a domain of g.
+#pragma once
+
+#include "core/comm/comm.h"
+#include "core/interop/sheet.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::interop {
+
+[[nodiscard]] bool is_nccl_tests(std::string_view text);
+
+struct LinkMeasurement {
+    Collective collective = Collective::all_reduce;
+    std::int64_t ranks = 0, hosts = 1, per_domain = 1;  // per_domain: ranks of it in one fast domain
+    int tier = 0;                                       // of the cluster: the slowest that the test crossed
+    double carried_bytes_per_s = 0;                     // by one GPU's link at large sizes
+    std::int64_t large_from = 0, large_to = 0, small_to = 0;  // bytes: the sizes that were used
+    std::optional<double> bytes_per_s, latency_s;  // of the tier, so that the plan's estimate carries as much
+    std::vector<Edit> edits;                       // of the plan
+    std::vector<Listed> mapped, ignored;           // each row and head line of the text in one of them
+    std::vector<ImportProblem> problems;
+    std::string summary;  // a sentence: what was measured, by which sizes
+};
+// `cluster`: whose tiers and efficiencies the figures are for. Error (invalid) where the text holds no rows
+// or does not tell the collective or the number of ranks.
+[[nodiscard]] LinkMeasurement read_nccl_tests(std::string_view text, const std::string& path,
+                                              const Cluster& cluster);
+
+}  // namespace pentamesh::interop
