@@ -94,14 +94,15 @@ std::vector<std::string> make_files(const Presets& presets, std::mt19937_64& rng
     return names;
 }
 
-// "nan" or "inf" as a word of its own, which no figure may say.
+// "nan" or "inf" as a word of its own, which no figure may say. "nan…" is the beginning of another word.
 bool says_no_number(std::string_view text) {
     for (const std::string_view bad : {"nan", "inf", "-nan", "-inf"})
         for (std::size_t at = text.find(bad); at != std::string_view::npos; at = text.find(bad, at + 1)) {
             const auto letter = [&](std::size_t i) {
                 return i < text.size() && (std::isalpha(static_cast<unsigned char>(text[i])) != 0);
             };
-            if ((at == 0 || !letter(at - 1)) && !letter(at + bad.size())) return true;
+            const bool cut = text.substr(at + bad.size()).starts_with("…");
+            if ((at == 0 || !letter(at - 1)) && !letter(at + bad.size()) && !cut) return true;
         }
     return false;
 }
