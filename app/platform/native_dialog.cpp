@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-extern char** environ;
+#ifdef __APPLE__
+extern char** environ;  // NOLINT(readability-redundant-declaration): no header of macOS has it
+#endif
 #endif
 
 namespace pentamesh {

@@ -114,8 +114,8 @@ class Walk {
             for (const std::string& pointer : left_[i].pointers) edit.pointers.push_back(pointer);
         }
         for (const std::size_t i : best.which) take(left_[i], to_, at_);
-        for (auto i = best.which.rbegin(); i != best.which.rend(); ++i)
-            left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(*i));
+        for (std::size_t n = best.which.size(); n > 0; --n)
+            left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(best.which[n - 1]));
         return edit;
     }
 

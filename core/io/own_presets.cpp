@@ -159,7 +159,7 @@ Plan without_own_presets(const Plan& plan, const Presets& presets) {
 }
 
 Plan with_same_meaning(const Plan& plan, const Presets& presets) {
-    const Plan p = detached(plan, presets);
+    Plan p = detached(plan, presets);
     if (p == plan) return p;
     try {
         if (as_read(plan, presets) == plan) return plan;

@@ -51,8 +51,8 @@ struct Memory {
     int peak_stage = 0;
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
-    // Whether the fullest GPU holds the least that it may take: under pressure an allocator gives back what it
-    // reserved beyond its tensors.
+    // Whether the fullest GPU holds the least that it may take: under pressure an allocator gives back what
+    // it reserved beyond its tensors.
     [[nodiscard]] bool fits() const { return stage.empty() || stage[peak_stage].least() <= hbm; }
     // Whether it holds what is commonly measured.
     [[nodiscard]] bool has_room() const { return peak() <= hbm; }

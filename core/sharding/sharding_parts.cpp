@@ -55,7 +55,7 @@ StageContents find_layers(const RankPlace& w, RankContents& out) {
         const std::int64_t* const first = &stages.first_layer[v];
         out.chunks.push_back({v, {first[0], first[1]}});
     }
-    const StageContents own = stages.contents(device);
+    StageContents own = stages.contents(device);
     out.embedding = own.embedding;
     out.head = own.head;
     out.mtp_layers = own.mtp_layers;

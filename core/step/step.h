@@ -91,7 +91,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
                    StepWork& work, TimelineCosts& out);
 
 // Seconds of one micro-batch on a chunk of these layers.
-[[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& layers);
+[[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);
 
 // `timeline`: the replay of those costs, or null for the schedule's closed form. Fills what compute_costs
 // left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).

@@ -71,7 +71,7 @@ struct House {
         put_plan(d, home, "jobs/alpine.plan.json", "mesh-8");
         home.put("jobs/notes.odt", "no plan");
         home.put("jobs/.hidden.json", "{}");
-        home.put("Empty/x.txt", "");
+        home.put("Empty/x.odt", "");
         home.put("b.json", "{}");
     }
 };

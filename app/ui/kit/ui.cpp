@@ -133,8 +133,9 @@ void Ui::tooltip(std::string text, Rect clear) {
     tooltip_clear_ = clear;
 }
 
-void Ui::also_in_tooltip(std::string line) {
-    tooltip_ += (tooltip_.empty() ? "" : "\n") + line;
+void Ui::also_in_tooltip(std::string_view line) {
+    if (!tooltip_.empty()) tooltip_ += '\n';
+    tooltip_ += line;
 }
 
 void Ui::label(Rect r, std::string_view text, const TextStyle& style, Align align) {

@@ -158,7 +158,7 @@ class Ui {
     // It covers nothing of `clear`, where the window has room beside that.
     void tooltip(std::string text, Rect clear = {});
     // A line under what the tooltip says, or by itself.
-    void also_in_tooltip(std::string line);
+    void also_in_tooltip(std::string_view line);
     // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
     void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 
