@@ -28,12 +28,12 @@ inline constexpr std::array<std::string_view, 8> kFrameworkNames{
 
 struct ImportRequest {
     std::string text;
-    std::string path;                    // named in errors; its ending is no evidence
-    std::optional<Framework> framework;  // empty: guessed from the content
-    std::int64_t gpus = 0;               // 0: the text says
-    std::string model;    // a preset's id, or the text of a model or config.json; empty: the text says
-    std::string cluster;  // a preset's id; empty: h100-sxm-ib
-    std::vector<std::string> sets;  // "layout.tp=4", after all
+    std::string path;                      // named in errors; its ending is no evidence
+    std::optional<Framework> framework{};  // empty: guessed from the content
+    std::int64_t gpus = 0;                 // 0: the text says
+    std::string model{};    // a preset's id, or the text of a model or config.json; empty: the text says
+    std::string cluster{};  // a preset's id; empty: h100-sxm-ib
+    std::vector<std::string> sets{};  // "layout.tp=4", after all
 };
 
 struct Import {
