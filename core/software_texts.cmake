@@ -9,3 +9,10 @@ foreach(file IN LISTS software_files)
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/software_texts.inc CONTENT "${software_texts}")
 target_include_directories(pentamesh_core PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
+
+# The errors of measured runs, for core/step/error_range.cpp: a literal a line, which no compiler finds too long.
+set(errors_file ${CMAKE_SOURCE_DIR}/presets/measured_errors.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${errors_file})
+file(READ ${errors_file} errors_text)
+string(REPLACE "\n" ")json\"\nR\"json(" errors_text "${errors_text}")
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/measured_errors.inc CONTENT "R\"json(${errors_text})json\"\n")

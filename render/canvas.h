@@ -141,15 +141,19 @@ class Canvas {
     void ring(Vec2 center, float radius, Color color, float width = 1);
 
     // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
-    float text(Vec2 at, std::string_view utf8, const TextStyle& style);
+    float text(Vec2 at, std::string_view given, const TextStyle& style);
     // In a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it was
     // cut.
-    bool text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align = Align::left);
+    bool text_in(Rect box, std::string_view given, const TextStyle& style, Align align = Align::left);
     // Wrapped at words; returns the height used. `line_height` 0: the style's.
-    float paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height = 0);
+    float paragraph(Rect box, std::string_view given, const TextStyle& style, float line_height = 0);
     [[nodiscard]] float text_width(std::string_view utf8, const TextStyle& style) const;
     [[nodiscard]] float paragraph_height(float width, std::string_view utf8, const TextStyle& style,
                                          float line_height = 0) const;
+
+    // The lines that paragraph() draws, as they are wrapped.
+    [[nodiscard]] std::vector<std::string_view> wrapped(float width, std::string_view utf8,
+                                                        const TextStyle& style) const;
 
     void cells(const CellGrid& grid);
 
@@ -176,6 +180,7 @@ class Canvas {
     template <typename Draw>
     void each(Draw&& draw) const;  // sink: the page's, the screen's
     void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash);
+    float put(Vec2 at, std::string_view utf8, const TextStyle& style);  // in no other words
     void draw_text(Vec2 pen, std::string_view utf8, const TextStyle& style);
 
     ImDrawList* list_;

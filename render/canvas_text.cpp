@@ -2,6 +2,7 @@
 #include "render/canvas.h"
 #include "render/line_break.h"
 #include "render/page_sink.h"
+#include "render/reworded.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
@@ -88,7 +89,35 @@ void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std
     surface_state().text_runs.push_back({at, std::string(text)});
 }
 
+thread_local const Rewording* current_rewording = nullptr;
+
+// A text as it is to be drawn; keeps what was made of it.
+class Shown {
+  public:
+    explicit Shown(std::string_view text) : text_(text) {
+        const Rewording* words = rewording();
+        if (words == nullptr || text.empty()) return;
+        kept_ = (*words)(text);
+        text_ = kept_;
+    }
+    operator std::string_view() const { return text_; }  // NOLINT: it stands where a text stands
+
+  private:
+    std::string kept_;
+    std::string_view text_;
+};
+
 }  // namespace
+
+Reworded::Reworded(const Rewording& words) : before_(current_rewording) {
+    current_rewording = &words;
+}
+Reworded::~Reworded() {
+    current_rewording = before_;
+}
+const Rewording* rewording() {
+    return current_rewording != nullptr && *current_rewording ? current_rewording : nullptr;
+}
 
 bool before_unit(std::string_view text, std::size_t blank) {
     static constexpr std::array<std::string_view, 24> kUnits{
@@ -106,7 +135,12 @@ float Canvas::text_width(std::string_view utf8, const TextStyle& style) const {
     return width_of(faces_of(page_), style, utf8);
 }
 
-float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
+float Canvas::text(Vec2 at, std::string_view given, const TextStyle& style) {
+    const Shown shown(given);
+    return put(at, shown, style);
+}
+
+float Canvas::put(Vec2 at, std::string_view utf8, const TextStyle& style) {
     const TypeFaces& faces = faces_of(page_);
     const float advance = width_of(faces, style, utf8);
     if (utf8.empty() || style.color.a == 0 || !(style.size > 0) || !std::isfinite(at.x + at.y))
@@ -118,7 +152,9 @@ float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
     return advance;
 }
 
-bool Canvas::text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align) {
+bool Canvas::text_in(Rect box, std::string_view given, const TextStyle& style, Align align) {
+    const Shown shown(given);
+    const std::string_view utf8 = shown;
     if (box.w <= 0) return !utf8.empty();
     const TypeFaces& faces = faces_of(page_);
     const float y = box.y + (box.h - line_height_of(style)) / 2;
@@ -127,20 +163,22 @@ bool Canvas::text_in(Rect box, std::string_view utf8, const TextStyle& style, Al
         const float x = align == Align::left    ? box.x
                         : align == Align::right ? box.right() - w
                                                 : box.x + (box.w - w) / 2;
-        text({x, y}, utf8, style);
+        put({x, y}, utf8, style);
         return false;
     }
     const float dots = width_of(faces, style, kEllipsis);
-    text({box.x, y}, std::string(fitting(faces, style, utf8, box.w - dots)) + std::string(kEllipsis), style);
+    put({box.x, y}, std::string(fitting(faces, style, utf8, box.w - dots)) + std::string(kEllipsis), style);
     return true;
 }
 
-float Canvas::paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height) {
+float Canvas::paragraph(Rect box, std::string_view given, const TextStyle& style, float line_height) {
+    const Shown shown(given);
+    const std::string_view utf8 = shown;
     const float h = line_height > 0 ? line_height : line_height_of(style);
     const float lead = (h - line_height_of(style)) / 2;
     float y = box.y;
     wrap(faces_of(page_), style, utf8, box.w, [&](std::string_view line) {
-        text({box.x, y + lead}, line, style);
+        put({box.x, y + lead}, line, style);
         y += h;
     });
     return y - box.y;
@@ -150,8 +188,16 @@ float Canvas::paragraph_height(float width, std::string_view utf8, const TextSty
                                float line_height) const {
     const float h = line_height > 0 ? line_height : line_height_of(style);
     int lines = 0;
-    wrap(faces_of(page_), style, utf8, width, [&](std::string_view) { ++lines; });
+    const Shown shown(utf8);
+    wrap(faces_of(page_), style, shown, width, [&](std::string_view) { ++lines; });
     return h * static_cast<float>(lines);
+}
+
+std::vector<std::string_view> Canvas::wrapped(float width, std::string_view utf8,
+                                              const TextStyle& style) const {
+    std::vector<std::string_view> lines;
+    wrap(faces_of(page_), style, utf8, width, [&](std::string_view line) { lines.push_back(line); });
+    return lines;
 }
 
 }  // namespace pentamesh

@@ -42,6 +42,7 @@ FrameContext::~FrameContext() {
     make_current();
     destroy_cell_shader(state_);
     destroy_kept(state_.layer);
+    destroy_shown(state_.shown);
     state_.glyphs.reset();
     ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
@@ -72,6 +73,7 @@ FrameInfo FrameContext::begin(double time_s) {
     ImGui_ImplOpenGL3_NewFrame();
     hold_quick_keys();
     ImGui::NewFrame();
+    begin_typed_ahead();
     const ImGuiIO& io = ImGui::GetIO();
     FrameInfo info;
     info.scale = state_.scale;

@@ -61,6 +61,11 @@ bool is_labelled(int label, Key key) {
     return key == Key::minus && label == kKeypadMinus;
 }
 
+// Letters, digits and signs: what a field of text takes.
+bool writes(Key key) {
+    return (key >= Key::a && key <= Key::n9) || (key >= Key::minus && key <= Key::right_bracket);
+}
+
 // The key went down since the last frame, with the modifiers held at that time.
 bool went_down(Chord chord) {
     const auto& presses = surface_state().key_presses;
@@ -179,13 +184,20 @@ bool pressed(Chord chord, bool repeat) {
     const bool menu_key = chord.key == Key::up || chord.key == Key::down || chord.key == Key::escape
                           || chord.key == Key::tab || chord.key == Key::page_up
                           || chord.key == Key::page_down;
-    if (io.WantTextInput && !function_key && !menu_key && (editing || (!chord.ctrl && !chord.alt)))
+    const bool plain = !chord.ctrl && !chord.alt;
+    if ((io.WantTextInput || text_expected()) && !function_key && !menu_key && (editing || plain))
         return false;
+    if (surface_state().typed_ahead.focus_takes_text && plain && writes(chord.key)) return false;
     if (pressed_now || !held) return pressed_now;
     // Where the platform reports key presses, only repeats of a held key remain. Dear ImGui's own events may
     // report a quick chord without its modifiers, or a frame late.
     const bool first = !surface_state().reports_key_presses && is_pressed(chord.key, false);
     return first || (repeat && is_pressed(chord.key, true) && !is_pressed(chord.key, false));
+}
+
+bool enter_went_down() {
+    const bool reported = surface_state().reports_key_presses;
+    return reported ? went_down({Key::enter}) : is_pressed(Key::enter, false);
 }
 
 void hold_quick_keys() {

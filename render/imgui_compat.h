@@ -20,6 +20,8 @@ void prepare_synthetic_keys();
 
 // The field of that label in the current window gets the keyboard when it is drawn next.
 [[nodiscard]] bool takes_keyboard(const char* label);
+// Enter went down, whoever it is for.
+[[nodiscard]] bool enter_went_down();
 // Before NewFrame: a key that went down and up again since the last frame is down for this one, with the
 // modifiers that were held then. Since 1.87 Dear ImGui's own queue sees to that.
 void hold_quick_keys();

@@ -37,7 +37,7 @@ struct SyntheticInput {
 };
 
 // Inside a frame. `repeat`: also while held. False while a text field has the keyboard, unless the chord has
-// Ctrl or Alt or is a function key.
+// Ctrl or Alt or is a function key; so too while a field opens (render/typed_ahead.h).
 [[nodiscard]] bool pressed(Chord chord, bool repeat = false);
 [[nodiscard]] bool key_down(Key key);
 [[nodiscard]] bool text_field_active();

@@ -1,5 +1,5 @@
-// A page of vector drawing for design reviews: SVG or PDF, through Cairo, receiving the same primitives as
-// the screen.
+// Pages of drawing that is kept: SVG, PDF (one file of several pages) or PNG without a display, receiving the
+// same primitives as the screen.
 #pragma once
 
 #include "render/canvas.h"
@@ -9,24 +9,47 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
 
-enum class PageFormat : std::uint8_t { svg, pdf };
+class TypeFaces;
 
-// Whether this build can write pages (Cairo was there when it was configured).
+// svg: text is <text>, in whatever font the reader has, as wide as ours. svg_outlines: text as shapes. none:
+// nothing is drawn, text is measured.
+enum class PageFormat : std::uint8_t { svg, pdf, svg_outlines, png, none };
+
+// Whether this build can write PDF, PNG and outlines (Cairo was there when it was configured). SVG it always
+// can.
 [[nodiscard]] bool pages_available();
-// What was embedded in an SVG or PDF file that a Page wrote; nullopt for any other bytes.
+// What was embedded in an SVG, HTML or PDF file that a Page wrote; nullopt for any other bytes.
 [[nodiscard]] std::optional<std::string> read_embedded(std::string_view bytes);
+// All that was; empty for any other bytes.
+[[nodiscard]] std::vector<std::string> read_all_embedded(std::string_view bytes);
+// The same as read_all_embedded reads, for a place in an HTML page: an element that shows nothing.
+[[nodiscard]] std::string html_embedded(const std::vector<std::string>& embedded);
+
+struct PageSpec {
+    PageFormat format = PageFormat::svg;
+    Vec2 size{};  // logical pixels; 1 logical pixel = 0.75 pt
+    std::shared_ptr<const TypeFaces> faces{};
+    std::string title{};
+    // Put inside the file: SVG metadata, PDF attachments "plan.json", "plan-2.json", texts of a PNG.
+    std::vector<std::string> embedded{};
+    float scale = 1;                            // pixels of a PNG per logical pixel
+    std::vector<TextRun>* text_runs = nullptr;  // none: where its text goes, each page's behind the last's
+};
+[[nodiscard]] std::shared_ptr<const TypeFaces> load_faces(const FontFiles& fonts);
 
 class Page {
   public:
-    // Size in logical pixels; 1 logical pixel = 0.75 pt. `embedded` is put inside the file (SVG metadata, PDF
-    // attachment "plan.json").
+    explicit Page(const PageSpec& spec);
     Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded);
     ~Page();
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
+    // Ends a page and begins the next one of the same size: of a PDF alone.
+    void next();
     // Ends the page and gives the file's bytes; the same drawing gives the same bytes. Error of kind io.
     [[nodiscard]] std::string finish();
     struct Impl;

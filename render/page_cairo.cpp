@@ -1,14 +1,13 @@
-// SVG and PDF by Cairo. Text is drawn from the same font files, as glyphs, at the positions the canvas
-// measured.
-#include "render/page.h"
-
+// PDF, PNG and SVG outlines by Cairo. Text is drawn from the same font files, as glyphs, at the positions the
+// canvas measured.
 #include "core/base/error.h"
 #include "render/page_embed.h"
-#include "render/page_sink.h"
+#include "render/page_impl.h"
+#include "render/png.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #ifdef PENTAMESH_HAVE_CAIRO
@@ -45,46 +44,76 @@ std::string utf8_of(char32_t c) {
 
 }  // namespace
 
-struct Page::Impl final : PageSink {
-    PageFormat format;
-    std::string bytes, title, embedded;
-    TypeFaces type;
+namespace {
+
+// Rows of 32-bit words, alpha first, each channel times alpha: as an image with straight alpha.
+Image image_of(cairo_surface_t* surface) {
+    cairo_surface_flush(surface);
+    Image out{cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    out.pixels.resize(static_cast<std::size_t>(out.width) * static_cast<std::size_t>(out.height) * 4);
+    std::uint8_t* to = out.pixels.data();
+    for (int y = 0; y < out.height; ++y)
+        for (int x = 0; x < out.width; ++x, to += 4) {
+            std::uint32_t pixel = 0;
+            std::memcpy(&pixel, data + static_cast<std::ptrdiff_t>(y) * stride + 4 * x, 4);
+            const std::uint32_t alpha = pixel >> 24U;
+            for (unsigned k = 0; k < 3; ++k) {
+                const std::uint32_t channel = pixel >> (16U - 8U * k) & 255U;
+                to[k] = static_cast<std::uint8_t>(
+                    alpha == 0 ? 0U : std::min(255U, (channel * 255U + alpha / 2) / alpha));
+            }
+            to[3] = static_cast<std::uint8_t>(alpha);
+        }
+    return out;
+}
+
+struct CairoPage final : Page::Impl {
+    PageSpec spec;
+    std::string bytes;
     std::array<cairo_font_face_t*, kFaceCount> face{};
     cairo_surface_t* surface = nullptr;
     cairo_t* cr = nullptr;
 
-    Impl(PageFormat f, Vec2 size, const FontFiles& fonts, std::string t, std::string e)
-        : format(f), title(std::move(t)), embedded(std::move(e)), type(fonts) {
+    explicit CairoPage(const PageSpec& s) : spec(s) {
         for (std::size_t i = 0; i < face.size(); ++i)
-            face[i] = cairo_ft_font_face_create_for_ft_face(type.freetype(static_cast<Face>(i)),
+            face[i] = cairo_ft_font_face_create_for_ft_face(spec.faces->freetype(static_cast<Face>(i)),
                                                             FT_LOAD_NO_HINTING);
-        const double w = size.x * kPointsPerPixel, h = size.y * kPointsPerPixel;
-        if (format == PageFormat::svg) {
+        const double w = spec.size.x * kPointsPerPixel, h = spec.size.y * kPointsPerPixel;
+        const bool image = spec.format == PageFormat::png;
+        if (image) {
+            const auto pixels = [&](float v) { return static_cast<int>(std::lround(v * spec.scale)); };
+            surface =
+                cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels(spec.size.x), pixels(spec.size.y));
+        } else if (spec.format == PageFormat::svg_outlines) {
             surface = cairo_svg_surface_create_for_stream(append, &bytes, w, h);
         } else {
             surface = cairo_pdf_surface_create_for_stream(append, &bytes, w, h);
             // 1.4: a classic cross-reference table, which attach_to_pdf continues.
             cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
-            cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title.c_str());
+            cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, spec.title.c_str());
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Pentamesh");
             // A fixed date: the same plan gives the same bytes.
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
         }
         cr = cairo_create(surface);
-        cairo_scale(cr, kPointsPerPixel, kPointsPerPixel);
+        const double scale = image ? static_cast<double>(spec.scale) : kPointsPerPixel;
+        cairo_scale(cr, scale, scale);
         cairo_font_options_t* options = cairo_font_options_create();
         cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
         cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+        if (image) cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
         cairo_set_font_options(cr, options);
         cairo_font_options_destroy(options);
     }
-    ~Impl() override {
+    ~CairoPage() override {
         cairo_destroy(cr);
         cairo_surface_destroy(surface);
         for (auto* f : face) cairo_font_face_destroy(f);
     }
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
+    CairoPage(const CairoPage&) = delete;
+    CairoPage& operator=(const CairoPage&) = delete;
 
     void use(Color c) const { cairo_set_source_rgba(cr, c.r / 255.0, c.g / 255.0, c.b / 255.0, c.a / 255.0); }
     void path(std::span<const Vec2> points, bool closed) const {
@@ -157,12 +186,18 @@ struct Page::Impl final : PageSink {
                 run = run.subspan(1);
             }
             cairo_set_font_face(cr, face[static_cast<std::size_t>(f)]);
+            if (spec.format == PageFormat::png) {
+                // As shapes: an image surface would set each letter on a whole pixel.
+                cairo_glyph_path(cr, placed.data(), static_cast<int>(placed.size()));
+                cairo_fill(cr);
+                continue;
+            }
             cairo_show_text_glyphs(cr, utf8.data(), static_cast<int>(utf8.size()), placed.data(),
                                    static_cast<int>(placed.size()), clusters.data(),
                                    static_cast<int>(clusters.size()), {});
         }
     }
-    [[nodiscard]] const TypeFaces& faces() const override { return type; }
+    [[nodiscard]] const TypeFaces& faces() const override { return *spec.faces; }
     void push_clip(Rect r) override {
         cairo_save(cr);
         cairo_rectangle(cr, r.x, r.y, r.w, r.h);
@@ -170,25 +205,43 @@ struct Page::Impl final : PageSink {
     }
     void pop_clip() override { cairo_restore(cr); }
 
-    std::string finish() {
+    void next() override { cairo_show_page(cr); }
+
+    std::string finish() override {
+        std::string out;
+        if (spec.format == PageFormat::png && cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+            std::vector<PngText> texts{{"Title", spec.title}};
+            for (std::size_t i = 0; i < spec.embedded.size(); ++i)
+                texts.push_back(
+                    {"pentamesh.plan" + (i == 0 ? "" : "." + std::to_string(i + 1)), spec.embedded[i]});
+            out = encode_png(image_of(surface), texts);
+        }
         cairo_surface_finish(surface);
         if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
             throw Error(ErrorKind::io, "", "",
                         std::string("the page could not be written: ")
                             + cairo_status_to_string(cairo_surface_status(surface)));
+        if (spec.format == PageFormat::png) return out;
         // Cairo numbers surfaces over the life of the process; nothing refers to the number of the whole
         // page.
+        const bool svg = spec.format == PageFormat::svg_outlines;
         constexpr std::string_view kNumbered = "<g id=\"surface";
-        const std::size_t group = format == PageFormat::svg ? bytes.find(kNumbered) : std::string::npos;
+        const std::size_t group = svg ? bytes.find(kNumbered) : std::string::npos;
         if (group != std::string::npos) bytes.replace(group, bytes.find('>', group) - group, "<g");
-        if (format == PageFormat::svg)
-            embed_in_svg(bytes, title, embedded);
-        else if (!attach_to_pdf(bytes, embedded))
+        if (svg)
+            embed_in_svg(bytes, spec.title, spec.embedded);
+        else if (!attach_to_pdf(bytes, spec.embedded))
             throw Error(ErrorKind::io, "", "",
                         "this Cairo writes PDF files to which no plan can be attached");
         return std::move(bytes);
     }
 };
+
+}  // namespace
+
+std::unique_ptr<Page::Impl> make_cairo_page(const PageSpec& spec) {
+    return std::make_unique<CairoPage>(spec);
+}
 
 bool pages_available() {
     return true;
@@ -196,38 +249,16 @@ bool pages_available() {
 
 #else
 
-struct Page::Impl final : PageSink {
-    Impl(PageFormat, Vec2, const FontFiles&, std::string, std::string) {
-        throw Error(
-            ErrorKind::io, "", "",
-            "this build writes no SVG or PDF; build it where Cairo is installed (Debian: libcairo2-dev)");
-    }
-    void polygon(std::span<const Vec2>, Color) override {}
-    void rect(Rect, Color, float) override {}
-    void fill_rects(std::span<const Rect>, Color) override {}
-    void stroke(std::span<const Vec2>, Color, float, bool, Dash) override {}
-    void stroke_pairs(std::span<const Vec2>, Color, float) override {}
-    void glyphs(std::span<const PlacedGlyph>, float, Color) override {}
-    [[nodiscard]] const TypeFaces& faces() const override { std::abort(); }  // none was ever made
-    void push_clip(Rect) override {}
-    void pop_clip() override {}
-    std::string finish() { return {}; }
-};
+std::unique_ptr<Page::Impl> make_cairo_page(const PageSpec&) {
+    throw Error(ErrorKind::io, "", "",
+                "this build writes no PDF and no PNG pages; build it where Cairo is installed (Debian: "
+                "libcairo2-dev)");
+}
 
 bool pages_available() {
     return false;
 }
 
 #endif
-
-Page::Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded)
-    : impl_(std::make_unique<Impl>(format, size, fonts, std::move(title), std::move(embedded))) {}
-Page::~Page() = default;
-std::string Page::finish() {
-    return impl_->finish();
-}
-PageSink& sink_of(Page& page) {
-    return page.impl();
-}
 
 }  // namespace pentamesh

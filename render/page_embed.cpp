@@ -1,7 +1,9 @@
 #include "render/page_embed.h"
 
 #include "render/page.h"
+#include "render/type_faces.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -11,9 +13,12 @@ namespace pentamesh {
 
 namespace {
 
-constexpr std::string_view kSvgStart = "<metadata id=\"pentamesh.plan\">", kSvgEnd = "</metadata>";
+// The first is "pentamesh.plan", the second "pentamesh.plan.2".
+constexpr std::string_view kSvgStart = "<metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
+constexpr std::string_view kHtmlStart = "<script type=\"application/octet-stream\" id=\"pentamesh.plan",
+                           kHtmlEnd = "</script>";
 // Written by attach_to_pdf and looked for by read_embedded; comments, so any reader skips it.
-constexpr std::string_view kPdfMark = "% pentamesh.plan ";
+constexpr std::string_view kPdfMark = "% pentamesh.plan";
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 std::string base64(std::string_view in) {
@@ -45,19 +50,20 @@ std::optional<std::string> from_base64(std::string_view in) {
     return out;
 }
 
-std::string escaped(std::string_view s) {
-    std::string out;
-    for (const char c : s) {
-        if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '&')
-            out += "&amp;";
-        else if (static_cast<unsigned char>(c) >= 0x20)
-            out += c;
+std::string behind_first(std::size_t index, std::string_view between) {
+    return index == 0 ? "" : std::string(between) + std::to_string(index + 1);
+}
+
+// Every element of those, in their order in the file.
+void read_elements(std::string_view bytes, std::string_view start, std::string_view stop,
+                   std::vector<std::string>& out) {
+    for (std::size_t at = bytes.find(start); at != std::string_view::npos; at = bytes.find(start, at + 1)) {
+        const std::size_t from = bytes.find('>', at), end = bytes.find(stop, at);
+        if (from == std::string_view::npos || end == std::string_view::npos || end < from) return;
+        const auto text = from_base64(bytes.substr(from + 1, end - from - 1));
+        if (!text) return;
+        out.push_back(*text);
     }
-    return out;
 }
 
 std::optional<std::size_t> number_at(std::string_view s, std::size_t at) {
@@ -77,39 +83,76 @@ std::optional<std::size_t> last_number(std::string_view pdf, std::string_view wo
 
 }  // namespace
 
-void embed_in_svg(std::string& svg, std::string_view title, std::string_view embedded) {
+std::string xml_text(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::string_view before = text;
+        const bool known = take_character(text) != U'\xfffd';
+        const std::string_view letter = before.substr(0, before.size() - text.size());
+        const char c = letter[0];
+        if (!known)
+            out += "\xef\xbf\xbd";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '&')
+            out += "&amp;";
+        else if (static_cast<unsigned char>(c) >= 0x20)
+            out += letter;
+    }
+    return out;
+}
+
+void embed_in_svg(std::string& svg, std::string_view title, const std::vector<std::string>& embedded) {
     const std::size_t tag = svg.find("<svg");
     if (tag == std::string::npos) return;
-    const std::string inside = "\n<title>" + escaped(title) + "</title>\n" + std::string(kSvgStart)
-                               + base64(embedded) + std::string(kSvgEnd);
+    std::string inside = title.empty() ? "" : "\n<title>" + xml_text(title) + "</title>";
+    for (std::size_t i = 0; i < embedded.size(); ++i)
+        inside += "\n" + std::string(kSvgStart) + behind_first(i, ".") + "\">" + base64(embedded[i])
+                  + std::string(kSvgEnd);
     svg.insert(svg.find('>', tag) + 1, inside);
 }
 
-bool attach_to_pdf(std::string& pdf, std::string_view embedded) {
+std::string html_embedded(const std::vector<std::string>& embedded) {
+    std::string out;
+    for (std::size_t i = 0; i < embedded.size(); ++i)
+        out += std::string(kHtmlStart) + behind_first(i, ".") + "\">" + base64(embedded[i])
+               + std::string(kHtmlEnd) + "\n";
+    return out;
+}
+
+bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
     const auto size = last_number(pdf, "/Size "), root = last_number(pdf, "/Root "),
                table = last_number(pdf, "startxref");
-    if (!size || !root || !table || pdf.compare(*table, 4, "xref") != 0) return false;
+    if (!size || !root || !table || *table + 4 > pdf.size() || pdf.compare(*table, 4, "xref") != 0)
+        return false;
     const std::string catalog_start = "\n" + std::to_string(*root) + " 0 obj";
     const std::size_t catalog = pdf.find(catalog_start);
     const std::size_t open = pdf.find("<<", catalog), close = pdf.find("endobj", catalog);
     if (catalog == std::string::npos || open > close || close == std::string::npos) return false;
     const std::string entries = pdf.substr(open + 2, pdf.rfind(">>", close) - open - 2);
-    const std::size_t file = *size, spec = *size + 1;
     if (pdf.back() != '\n') pdf += '\n';
-    const std::size_t file_at = pdf.size();
-    pdf += std::to_string(file) + " 0 obj\n<< /Type /EmbeddedFile /Subtype /application#2Fjson /Length "
-           + std::to_string(embedded.size()) + " /Params << /Size " + std::to_string(embedded.size())
-           + " >> >>\nstream\n";
-    pdf.append(embedded);
-    pdf += "\nendstream\nendobj\n";
-    const std::size_t spec_at = pdf.size();
-    pdf += std::to_string(spec)
-           + " 0 obj\n<< /Type /Filespec /F (plan.json) /UF (plan.json) /AFRelationship /Source"
-           + " /EF << /F " + std::to_string(file) + " 0 R >> >>\nendobj\n";
+    std::vector<std::size_t> at;  // where each new object begins: a file and what describes it, by turns
+    std::string names, marks;
+    for (std::size_t i = 0; i < embedded.size(); ++i) {
+        const std::size_t file = *size + 2 * i, spec = file + 1;
+        const std::string length = std::to_string(embedded[i].size());
+        const std::string name = "plan" + behind_first(i, "-") + ".json";
+        at.push_back(pdf.size());
+        pdf += std::to_string(file) + " 0 obj\n<< /Type /EmbeddedFile /Subtype /application#2Fjson /Length "
+               + length + " /Params << /Size " + length + " >> >>\nstream\n";
+        pdf.append(embedded[i]);
+        pdf += "\nendstream\nendobj\n";
+        marks += " " + std::to_string(at.back()) + " " + length;
+        at.push_back(pdf.size());
+        pdf += std::to_string(spec) + " 0 obj\n<< /Type /Filespec /F (" + name + ") /UF (" + name
+               + ") /AFRelationship /Source /EF << /F " + std::to_string(file) + " 0 R >> >>\nendobj\n";
+        names += (i == 0 ? "" : " ") + ("(" + name + ") ") + std::to_string(spec) + " 0 R";
+    }
     const std::size_t root_at = pdf.size();
-    pdf += std::to_string(*root) + " 0 obj\n<<" + entries
-           + " /Names << /EmbeddedFiles << /Names [ (plan.json) " + std::to_string(spec)
-           + " 0 R ] >> >> >>\nendobj\n";
+    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Names << /EmbeddedFiles << /Names [ " + names
+           + " ] >> >> >>\nendobj\n";
     const std::size_t xref_at = pdf.size();
     std::array<char, 64> line{};
     const auto entry = [&](std::size_t offset) {
@@ -118,35 +161,54 @@ bool attach_to_pdf(std::string& pdf, std::string_view embedded) {
     };
     pdf += "xref\n" + std::to_string(*root) + " 1\n";
     entry(root_at);
-    pdf += std::to_string(file) + " 2\n";
-    entry(file_at);
-    entry(spec_at);
-    pdf += "trailer\n<< /Size " + std::to_string(*size + 2) + " /Root " + std::to_string(*root) + " 0 R";
+    if (!at.empty()) pdf += std::to_string(*size) + " " + std::to_string(at.size()) + "\n";
+    for (const std::size_t offset : at) entry(offset);
+    pdf +=
+        "trailer\n<< /Size " + std::to_string(*size + at.size()) + " /Root " + std::to_string(*root) + " 0 R";
     if (const auto info = last_number(pdf, "/Info ")) pdf += " /Info " + std::to_string(*info) + " 0 R";
-    pdf += " /Prev " + std::to_string(*table) + " >>\n" + std::string(kPdfMark) + std::to_string(file_at)
-           + " " + std::to_string(embedded.size()) + "\nstartxref\n" + std::to_string(xref_at) + "\n%%EOF\n";
+    pdf += " /Prev " + std::to_string(*table) + " >>\n" + std::string(kPdfMark) + marks + "\nstartxref\n"
+           + std::to_string(xref_at) + "\n%%EOF\n";
     return true;
 }
 
-std::optional<std::string> read_embedded(std::string_view bytes) {
-    if (bytes.starts_with("%PDF")) {
-        const std::size_t mark = bytes.rfind(kPdfMark);
-        if (mark == std::string_view::npos) return std::nullopt;
-        const auto at = number_at(bytes, mark + kPdfMark.size());
-        const std::size_t space = bytes.find(' ', mark + kPdfMark.size());
-        if (!at || space == std::string_view::npos || *at > bytes.size()) return std::nullopt;
-        const auto length = number_at(bytes, space);
+namespace {
+
+void read_attached(std::string_view bytes, std::vector<std::string>& out) {
+    std::size_t mark = bytes.rfind(kPdfMark);
+    if (mark == std::string_view::npos) return;
+    const std::string_view line =
+        bytes.substr(0, std::min(bytes.find('\n', mark), bytes.size()));  // of pairs: offset, length
+    for (mark += kPdfMark.size(); mark < line.size() && line[mark] == ' ';) {
+        const auto at = number_at(line, mark);
+        const std::size_t space = line.find(' ', mark + 1);
+        if (!at || space == std::string_view::npos || *at > bytes.size()) return;
+        const auto length = number_at(line, space);
         constexpr std::string_view kStream = "stream\n";
         const std::size_t stream = bytes.find(kStream, *at);
         if (!length || stream == std::string_view::npos || *length > bytes.size() - stream - kStream.size())
-            return std::nullopt;
-        return std::string(bytes.substr(stream + kStream.size(), *length));
+            return;
+        out.emplace_back(bytes.substr(stream + kStream.size(), *length));
+        mark = std::min(line.find(' ', space + 1), line.size());
     }
-    const std::size_t start = bytes.find(kSvgStart);
-    if (start == std::string_view::npos) return std::nullopt;
-    const std::size_t from = start + kSvgStart.size(), end = bytes.find(kSvgEnd, from);
-    if (end == std::string_view::npos) return std::nullopt;
-    return from_base64(bytes.substr(from, end - from));
+}
+
+}  // namespace
+
+std::vector<std::string> read_all_embedded(std::string_view bytes) {
+    std::vector<std::string> out;
+    if (bytes.starts_with("%PDF")) {
+        read_attached(bytes, out);
+        return out;
+    }
+    read_elements(bytes, kSvgStart, kSvgEnd, out);
+    if (out.empty()) read_elements(bytes, kHtmlStart, kHtmlEnd, out);
+    return out;
+}
+
+std::optional<std::string> read_embedded(std::string_view bytes) {
+    std::vector<std::string> all = read_all_embedded(bytes);
+    if (all.empty()) return std::nullopt;
+    return std::move(all.front());
 }
 
 }  // namespace pentamesh

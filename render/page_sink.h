@@ -16,10 +16,10 @@ struct PlacedGlyph {
 class PageSink : public Sink {
   public:
     void frame(Rect r, Color color, float width, float radius) final;
-    void pattern(Rect r, Pattern pattern, Color color) final;
+    void pattern(Rect r, Pattern pattern, Color color) override;
     void circle(Vec2 center, float radius, Color fill) final;
-    void text(Vec2 pen, std::string_view utf8, const TextStyle& style) final;
-    void cells(const CellGrid& grid) final;
+    void text(Vec2 pen, std::string_view utf8, const TextStyle& style) override;
+    void cells(const CellGrid& grid) override;
 
     [[nodiscard]] virtual const TypeFaces& faces() const = 0;
 

@@ -239,7 +239,14 @@ void ScreenSink::text(Vec2 pen, std::string_view utf8, const TextStyle& style) {
 }
 
 void ScreenSink::cells(const CellGrid& grid) {
-    queue_cells(list_, grid);
+    // The shader knows the window's scale; a canvas may have another.
+    const float k = scale_ / surface_state().scale;
+    CellGrid scaled = grid;
+    if (k != 1) {
+        scaled.origin = scaled.origin * k, scaled.cell = scaled.cell * k;
+        for (CellGrid::Level& l : scaled.level) l.pitch_x *= k, l.pitch_y *= k;
+    }
+    queue_cells(list_, scaled);
 }
 
 void ScreenSink::push_clip(Rect r) {

@@ -96,9 +96,11 @@ class Window {
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
-    // Waits for input (at most `wait_s`; 0: polls; infinity: until something happens), draws one frame.
-    // `user_scale` multiplies the monitor's content scale. Minimised: waits without drawing.
-    WindowEvents frame(double wait_s, float user_scale, const std::function<void(const FrameInfo&)>& draw);
+    // Waits for input (at most `wait_s`; 0: polls; infinity: until something happens). False: nothing came.
+    bool wait(double wait_s);
+    // Draws one frame of what came. `user_scale` multiplies the monitor's content scale. Minimised: draws
+    // nothing.
+    WindowEvents frame(float user_scale, const std::function<void(const FrameInfo&)>& draw);
     void set_title(const std::string& title);
     [[nodiscard]] std::string clipboard() const;
     void set_clipboard(const std::string& text);
@@ -108,6 +110,9 @@ class Window {
     void cancel_close();
     void wake();  // from any thread: the next wait returns at once
     [[nodiscard]] Image read() const;
+    // A screen that the window does not stand on.
+    [[nodiscard]] bool has_second_screen() const;
+    [[nodiscard]] void* native() const;  // GLFW's window, for a second one beside it
 
   private:
     struct Impl;

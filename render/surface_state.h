@@ -6,6 +6,7 @@
 #include "render/glyph_cache.h"
 #include "render/surface.h"
 #include "render/type_faces.h"
+#include "render/typed_ahead.h"
 
 #include <deque>
 #include <imgui.h>
@@ -47,6 +48,13 @@ void put_kept(KeptLayer& layer);
 void draw_kept(KeptLayer& layer);
 void destroy_kept(KeptLayer& layer);
 
+// The texture of show_image (shown_image.h).
+struct ShownImage {
+    unsigned texture = 0;
+    std::uint64_t key = 0;
+};
+void destroy_shown(ShownImage& shown);  // needs a current OpenGL context
+
 struct SurfaceState {
     explicit SurfaceState(const FontFiles& files) : faces(files), glyphs(faces) {}
     float scale = 1;
@@ -56,8 +64,10 @@ struct SurfaceState {
     bool reports_key_presses = false;  // the platform adds each to key_presses
     std::vector<KeyPress> key_presses;
     std::vector<int> keys_held_for_frame;  // by hold_quick_keys
-    std::deque<CellGrid> grids;            // of this frame; a deque keeps addresses
+    TypedAhead typed_ahead;
+    std::deque<CellGrid> grids;  // of this frame; a deque keeps addresses
     KeptLayer layer;
+    ShownImage shown;
     Color ground;  // of this frame
     bool records_text = false;
     std::vector<TextRun> text_runs;  // of this frame, where they are recorded

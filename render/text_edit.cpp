@@ -2,6 +2,7 @@
 
 #include "render/fonts.h"
 #include "render/imgui_compat.h"
+#include "render/typed_ahead.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,9 +82,12 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     TextFieldResult result;
     // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for
     // it once it is not: such a field stands back for this frame.
-    if (enabled || !takes_keyboard(label.c_str()))
+    if (enabled || !takes_keyboard(label.c_str())) {
+        const KeepTyped typed(label.c_str(), focus_now && enabled);
         result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
                                                   complete != nullptr ? complete_text : nullptr, &completion);
+        result.entered = result.entered || typed.entered();
+    }
     result.completed = completion.done;
     result.active = ImGui::IsItemActive();
     result.changed = utf8 != before;
@@ -226,9 +230,11 @@ TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string
                                 | ImGuiInputTextFlags_NoHorizontalScroll;
     if (!enabled) flags |= ImGuiInputTextFlags_ReadOnly;
     TextFieldResult result;
-    if (enabled || !takes_keyboard(label.c_str()))  // as in text_field
+    if (enabled || !takes_keyboard(label.c_str())) {  // as in text_field
+        const KeepTyped typed(label.c_str(), focus_now && enabled);
         ImGui::InputTextMultiline(label.c_str(), &shown, {box.w * scale, box.h * scale}, flags, edit_box,
                                   &edit);
+    }
     result.active = ImGui::IsItemActive();
     result.changed = edit.result != utf8;
     // Escape gives the text back that the box had at first: what the callback saw counts.

@@ -33,6 +33,27 @@ char32_t common_form(char32_t c) {
     }
 }
 
+// In the font's table of widths (OpenType "hmtx"): what a PDF file says of a glyph, and a reader of its text
+// goes by. A narrow digit in the middle of a wide column must be as wide as that, or "128" is read as "1 28".
+void widen(std::vector<unsigned char>& font, FT_UInt glyph, std::uint32_t units) {
+    const auto number = [&](std::size_t at, std::size_t bytes) {
+        std::size_t v = 0;
+        for (std::size_t i = 0; i < bytes; ++i) v = v << 8U | (at + i < font.size() ? font[at + i] : 0U);
+        return v;
+    };
+    constexpr std::size_t kHead = 12, kEntry = 16, kHmtx = 0x686d7478, kHhea = 0x68686561, kWidths = 34;
+    std::size_t hmtx = 0, widths = 0;
+    for (std::size_t i = 0; i < number(4, 2); ++i) {
+        const std::size_t entry = kHead + i * kEntry;
+        if (number(entry, 4) == kHmtx) hmtx = number(entry + 8, 4);
+        if (number(entry, 4) == kHhea) widths = number(number(entry + 8, 4) + kWidths, 2);
+    }
+    const std::size_t at = hmtx + std::size_t{4} * glyph;
+    if (hmtx == 0 || glyph >= widths || at + 2 > font.size()) return;
+    font[at] = static_cast<unsigned char>(units >> 8U & 255U);
+    font[at + 1] = static_cast<unsigned char>(units & 255U);
+}
+
 }  // namespace
 
 struct TypeFaces::Impl {
@@ -93,6 +114,11 @@ TypeFaces::TypeFaces(const FontFiles& files) : impl_(std::make_unique<Impl>()) {
         table.reserve(kDirect);
         for (char32_t c = 0; c < kDirect; ++c) table.push_back(impl_->find(static_cast<Face>(i), c));
         Impl::make_tabular(table);
+        for (char32_t c = '0'; c <= '9'; ++c)
+            if (table[c].face == static_cast<Face>(i))
+                widen(impl_->bytes[i], table[c].index,
+                      static_cast<std::uint32_t>(
+                          std::lround(table[c].advance * static_cast<float>(impl_->face[i]->units_per_EM))));
     }
 }
 

@@ -1,14 +1,15 @@
 // The real window, by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
 #include "render/frame.h"
 #include "render/imgui_compat.h"
+#include "render/screens_glfw.h"
 
 #include "core/base/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <imgui.h>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #ifndef GLFW_INCLUDE_NONE
@@ -63,20 +64,6 @@ Vec2 fitted_to_screen(Vec2 size) {
             std::min(size.y, static_cast<float>(height) / scale)};
 }
 
-// GLFW names a key by its place on an American keyboard. A chord means what stands on the key: letters and
-// punctuation by the layout, digits too where it has them without Shift.
-int labelled_key(int key, int scancode) {
-    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_EQUAL) return key;
-    const char* name = glfwGetKeyName(key, scancode);
-    if (name == nullptr || name[0] == 0 || name[1] != 0) return key;
-    const char c = name[0];
-    if (c >= 'a' && c <= 'z') return GLFW_KEY_A + (c - 'a');
-    if (c >= 'A' && c <= 'Z') return GLFW_KEY_A + (c - 'A');
-    // GLFW's numbers of these are their ASCII.
-    return (c >= '0' && c <= '9') || std::string_view("+,-./;=[]").find(c) != std::string_view::npos ? c
-                                                                                                     : key;
-}
-
 }  // namespace
 
 struct Window::Impl {
@@ -84,6 +71,7 @@ struct Window::Impl {
     GLFWwindow* window = nullptr;
     std::unique_ptr<FrameContext> frame;
     std::vector<std::filesystem::path> dropped;
+    std::atomic<bool> woken = false;
     bool had_input = true;  // since the last frame; also where the system asks for a redraw
     struct Place {
         int x = 0, y = 0, w = 0, h = 0;
@@ -126,7 +114,7 @@ struct Window::Impl {
         glfwMakeContextCurrent(window);
         if (gladLoadGL(glfwGetProcAddress) == 0) fail_glfw("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
-        frame = std::make_unique<FrameContext>(fonts, scale_of_monitor());
+        frame = std::make_unique<FrameContext>(fonts, scale_of_window(window));
         frame->keep_parts(true);
         frame->expect_key_presses();
         ImGui_ImplGlfw_InitForOpenGL(window, true);
@@ -142,12 +130,6 @@ struct Window::Impl {
 
     static void note_input(GLFWwindow* w) {
         static_cast<Impl*>(glfwGetWindowUserPointer(w))->had_input = true;
-    }
-
-    [[nodiscard]] float scale_of_monitor() const {
-        float x = 1, y = 1;
-        glfwGetWindowContentScale(window, &x, &y);
-        return std::isfinite(x) && x > 0 ? x : 1;
     }
 
     // The backend reports window coordinates, which differ from pixels where the platform scales (macOS).
@@ -167,14 +149,19 @@ Window::Window(const std::string& title, Vec2 size, const FontFiles& fonts)
     : impl_(std::make_unique<Impl>(title, size, fonts)) {}
 Window::~Window() = default;
 
-WindowEvents Window::frame(double wait_s, float user_scale,
-                           const std::function<void(const FrameInfo&)>& draw) {
+bool Window::wait(double wait_s) {
     if (wait_s <= 0)
         glfwPollEvents();
     else if (wait_s == std::numeric_limits<double>::infinity())
         glfwWaitEvents();
     else
         glfwWaitEventsTimeout(wait_s);
+    const bool woken = impl_->woken.exchange(false);
+    return woken || impl_->had_input || !impl_->dropped.empty()
+           || glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
+}
+
+WindowEvents Window::frame(float user_scale, const std::function<void(const FrameInfo&)>& draw) {
     WindowEvents events;
     events.dropped.swap(impl_->dropped);
     events.had_input = std::exchange(impl_->had_input, false);
@@ -185,7 +172,7 @@ WindowEvents Window::frame(double wait_s, float user_scale,
     glfwMakeContextCurrent(impl_->window);         // a picture drawn meanwhile has a context of its own
     FrameContext& context = *impl_->frame;
     context.make_current();
-    const float scale = std::clamp(impl_->scale_of_monitor() * user_scale, 0.5f, 6.0f);
+    const float scale = std::clamp(scale_of_window(impl_->window) * user_scale, 0.5f, 6.0f);
     context.set_scale(std::round(scale * 16) / 16);
     ImGui_ImplGlfw_NewFrame();
     impl_->use_pixels(width, height);
@@ -219,7 +206,7 @@ void Window::set_fullscreen(bool on) {
                              GLFW_DONT_CARE);
         return;
     }
-    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    GLFWmonitor* monitor = screen_under(impl_->window);
     const GLFWvidmode* mode = monitor != nullptr ? glfwGetVideoMode(monitor) : nullptr;
     if (mode == nullptr) return;
     glfwGetWindowPos(impl_->window, &w.x, &w.y);
@@ -230,13 +217,20 @@ bool Window::fullscreen() const {
     return glfwGetWindowMonitor(impl_->window) != nullptr;
 }
 float Window::content_scale() const {
-    return impl_->scale_of_monitor();
+    return scale_of_window(impl_->window);
 }
 void Window::cancel_close() {
     glfwSetWindowShouldClose(impl_->window, GLFW_FALSE);
 }
 void Window::wake() {
+    impl_->woken = true;
     glfwPostEmptyEvent();
+}
+void* Window::native() const {
+    return impl_->window;
+}
+bool Window::has_second_screen() const {
+    return screen_beside(impl_->window) != nullptr;
 }
 
 Image Window::read() const {

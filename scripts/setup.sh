@@ -7,7 +7,7 @@ BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-
   libopengl-dev
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libyaml-dev libtomlplusplus-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
-TEST_PACKAGES="-- xvfb xauth xdotool x11-apps"
+TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps"
 CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev"
 
 say() { printf '==> %s\n' "$*" >&2; }

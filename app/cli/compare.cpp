@@ -1,8 +1,11 @@
 // compare: plans beside each other, and why one is faster.
 #include "app/tables/compare.h"
+#include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/ui/shell/picture.h"
 #include "core/advice/advice.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 
 #include <iostream>
@@ -14,6 +17,7 @@ struct CompareOptions {
     std::vector<std::string> plans, sets;
     bool csv = false, markdown = false;
     std::string file;
+    bool light = false;
 };
 
 Json json_of_comparison(const PlanComparison& c) {
@@ -69,11 +73,22 @@ Document comparison_document(const PlanComparison& c) {
     return {"Plans compared", std::move(sections)};
 }
 
+// The view Compare: the first plan is A, the second takes the open plan's place as B.
+void draw_comparison(const Context& context, const CompareOptions& options, std::vector<Plan> plans) {
+    ui::PictureRequest request;
+    request.view = "compare";
+    request.size.y = 0;  // as high as the plans take
+    request.theme = options.light ? ui::ThemeId::light : ui::ThemeId::dark;
+    const Plan b = plans[1];
+    plans.erase(plans.begin() + 1);
+    request.compared = std::move(plans);
+    std::string ending = std::filesystem::path(options.file).extension().string();
+    if (!ending.empty()) ending.erase(0, 1);
+    write_file(options.file,
+               ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
+}
+
 int compare_plans(const Context& context, const CompareOptions& options) {
-    if (!options.file.empty())
-        throw Error(ErrorKind::usage, "", "",
-                    "-o: a picture of a comparison is not there yet in this version; the tables are written "
-                    "to standard output as text, --json, --csv or --markdown");
     std::vector<Plan> plans;
     std::vector<Evaluation> evaluations;
     int status = 0;
@@ -81,6 +96,10 @@ int compare_plans(const Context& context, const CompareOptions& options) {
         plans.push_back(load_plan(context, {name, options.sets}));
         evaluations.push_back(assess(plans.back()));
         if (const int one = status_of(evaluations.back()); one != 0) status = one;
+    }
+    if (!options.file.empty()) {
+        draw_comparison(context, options, plans);
+        if (!context.json && !options.csv && !options.markdown) return status;
     }
     const PlanComparison c = compare(plans, evaluations);
     if (context.json) {
@@ -106,7 +125,9 @@ void add_compare(CLI::App& app, Context& context) {
     auto* json = app.add_flag("--json", context.json, "write JSON");
     auto* csv = app.add_flag("--csv", options->csv, "write all tables as one CSV")->excludes(json);
     app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
-    app.add_option("-o,--output", options->file, "a picture (not there yet)");
+    app.add_option("-o,--output", options->file,
+                   "a picture of the view Compare instead: NAME.png, .svg or .pdf");
+    app.add_flag("--light", options->light, "the picture on white, for print");
     app.callback([&context, options] {
         context.run = [&context, options] { return compare_plans(context, *options); };
     });

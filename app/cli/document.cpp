@@ -10,6 +10,8 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); vertical-align: top; }
 th { font-weight: 600; } .number { text-align: right; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; border-radius: 6px; }
+@media print { body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } }
 </style>)";
 
 }  // namespace
@@ -48,6 +50,7 @@ std::string to_html(const Document& document) {
     for (const Section& s : document.sections) {
         if (!s.title.empty()) out += "<h2>" + html_text(s.title) + "</h2>\n";
         for (const std::string& line : s.lines) out += "<p>" + html_text(line) + "</p>\n";
+        if (!s.svg.empty()) out += "<figure>\n" + s.svg + "</figure>\n";
         if (s.table.rows.empty()) continue;
         out += write_table(worded(s.table), TableFormat::html);
     }

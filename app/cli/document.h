@@ -12,6 +12,7 @@ struct Section {
     std::string title;
     std::vector<std::string> lines;  // a paragraph each
     Table table;
+    std::string svg{};  // a picture above the table, in HTML alone
 };
 
 struct Document {

@@ -16,7 +16,7 @@ struct GroupsOptions {
     PlanArgument plan;
     std::vector<std::string> axes;
     std::string hosts;
-    bool summary = false;
+    bool summary = false, csv = false;
 };
 
 GroupKind kind_named(const std::string& name) {
@@ -123,6 +123,8 @@ int groups(const Context& context, const GroupsOptions& options) {
             print(pretty(out));
         else
             print_with_ranks(std::move(out), e.mesh, kinds);
+    } else if (options.csv) {
+        print(write_table(groups_section(plan, e, kinds).table, TableFormat::csv));
     } else {
         Document document{"", {groups_section(plan, e, kinds)}};
         constexpr auto kAll = std::numeric_limits<std::size_t>::max();
@@ -144,6 +146,7 @@ void add_groups(CLI::App& app, Context& context) {
     add_hosts(app, options->hosts);
     app.add_flag("--summary", options->summary, "without the ranks");
     add_json_flag(app, context);
+    app.add_flag("--csv", options->csv, "write a row an axis as CSV")->excludes("--json");
     app.callback(
         [&context, options] { context.run = [&context, options] { return groups(context, *options); }; });
 }

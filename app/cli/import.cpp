@@ -16,8 +16,6 @@ namespace {
 using interop::Import;
 using interop::Listed;
 
-constexpr const char* kLinks = "nccl-tests";
-
 struct Arguments {
     std::string file, from, model, cluster, out, on;
     std::int64_t gpus = 0;
@@ -57,12 +55,14 @@ Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
 }
 
 Json json_of_import(const Import& made) {
-    return {{"kind", interop::name_of(made.framework)},
-            {"plan", made.plan ? Json::parse(write_plan(*made.plan)) : Json(nullptr)},
-            {"mapped", json_of_list(made.mapped, true, false)},
-            {"ignored", json_of_list(made.ignored, false, false)},
-            {"unmapped", json_of_list(made.unmapped, false, true)},
-            {"problems", json_of_import_problems(made.problems)}};
+    Json out = {{"kind", interop::name_of(made.framework)},
+                {"plan", made.plan ? Json::parse(write_plan(*made.plan)) : Json(nullptr)},
+                {"mapped", json_of_list(made.mapped, true, false)},
+                {"ignored", json_of_list(made.ignored, false, false)},
+                {"unmapped", json_of_list(made.unmapped, false, true)},
+                {"problems", json_of_import_problems(made.problems)}};
+    if (!made.hosts.empty()) out["hosts"] = made.hosts;  // --hosts takes it
+    return out;
 }
 
 void add_rows(std::string& out, const char* title, const std::vector<Listed>& rows) {
@@ -99,14 +99,31 @@ std::string text_of(const Import& made) {
     return out;
 }
 
+constexpr std::array kTools{interop::FabricTool::nccl_tests, interop::FabricTool::nvidia_topo};
+
+std::optional<interop::FabricTool> tool_of(const std::string& from, std::string_view text) {
+    if (from.empty()) return interop::fabric_tool(text);
+    for (const interop::FabricTool tool : kTools)
+        if (from == interop::name_of(tool)) return tool;
+    return std::nullopt;
+}
+
+// A value as --set takes it.
+std::string set_text(const EditValue& value) {
+    if (const auto* x = std::get_if<double>(&value)) return exact_text(*x);
+    if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
+    return std::get<std::string>(value);
+}
+
 // A measured tier: onto the plan of --on, or as fields to set.
-int import_links(const Context& context, const Arguments& a, const std::string& text) {
+int import_links(const Context& context, const Arguments& a, interop::FabricTool tool,
+                 const std::string& text) {
     Plan plan;
     if (!a.on.empty())
         plan = load_plan(context, {a.on, a.sets});
     else
         plan.cluster = context.presets.cluster(a.cluster.empty() ? "h100-sxm-ib" : a.cluster);
-    interop::LinkMeasurement made = interop::read_nccl_tests(text, a.file, plan.cluster);
+    interop::FabricReading made = interop::read_fabric(tool, text, a.file, plan.cluster);
     made.problems.insert(made.problems.begin(), {Severity::info, "measured-link", made.summary, made.edits});
     if (a.on.empty() && a.cluster.empty())
         made.problems.push_back(
@@ -117,7 +134,7 @@ int import_links(const Context& context, const Arguments& a, const std::string& 
     if (!a.on.empty()) plan = apply_edits(plan, made.edits, context.presets);
     if (!a.on.empty() && !a.out.empty()) write_file(a.out, write_plan(plan));
     if (context.json) {
-        print(Json{{"kind", "nccl-tests"},
+        print(Json{{"kind", interop::name_of(tool)},
                    {"plan", a.on.empty() ? Json(nullptr) : Json::parse(write_plan(plan))},
                    {"mapped", json_of_list(made.mapped, true, false)},
                    {"ignored", json_of_list(made.ignored, false, false)},
@@ -127,9 +144,8 @@ int import_links(const Context& context, const Arguments& a, const std::string& 
               + "\n");
         return 0;
     }
-    std::string out = "Read as a table of nccl-tests\n" + made.summary + "\n";
-    for (const Edit& e : made.edits)
-        out += "  --set " + e.path + "=" + exact_text(std::get<double>(e.value)) + "\n";
+    std::string out = "Read as " + std::string(interop::words_of(tool)) + "\n" + made.summary + "\n";
+    for (const Edit& e : made.edits) out += "  --set " + e.path + "=" + set_text(e.value) + "\n";
     add_rows(out, "Used", made.mapped);
     add_rows(out, "Not used", made.ignored);
     made.problems.erase(made.problems.begin());
@@ -141,9 +157,11 @@ int import_links(const Context& context, const Arguments& a, const std::string& 
 int import(const Context& context, const Arguments& a) {
     interop::ImportRequest request;
     request.text = read_input(a.file);
-    if (a.from == kLinks || (a.from.empty() && interop::is_nccl_tests(request.text)))
-        return import_links(context, a, request.text);
-    if (!a.on.empty()) throw Error(ErrorKind::usage, "", "", "--on PLAN is for a table of nccl-tests");
+    if (const auto tool = tool_of(a.from, request.text)) return import_links(context, a, *tool, request.text);
+    if (!a.on.empty())
+        throw Error(
+            ErrorKind::usage, "", "",
+            "--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
     request.path = a.file;
     if (!a.from.empty()) {
         const auto& names = interop::kFrameworkNames;
@@ -173,10 +191,12 @@ void add_import(CLI::App& app, Context& context) {
     app.add_option("FILE", a->file, "a launch script, a configuration file or a log; - for standard input")
         ->required();
     std::vector<std::string> names(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end());
-    names.emplace_back(kLinks);
+    for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
     app.add_option("--from", a->from, "whose settings; guessed from the content where it is left out")
         ->check(CLI::IsMember(names));
-    app.add_option("--on", a->on, "the plan whose tier a table of nccl-tests measures")->type_name("PLAN");
+    app.add_option("--on", a->on,
+                   "the plan whose tier a table of nccl-tests measures, or nvidia-smi topo -m shows")
+        ->type_name("PLAN");
     app.add_option("--gpus", a->gpus, "GPUs of the job, where the text does not say them")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--model", a->model, "a model preset's id or a file, where the text does not say it");

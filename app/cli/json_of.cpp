@@ -7,6 +7,7 @@
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/step/cost.h"
+#include "core/step/error_range.h"
 
 #include <array>
 #include <cmath>
@@ -150,7 +151,11 @@ Json json_of_step(const Evaluation& e) {
             {"hfu", s.hfu},
             {"tokens_per_s", s.tokens_per_s},
             {"tokens_per_step", whole(s.tokens_per_step)},
-            {"error", s.error}};
+            {"error", s.error},
+            {"error_90", s.error_90},
+            {"nearest_run", s.calibrated > 0 ? Json(nullptr) : Json(s.nearest_run)},
+            {"measured_run_near", s.calibrated > 0 || s.nearest_run < kFarRun},
+            {"calibrated_from", s.calibrated}};
 }
 
 Json json_of_cost(const Plan& plan, const Evaluation& e) {

@@ -12,30 +12,32 @@ namespace pentamesh::cli {
 namespace {
 
 struct LessonOptions {
-    std::string file, output, plan = "llama-3.1-405b-16k";
-    bool html = false, queries = false;
+    std::string file, course, output, plan = "llama-3.1-405b-16k";
+    bool html = false, pdf = false, queries = false;
 };
 
 std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
     std::string text;
     for (const auto& l : lessons)
-        text += l.id + std::string(l.id.size() < 26 ? 26 - l.id.size() : 1, ' ') + l.title + "\n";
+        text += l.id + std::string(l.id.size() < 26 ? 26 - l.id.size() : 1, ' ') + l.title
+                + (l.minutes > 0 ? ", " + std::to_string(l.minutes) + " min" : "") + "\n";
     return text;
 }
 
-// A file, or the id of a lesson that ships.
-std::filesystem::path find_lesson(const Context& context, const std::string& name) {
+// A file, or the id of a lesson or course that ships in `folder`.
+std::filesystem::path find_lesson(const std::filesystem::path& folder, const std::string& name,
+                                  std::string_view what) {
     std::error_code ignored;
     if (std::filesystem::exists(name, ignored)) return name;
-    const auto lessons = ui::list_lessons(context.data_folder / "assets" / "lessons");
+    const auto lessons = ui::list_lessons(folder);
     std::vector<std::string_view> ids;
     for (const auto& l : lessons) {
         if (l.id == name) return l.file;
         ids.push_back(l.id);
     }
     throw Error(ErrorKind::io, name, "",
-                "is no file and no lesson that ships; the closest is \"" + std::string(nearest(name, ids))
-                    + "\" (pentamesh lesson lists them)");
+                "is no file and no " + std::string(what) + " that ships; the closest is \""
+                    + std::string(nearest(name, ids)) + "\" (pentamesh lesson lists them)");
 }
 
 int lesson(const Context& context, const LessonOptions& options) {
@@ -48,16 +50,27 @@ int lesson(const Context& context, const LessonOptions& options) {
         print_to(options.output, text);
         return 0;
     }
-    if (options.file.empty()) {
-        print_to(options.output, list_of(ui::list_lessons(context.data_folder / "assets" / "lessons")));
+    const std::filesystem::path lessons = context.data_folder / "assets" / "lessons";
+    if (options.file.empty() && options.course.empty()) {
+        print_to(options.output, list_of(ui::list_lessons(lessons)) + "\ncourses (--course)\n"
+                                     + list_of(ui::list_lessons(lessons / "courses")));
         return 0;
     }
-    const std::filesystem::path file = find_lesson(context, options.file);
-    const ParsedLesson read = parse_lesson(read_file(file.string()), ui::view_names());
+    if (options.pdf && options.output.empty())
+        throw Error(ErrorKind::usage, "--pdf", "", "is written to a file: -o booklet.pdf");
+    const std::filesystem::path file = options.course.empty()
+                                           ? find_lesson(lessons, options.file, "lesson")
+                                           : find_lesson(lessons / "courses", options.course, "course");
+    const ParsedLesson read = ui::read_lesson(file);
     for (const LessonError& e : read.errors)
         std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
     if (!read.errors.empty()) return 1;
     const Plan base = context.presets.plan(options.plan);
+    if (options.pdf) {
+        write_file(options.output,
+                   ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
+        return 0;
+    }
     print_to(options.output, options.html ? ui::lesson_page(read.lesson, base, context.presets,
                                                             find_fonts(context.data_folder))
                                           : ui::lesson_text(read.lesson, base, context.presets));
@@ -69,7 +82,11 @@ int lesson(const Context& context, const LessonOptions& options) {
 void add_lesson(CLI::App& app, Context& context) {
     auto options = std::make_shared<LessonOptions>();
     app.add_option("FILE", options->file, "a lesson's file, or the id of one that ships; none: lists them");
+    app.add_option("--course", options->course,
+                   "a course's file, or the id of one that ships, instead of FILE")
+        ->excludes("FILE");
     app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
+    app.add_flag("--pdf", options->pdf, "the same as slides in a PDF, with -o")->excludes("--html");
     app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");
     app.add_option("-o,--output", options->output, "where to write; standard output by default");
     app.add_option("--plan", options->plan, "the plan of steps that open none")->capture_default_str();

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/text.h"
+#include "core/calibrate/calibrate.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/failure.h"
@@ -27,7 +28,8 @@ void add_sets(CLI::App& app, std::vector<std::string>& sets) {
     app.add_option("--set", sets,
                    "change a field of the plan first, as layout.tp=4 or /layout/tp=4; may be repeated")
         ->type_name("POINTER=VALUE")
-        ->allow_extra_args(false);
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_plan_argument(CLI::App& app, PlanArgument& argument) {
@@ -36,6 +38,8 @@ void add_plan_argument(CLI::App& app, PlanArgument& argument) {
                    "standard input")
         ->required();
     add_sets(app, argument.sets);
+    app.add_option("--constants", argument.constants, "take the constants of a file that `calibrate` wrote")
+        ->type_name("FILE");
 }
 
 void add_json_flag(CLI::App& app, Context& context) {
@@ -102,6 +106,10 @@ PlanText text_of(const Context& context, const PlanArgument& argument) {
 LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument) {
     const PlanText in = text_of(context, argument);
     LoadedPlan loaded{parse_plan(in.text, in.name, context.presets, argument.sets), std::nullopt};
+    if (!argument.constants.empty())
+        loaded.plan = with_constants_of(
+            loaded.plan, read_constants(read_input(argument.constants), argument.constants, context.presets),
+            context.presets);
     if (argument.sets.empty()) return loaded;
     try {
         loaded.before = parse_plan(in.text, in.name, context.presets);

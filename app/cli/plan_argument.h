@@ -15,6 +15,7 @@ namespace pentamesh::cli {
 struct PlanArgument {
     std::string name;  // a plan file, a plan preset's id, or "-"
     std::vector<std::string> sets;
+    std::string constants{};  // a file that `calibrate` wrote; empty: the plan's own constants
 };
 void add_plan_argument(CLI::App& app, PlanArgument& argument);
 void add_sets(CLI::App& app, std::vector<std::string>& sets);

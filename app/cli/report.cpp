@@ -2,8 +2,11 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/tables/groups.h"
+#include "app/ui/review/report_pictures.h"
 #include "core/advice/advice.h"
 #include "core/plan/title.h"
+
+#include <array>
 
 namespace pentamesh::cli {
 namespace {
@@ -22,6 +25,22 @@ Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     document.sections.push_back(parameters_section(e.parameters));
     if (explained) document.sections.push_back(explanations_section(plan, e));
     return document;
+}
+
+// Pictures over the tables of the same question.
+void add_pictures(const Context& context, const Plan& plan, const Evaluation& e, Document& document) {
+    const FontFiles fonts = find_fonts(context.data_folder);
+    struct Placed {
+        std::string_view title;
+        ui::ReportFigure figure;
+    };
+    constexpr std::array kPlaced{Placed{"How long is a step?", ui::ReportFigure::time},
+                                 Placed{"Who talks to whom, over which wire?", ui::ReportFigure::placement},
+                                 Placed{"What does each GPU hold?", ui::ReportFigure::memory},
+                                 Placed{"When does each stage work?", ui::ReportFigure::pipeline}};
+    for (Section& s : document.sections)
+        for (const Placed& p : kPlaced)
+            if (s.title == p.title) s.svg = ui::report_figure(context.presets, plan, e, p.figure, fonts);
 }
 
 Json json_of_report(const Plan& plan, const Evaluation& e) {
@@ -54,9 +73,11 @@ int report(const Context& context, const ReportOptions& options) {
         text = pretty(json_of_report(plan, e));
     else if (options.markdown)
         text = to_markdown(document_of(plan, e, true));
-    else if (options.html)
-        text = to_html(document_of(plan, e, true));
-    else
+    else if (options.html) {
+        Document document = document_of(plan, e, true);
+        add_pictures(context, plan, e, document);
+        text = to_html(document);
+    } else
         text = to_text(document_of(plan, e, false));
     print_to(options.file, text);
     return status_of(e);

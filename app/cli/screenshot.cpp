@@ -1,18 +1,23 @@
 #include "app/cli/plan_argument.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/shell/picture_choice.h"
+#include "app/ui/shell/saved_scene.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
-#include <charconv>
+#include <optional>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
 
 struct ScreenshotOptions {
     PlanArgument plan;
-    std::string file, view = "dashboard", size = "1600x900", theme = "dark", axis = "tp";
+    std::string file, view, size = "1600x900", theme = "dark", axis = "tp";
+    std::string scene, select;
     float scale = 1;
+    bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
 };
 
@@ -21,13 +26,9 @@ struct ScreenshotOptions {
 }
 
 Vec2 parse_size(const std::string& text) {
-    int width = 0, height = 0;
-    const char* end = text.data() + text.size();
-    const auto w = std::from_chars(text.data(), end, width);
-    const bool crossed = w.ec == std::errc() && w.ptr != end && *w.ptr == 'x';
-    const auto h = crossed ? std::from_chars(w.ptr + 1, end, height) : w;
-    if (!crossed || h.ec != std::errc() || h.ptr != end) refuse("--size " + text + ": write it as 1600x900");
-    return {static_cast<float>(width), static_cast<float>(height)};
+    if (const auto size = ui::picture_size_named(text)) return *size;
+    refuse("--size " + shown_text(text)
+           + ": write it as 1600x900 or 1600xauto; a picture is 200x150 to 20000x20000");
 }
 
 ui::ThemeId parse_theme(const std::string& text) {
@@ -46,15 +47,44 @@ GroupKind parse_axis(const std::string& text) {
     refuse("--axis " + shown_text(text) + ": there is no such axis");
 }
 
+// What a window would show: as the scene of a plan file or a picture has it, with something selected.
+void set_scene(const Context& context, const ScreenshotOptions& options, const Plan& plan,
+               ui::PictureRequest& request) {
+    const Evaluation e = assess(plan);
+    ui::Screen screen;
+    screen.settings.theme = request.theme;
+    screen.selection.choose(request.group);
+    if (request.rank >= 0) screen.selection.pick_rank(request.rank);
+    if (!options.scene.empty()) {
+        const SavedScene scene = load_plan(context, {options.scene, {}}).scene;
+        std::optional<ui::ViewId> full;
+        ui::show_saved_scene(scene, e, screen.views, screen.selection, full);
+        if (options.view.empty() && full) request.view = ui::view_of(*full).name;
+    }
+    if (!options.select.empty()) {
+        const GroupKind axis = screen.selection.group;
+        screen.selection = ui::selection_named(options.select, e);
+        if (screen.selection == ui::Selection{})
+            refuse("--select " + shown_text(options.select)
+                   + ": the plan has no such thing; write it as \"rank 5\", \"stage 2\", \"operation 0\", "
+                     "\"tensor 3\", \"memory activations, stage 2\" or \"step bubble\"");
+        screen.selection.choose(axis);
+    }
+    request.screen = std::move(screen);
+}
+
 int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
-    request.view = options.view;
+    if (!options.view.empty()) request.view = options.view;
     request.size = parse_size(options.size);
     request.scale = options.scale;
+    request.outlines = options.outlines;
+    request.title = !options.no_title, request.caption = !options.no_caption;
     request.theme = parse_theme(options.theme);
     request.rank = options.rank;
     request.group = parse_axis(options.axis);
     const Plan plan = load_plan(context, options.plan);
+    if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
@@ -71,12 +101,21 @@ void add_screenshot(CLI::App& app, Context& context) {
         views += (views.empty() ? "" : ", ") + std::string(v);
     add_plan_argument(app, options->plan);
     app.add_option("-o,--output", options->file, "the picture: NAME.png, .svg or .pdf")->required();
-    app.add_option("--view", options->view, views);
-    app.add_option("--size", options->size, "WIDTHxHEIGHT in logical pixels")->capture_default_str();
+    app.add_option("--view", options->view, views + "; default: the scene's, else dashboard");
+    app.add_option("--size", options->size,
+                   "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
+        ->capture_default_str();
     app.add_option("--scale", options->scale, "pixels of a PNG per logical pixel")->capture_default_str();
     app.add_option("--theme", options->theme, "dark, light or high-contrast")->capture_default_str();
     app.add_option("--rank", options->rank, "show this rank as selected");
     app.add_option("--axis", options->axis, "the axis whose groups are coloured")->capture_default_str();
+    app.add_flag("--outlines", options->outlines, "SVG: text as shapes, not as <text>");
+    app.add_flag("--no-title", options->no_title, "a view without the plan's title over it");
+    app.add_flag("--no-caption", options->no_caption, "without the line of model, cluster and layout");
+    app.add_option("--scene", options->scene,
+                   "a plan file or a picture of ours: its view, page, selection and cursor");
+    app.add_option("--select", options->select,
+                   "what is selected: \"rank 5\", \"memory activations, stage 2\"");
     app.callback(
         [&context, options] { context.run = [&context, options] { return screenshot(context, *options); }; });
 }

@@ -2,12 +2,16 @@
 #include "app/tables/search.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/decide/lift.h"
+#include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/plan/title.h"
+#include "core/rules/first_error.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -118,6 +122,34 @@ Json json_of_search(const SearchReport& r, double seconds) {
     return out;
 }
 
+// What is no column of the results: it has one value in the whole space.
+std::string held_words(const SearchReport& r, bool experts) {
+    std::string out;
+    for (const Varied v : all_of<Varied>()) {
+        const std::vector<std::string> values = r.space.values_of(v);
+        if (values.size() != 1 || (!experts && (v == Varied::ep || v == Varied::etp))) continue;
+        const Json value = Json::parse(values[0]);
+        out += (out.empty() ? "The same in all: " : ", ") + std::string(name_of(v)) + " "
+               + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return out.empty() ? out : out + ".";
+}
+
+// One answer for each field: none is varied twice, or varied and held.
+void refuse_twice(const SpaceRequest& space) {
+    std::vector<std::string> named;
+    const auto once = [&](const std::string& option, const std::string& text) {
+        const std::string name = text.substr(0, text.find('='));
+        if (std::find(named.begin(), named.end(), name) != named.end())
+            throw Error(ErrorKind::usage, "", "",
+                        option + " " + shown_text(text) + ": " + shown_text(name)
+                            + " is varied or held already; all its values go into one --vary");
+        named.push_back(name);
+    };
+    for (const std::string& v : space.vary) once("--vary", v);
+    for (const std::string& h : space.hold) once("--hold", h);
+}
+
 Document search_document(const Plan& plan, const SearchReport& r, double seconds) {
     Section found{"Layouts, best first", {}, results_table(r)};
     const SearchCounts& c = r.counts;
@@ -130,6 +162,10 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
                                        whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
                                        memory_text(r.base.memory_bytes),
                                        r.base.fit ? ", fits." : ", leaves less than the headroom free."));
+    else
+        found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
+    if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())
+        found.lines.push_back(same);
     if (!r.nothing_fits.empty()) found.lines.push_back(r.nothing_fits);
     Section rejected{"Rejected", {}, rejected_table(r)};
     if (r.rejected.empty()) rejected.lines.emplace_back("None.");
@@ -140,6 +176,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const Plan plan = plan_of(context, arguments);
     const SearchOptions options = options_of(plan, arguments);
     std::optional<SpaceError> error;
+    refuse_twice(arguments.space);
     const SearchSpace space = search_space(plan, arguments.space, error);
     if (error) throw Error(ErrorKind::usage, "", "", error->message);
     using Clock = std::chrono::steady_clock;
@@ -171,10 +208,12 @@ void add_search(CLI::App& app, Context& context) {
     app.add_option("--gpus", a->gpus, "how many of its GPUs");
     app.add_option("--vary", a->space.vary, "the values of a field, as tp=1,2,4; may be repeated")
         ->type_name("NAME[=V,V]")
-        ->allow_extra_args(false);
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--hold", a->space.hold, "keep the plan's value of a field; may be repeated")
         ->type_name("NAME")
-        ->allow_extra_args(false);
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--goal", a->goal, "tokens (default), memory or cost");
     app.add_option("--headroom", a->options.headroom, "share of the memory that stays free (0.05)");
     app.add_option("--top", a->options.top, "how many layouts to list besides the Pareto line (10)")

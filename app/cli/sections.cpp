@@ -4,10 +4,10 @@
 #include "app/tables/cost.h"
 #include "app/tables/groups.h"
 #include "app/tables/memory.h"
+#include "app/tables/review.h"
 #include "app/tables/step.h"
 #include "app/tables/timeline.h"
 #include "core/base/text.h"
-#include "core/explain/explain_step.h"
 #include "core/explain/plan_line.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
@@ -30,10 +30,7 @@ bool say_void(const Evaluation& e, Section& s) {
 }  // namespace
 
 std::string summary_line(const Plan& plan, const Evaluation& e) {
-    const Gpu& gpu = plan.cluster.gpu;
-    return sentence(plan.model.name, " on ", plan.cluster.gpus, " × ", gpu.name.empty() ? gpu.id : gpu.name,
-                    ". ", plan_line(plan), " ", e.microbatches,
-                    e.microbatches == 1 ? " micro-batch" : " micro-batches", " per step.");
+    return asked_line(plan, e.microbatches);
 }
 
 Section problems_section(const Evaluation& e) {
@@ -123,24 +120,8 @@ Section timeline_section(const Evaluation& e) {
 }
 
 Section explanations_section(const Plan& plan, const Evaluation& e) {
-    Section s{"How the numbers came about",
-              {},
-              {{{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}}, {}}};
-    const auto add = [&](const Explanation& x) {
-        if (!x.empty()) s.table.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
-    };
-    if (say_void(e, s)) return s;
-    if (!e.memory.stage.empty())
-        for (int c = 0; c < kMemoryCategoryCount; ++c)
-            add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
-    for (const Operation& o : e.comm.operations) add(explain_operation(plan, e, o));
-    if (!e.step) return s;
-    for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::uneven,
-                                StepPart::optimizer, StepPart::straggler})
-        add(explain_step(plan, e, part));
-    for (int i = 0; i < kGroupKindCount; ++i)
-        if (e.step->exposed_comm_s[i] > 0)
-            add(explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
+    Section s{"How the numbers came about", {}, explanations_table(plan, e)};
+    static_cast<void>(say_void(e, s));
     return s;
 }
 
@@ -157,8 +138,7 @@ Section step_section(const Evaluation& e) {
                       + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, "
                       + whole_text(std::round(step.tokens_per_s)) + " tokens/s, "
                       + whole_text(step.tokens_per_step) + " tokens per step.");
-    s.lines.push_back("An estimate: of the published runs left out of the fit, half lie within "
-                      + percent_text(step.error) + ".");
+    s.lines.push_back("An estimate. " + range_sentence(step));
     return s;
 }
 

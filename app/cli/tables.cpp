@@ -14,8 +14,10 @@ void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section
     auto argument = std::make_shared<PlanArgument>();
     add_plan_argument(app, *argument);
     add_json_flag(app, context);
-    app.callback([&context, argument, json_of, section_of] {
-        context.run = [&context, argument, json_of, section_of] {
+    auto csv = std::make_shared<bool>(false);
+    app.add_flag("--csv", *csv, "write the table as CSV")->excludes("--json");
+    app.callback([&context, argument, csv, json_of, section_of] {
+        context.run = [&context, argument, csv, json_of, section_of] {
             const Plan plan = load_plan(context, *argument);
             const Evaluation e = assess(plan);
             if (context.json) {
@@ -23,6 +25,8 @@ void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section
                 if (!e.valid) void_figures(out);
                 add_validity(out, e);
                 print(pretty(out));
+            } else if (*csv) {
+                print(write_table(section_of(plan, e).table, TableFormat::csv));
             } else {
                 print(to_text({"", {section_of(plan, e)}}));
             }

@@ -53,16 +53,27 @@ Json json_of_tensor(const Placement& p) {
             {"bytes_per_rank", whole(p.bytes_per_rank)}};
 }
 
-int tensors(const Context& context, const PlanArgument& argument) {
+// Each with its state.
+Table table_of_all(const std::vector<Placement>& kept) {
+    Table t = tensors_table(kept);
+    t.columns.insert(t.columns.begin(), {"state"});
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        t.rows[i].insert(t.rows[i].begin(), std::string(name_of(kept[i].state)));
+    return t;
+}
+
+int tensors(const Context& context, const PlanArgument& argument, bool csv) {
     const Plan plan = load_plan(context, argument);
     const Evaluation e = assess(plan, {.timeline = false});
     Json list = Json::array();
     Document document;
+    std::vector<Placement> kept;  // at rest
     if (e.valid)
         for (const TensorState state : kStates)
             for (const Moment moment : kMoments) {
                 const std::vector<Placement> placements = list_placements(plan, e.mesh, state, moment);
                 for (const Placement& p : placements) list.push_back(json_of_tensor(p));
+                if (moment == Moment::at_rest) kept.insert(kept.end(), placements.begin(), placements.end());
                 if (moment == Moment::at_rest)
                     document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
@@ -70,6 +81,8 @@ int tensors(const Context& context, const PlanArgument& argument) {
         Json out{{"tensors", std::move(list)}};
         add_validity(out, e);
         print(pretty(out));
+    } else if (csv) {
+        print(write_table(table_of_all(kept), TableFormat::csv));
     } else {
         print(to_text(document));
     }
@@ -82,8 +95,11 @@ void add_tensors(CLI::App& app, Context& context) {
     auto argument = std::make_shared<PlanArgument>();
     add_plan_argument(app, *argument);
     add_json_flag(app, context);
-    app.callback(
-        [&context, argument] { context.run = [&context, argument] { return tensors(context, *argument); }; });
+    auto csv = std::make_shared<bool>(false);
+    app.add_flag("--csv", *csv, "write what is kept at rest as CSV")->excludes("--json");
+    app.callback([&context, argument, csv] {
+        context.run = [&context, argument, csv] { return tensors(context, *argument, *csv); };
+    });
 }
 
 }  // namespace pentamesh::cli

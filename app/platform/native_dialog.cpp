@@ -1,5 +1,7 @@
 #include "app/platform/native_dialog.h"
 
+#include "app/platform/programs.h"
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -53,16 +55,6 @@ namespace {
 constexpr std::size_t kMostOutput = std::size_t{64} << 10;
 // A dialog that ends sooner than anybody could cancel it, with words on its standard error, was never seen.
 constexpr std::chrono::milliseconds kNobodyCancels{400};
-
-std::string find_program(const std::string& name, std::string_view path) {
-    while (!path.empty()) {
-        const std::size_t colon = std::min(path.find(':'), path.size());
-        const fs::path file = fs::path(path.substr(0, colon)) / name;
-        if (file.is_absolute() && access(file.c_str(), X_OK) == 0) return file.string();
-        path.remove_prefix(std::min(colon + 1, path.size()));
-    }
-    return {};
-}
 
 std::string patterns_of(const ui::FileQuestion& q) {
     std::string out;

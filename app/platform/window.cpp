@@ -1,13 +1,19 @@
 #include "app/platform/window.h"
 
+#include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
+#include "app/ui/shell/lesson_handout.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "render/png.h"
+#include "render/second_window.h"
 #include "render/surface.h"
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace pentamesh {
@@ -26,6 +32,109 @@ std::string ending_of(const std::filesystem::path& file) {
     return e.empty() ? "png" : e.substr(1);
 }
 
+struct Wanted {
+    std::filesystem::path file{};
+    std::optional<ui::PictureOrder> picture{};
+    std::optional<ui::ReviewRequest> review{};
+    std::vector<Plan> reviewed{};
+    bool handout = false;  // of the lesson that is open
+    bool results = false;  // of the tasks
+};
+
+std::string picture_of(const Presets& presets, const ui::PictureOrder& order, const std::string& ending,
+                       float scale, const FontFiles& fonts, const ui::Shell& shell) {
+    ui::PictureRequest request;
+    request.view = order.view;
+    request.size = order.choice.size;
+    request.scale = scale;
+    request.title = order.choice.title, request.caption = order.choice.caption;
+    request.screen = shell.screen();
+    if (order.choice.theme) request.screen->settings.theme = *order.choice.theme;
+    return ui::make_picture(presets, shell.document().plan(), request, ending, fonts);
+}
+
+void show_preview(const Presets& presets, const ui::PictureOrder& order, const FontFiles& fonts,
+                  ui::Shell& shell) {
+    constexpr float kWide = 1000, kLeast = 0.5f, kMost = 2;  // pixels
+    const float scale = std::clamp(kWide / order.choice.size.x, kLeast, kMost);
+    try {
+        shell.show_preview(decode_png(picture_of(presets, order, "png", scale, fonts, shell)));
+    } catch (const Error& e) {
+        shell.show_preview({}, e.what());
+    }
+}
+
+void copy_picture(const Presets& presets, const ui::PictureOrder& order, const FontFiles& fonts,
+                  ui::Shell& shell) {
+    try {
+        const std::string png = picture_of(presets, order, "png", order.choice.scale, fonts, shell);
+        const std::string failed = put_on_clipboard(png, programs_of_user());
+        shell.say(failed.empty() ? "Copied the picture" : failed);
+    } catch (const Error& e) {
+        shell.say(e.what());
+    }
+}
+
+// Writes it and says where, or asks again with the reason.
+void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles& fonts, ui::Shell& shell) {
+    using Use = ui::PictureOrder::Use;
+    if (wanted.picture && wanted.picture->use == Use::preview)
+        return show_preview(presets, *wanted.picture, fonts, shell);
+    if (wanted.picture && wanted.picture->use == Use::clipboard)
+        return copy_picture(presets, *wanted.picture, fonts, shell);
+    try {
+        if (wanted.handout) {
+            const Lesson& lesson = shell.lesson().lesson;
+            const bool pdf = ending_of(wanted.file) == "pdf";
+            write_file(wanted.file, pdf ? ui::lesson_pdf(lesson, shell.lesson_base(), presets, fonts)
+                                        : ui::lesson_page(lesson, shell.lesson_base(), presets, fonts));
+        } else if (wanted.results) {
+            write_file(wanted.file,
+                       ui::make_results_picture(shell.results(), std::as_const(shell).settings().theme,
+                                                ending_of(wanted.file), fonts));
+        } else if (wanted.review) {
+            const auto form = ui::review_form_of(wanted.file.string());
+            write_file(wanted.file,
+                       ui::make_review(presets, wanted.reviewed, *wanted.review, form, fonts).front().bytes);
+        } else if (wanted.picture) {
+            write_file(wanted.file, picture_of(presets, *wanted.picture, ending_of(wanted.file),
+                                               wanted.picture->choice.scale, fonts, shell));
+        }
+        shell.wrote(wanted.file);
+    } catch (const Error& e) {
+        if (wanted.handout)
+            shell.handout_failed(wanted.file, e.what());
+        else if (wanted.results)
+            shell.results_failed(wanted.file, e.what());
+        else if (wanted.review)
+            shell.review_failed(wanted.file, e.what());
+        else
+            shell.picture_failed(wanted.file, e.what());
+    }
+}
+
+// Opens, draws and closes the second window as it is wanted. True: it was used.
+bool tend_second(std::unique_ptr<SecondWindow>& second, const Window& window, const FontFiles& fonts,
+                 ui::Shell& shell) {
+    if (!shell.wants_second_window()) {
+        second.reset();
+        return false;
+    }
+    try {
+        if (!second) second = std::make_unique<SecondWindow>(window, "Notes – Pentamesh", fonts);
+        if (!window.has_second_screen()) throw Error(ErrorKind::io, "", "", "the second screen is gone");
+        const WindowEvents events =
+            second->frame(std::as_const(shell).settings().scale,
+                          [&](const FrameInfo& info) { shell.presenter_frame(info); });
+        if (!events.close_requested) return events.had_input;
+        shell.second_window_closed("");
+    } catch (const Error& e) {
+        shell.second_window_closed(e.message());
+    }
+    second.reset();
+    return true;
+}
+
 }  // namespace
 
 void run_window(const Presets& presets, const WindowArgs& args) {
@@ -35,21 +144,30 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     host.clipboard = [&] { return window.clipboard(); };
     host.set_clipboard = [&](const std::string& text) { window.set_clipboard(text); };
     host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
+    host.has_second_screen = [&] { return window.has_second_screen(); };
     host.now_s = now_s;
+    host.wake = [&] { window.wake(); };
     host.file_dialog = [](const ui::FileQuestion& question) {
         return open_native_dialog(question, desktop_of_user());
     };
     host.config_folder = args.config_folder;
     host.home = args.home;
+    host.searches = true;
     host.first_run = !args.plan && args.opened.empty();
-    // A picture is wanted while a frame is being built: it is drawn after that frame.
-    struct Wanted {
-        std::string view;
-        std::filesystem::path file;
+    host.open_outside = [](const std::filesystem::path& file) {
+        return open_outside(file, programs_of_user());
     };
-    std::optional<Wanted> picture;
-    host.save_picture = [&](const std::string& view, const std::filesystem::path& file) {
-        picture = Wanted{view, file};
+    // A picture is wanted while a frame is being built: it is drawn after that frame.
+    std::optional<Wanted> wanted;
+    host.save_picture = [&](const ui::PictureOrder& order) { wanted = Wanted{order.path, order}; };
+    host.save_review = [&](const ui::ReviewRequest& request, const std::vector<Plan>& plans,
+                           const std::filesystem::path& file) {
+        wanted = Wanted{file, {}, request, plans};
+    };
+    host.save_handout = [&](const std::filesystem::path& file) { wanted = Wanted{file, {}, {}, {}, true}; };
+
+    host.save_results = [&](const std::filesystem::path& file) {
+        wanted = Wanted{file, {}, {}, {}, false, true};
     };
 
     ui::Shell shell(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan), host);
@@ -58,13 +176,17 @@ void run_window(const Presets& presets, const WindowArgs& args) {
     if (!args.opened.empty()) shell.open_file(args.opened);
     shell.offer_recovery();
 
+    std::unique_ptr<SecondWindow> second;  // whoever presents has notes on it
     std::string title;
     int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
     while (!shell.quit()) {
         const double wait = settle > 0 ? 0 : shell.idle_s();
-        settle = settle > 0 && wait == 0 ? settle - 1 : kSettle;
-        const WindowEvents events = window.frame(wait, std::as_const(shell).settings().scale,
-                                                 [&](const FrameInfo& info) { shell.frame(info); });
+        const bool came = window.wait(wait) || (second && second->has_input());
+        if (settle == 0 && !came && !shell.due()) continue;  // nothing moved: nothing is drawn
+        settle = settle > 0 ? settle - 1 : came || wait == 0 ? kSettle : 0;
+        const WindowEvents events =
+            window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
+        if (tend_second(second, window, fonts, shell)) settle = kSettle;
         // What arrives while the last event's frames are still drawn has frames of its own to come.
         if (events.had_input) settle = kSettle;
         for (const auto& file : events.dropped) {
@@ -77,19 +199,8 @@ void run_window(const Presets& presets, const WindowArgs& args) {
             settle = kSettle;
         }
         if (shell.title() != title) window.set_title(title = shell.title());
-        if (picture) {
-            const Wanted wanted = *std::exchange(picture, std::nullopt);
-            try {
-                ui::PictureRequest request;
-                request.view = wanted.view;
-                request.scale = 2;
-                request.screen = shell.screen();
-                write_file(wanted.file, ui::make_picture(presets, shell.document().plan(), request,
-                                                         ending_of(wanted.file), fonts));
-                shell.say("Wrote " + wanted.file.string());
-            } catch (const Error& e) {
-                shell.picture_failed(wanted.file, e.what());
-            }
+        if (wanted) {
+            write_wanted(presets, *std::exchange(wanted, std::nullopt), fonts, shell);
             settle = kSettle;
         }
     }

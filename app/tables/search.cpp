@@ -46,7 +46,7 @@ Table results_table(const SearchReport& r) {
                                              {"MFU", Shown::share, "mfu"},
                                              {"fullest GPU", Shown::memory, "memory_bytes"},
                                              {"left", Shown::share, "headroom"},
-                                             {"bubble", Shown::seconds, "bubble_s"},
+                                             {"bubble and uneven stages", Shown::seconds, "bubble_s"},
                                              {"exposed", Shown::seconds, "exposed_s"}};
     t.columns.insert(t.columns.end(), figures.begin(), figures.end());
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});

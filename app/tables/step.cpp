@@ -19,7 +19,7 @@ Table step_table(const Step& step) {
     for (const StepSlice& s : waterfall(step))
         if (s.time_s > 1e-6 * step.time_s)
             t.rows.push_back({label_of(s), cell(s.time_s), cell(s.time_s / step.time_s), "", ""});
-    const Band range = range_of_time(step.time_s, step.error);
+    const Band range = band_of(step.time_s, step.error);
     t.rows.push_back({"step", cell(step.time_s), "1", cell(range.low), cell(range.high)});
     return t;
 }
@@ -34,15 +34,13 @@ Table rates_table(const Step& step, double budget_tokens, std::string_view budge
     const auto add = [&](std::string name, double value, const Band& r, std::string unit) {
         t.rows.push_back({std::move(name), cell(value), cell(r.low), cell(r.high), std::move(unit)});
     };
-    add("MFU", step.mfu, range_of_rate(step.mfu, step.error), "of the peak");
-    add("HFU", step.hfu, range_of_rate(step.hfu, step.error), "of the peak");
-    add("tokens", step.tokens_per_s, range_of_rate(step.tokens_per_s, step.error), "1/s");
-    add("model FLOPs per GPU", step.tflops_per_gpu, range_of_rate(step.tflops_per_gpu, step.error),
-        "TFLOP/s");
+    add("MFU", step.mfu, band_of(step.mfu, step.error), "of the peak");
+    add("HFU", step.hfu, band_of(step.hfu, step.error), "of the peak");
+    add("tokens", step.tokens_per_s, band_of(step.tokens_per_s, step.error), "1/s");
+    add("model FLOPs per GPU", step.tflops_per_gpu, band_of(step.tflops_per_gpu, step.error), "TFLOP/s");
     if (budget_tokens > 0) {
         const double days = days_for(step, budget_tokens);
-        add("time for " + std::string(budget_words) + " tokens", days, range_of_time(days, step.error),
-            "days");
+        add("time for " + std::string(budget_words) + " tokens", days, band_of(days, step.error), "days");
     }
     return t;
 }

@@ -59,6 +59,7 @@ void find_advice(const Plan& plan, const Evaluation& evaluation, std::vector<Pro
     advice.changed.cluster = plan.cluster;
     evaluate(plan, advice.base, {false, false});
     if (advice.base.step && advice.base.step->time_s > 0) {
+        advise_experts(advice);
         advise_memory(advice);
         advise_placement(advice);
         advise_sharding(advice);

@@ -2,6 +2,7 @@
 #include "core/advice/advice_rules.h"
 #include "core/plan/factors.h"
 
+#include <algorithm>
 #include <array>
 
 namespace pentamesh {
@@ -107,6 +108,19 @@ void consider_single_savings(Fastest& fastest) {
 }
 
 // Each saving at most twice (tp doubled, and doubled again).
+// Experts dealt over more GPUs, as far as they divide.
+void consider_more_ep(Fastest& fastest, const Plan& plan) {
+    const std::int64_t experts = plan.model.moe ? plan.model.moe->experts : 0;
+    for (std::int64_t ep = plan.layout.ep + 1; ep <= std::min(experts, plan.cluster.gpus); ++ep)
+        if (experts % ep == 0)
+            fastest.consider(
+                [&](Plan& q) {
+                    state_replicas(q);
+                    q.layout.ep = ep;
+                },
+                true);
+}
+
 void consider_pairs(Fastest& fastest) {
     for (std::size_t i = 0; i < kSavings.size(); ++i)
         for (std::size_t j = i; j < kSavings.size(); ++j)
@@ -141,13 +155,16 @@ void does_not_fit(Advice& a) {
     if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
     const StageMemory& s = m.stage[m.peak_stage];
     Problem& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
-    p.message = sentence("The GPUs of stage ", s.stage, " need ", memory_text(s.total()), ", ",
-                         memory_text(s.total() - m.hbm), " more than the ", memory_text(m.hbm),
-                         " they have (parameters ", memory_text(s.parameters), ", gradients ",
-                         memory_text(s.gradients), ", optimizer ", memory_text(s.optimizer), ", activations ",
-                         memory_text(s.activations), ", buffers ", memory_text(s.buffers), ").");
+    const bool one = m.stage.size() == 1;
+    p.message =
+        sentence(one ? std::string("The GPUs") : sentence("The GPUs of stage ", s.stage), " need ",
+                 memory_text(s.total()), ", ", memory_text(s.total() - m.hbm), " more than the ",
+                 memory_text(m.hbm), " they have (parameters ", memory_text(s.parameters), ", gradients ",
+                 memory_text(s.gradients), ", optimizer ", memory_text(s.optimizer), ", activations ",
+                 memory_text(s.activations), ", buffers ", memory_text(s.buffers), ").");
     Fastest fastest(a);
     consider_single_savings(fastest);
+    consider_more_ep(fastest, a.plan);
     if (!fastest.any()) consider_pairs(fastest);
     if (!fastest.any()) consider_all_out(fastest);
     if (const Candidate* c = fastest.any()) {
@@ -186,14 +203,15 @@ void nearly_full(Advice& a) {
     if (s.most() <= m.hbm) return;
     Problem& p = a.add(m.has_room() ? Severity::info : Severity::warning, Rule::hardware,
                        "memory-nearly-full", "/cluster/gpu");
+    const std::string who = m.stage.size() == 1 ? "Each GPU" : sentence("Stage ", s.stage);
     if (!m.has_room()) {
-        p.message = sentence("Stage ", s.stage, " takes ", memory_text(s.total()), " of ", memory_text(m.hbm),
+        p.message = sentence(who, " takes ", memory_text(s.total()), " of ", memory_text(m.hbm),
                              " as is commonly measured. It runs only if the framework's own buffers take "
                              "little: from ",
                              memory_text(s.least()), " on.");
         return;
     }
-    p.message = sentence("Stage ", s.stage, " fits with ", memory_text(s.total()), " of ", memory_text(m.hbm),
+    p.message = sentence(who, " fits with ", memory_text(s.total()), " of ", memory_text(m.hbm),
                          ", but not if the framework's own buffers take the upper end of their range (",
                          memory_text(s.buffers_high), " instead of ", memory_text(s.buffers), ").");
 }

@@ -85,6 +85,7 @@ class Fastest {
 void offer(Advice& a, Problem& problem, const Candidate& candidate);
 
 // By file: where groups lie; what fits; how the step's time goes.
+void advise_experts(Advice& a);    // advice_experts.cpp
 void advise_placement(Advice& a);  // advice_placement.cpp
 void advise_sharding(Advice& a);   // advice_sharding.cpp
 void advise_memory(Advice& a);     // advice_memory.cpp

@@ -143,6 +143,34 @@ std::string escape_token(std::string_view token) {
     return out;
 }
 
+bool is_utf8(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    for (std::size_t i = 0; i < text.size();) {
+        const unsigned first = byte(i);
+        if (first < 0x80) {
+            ++i;
+            continue;
+        }
+        if (first < 0xC2 || first > 0xF4) return false;
+        const std::size_t more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+        if (text.size() - i <= more) return false;
+        // The second byte keeps out longer spellings than needed, surrogates and what is beyond U+10FFFF.
+        const unsigned second = byte(i + 1);
+        const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        if (second < least || second > most) return false;
+        for (std::size_t k = 2; k <= more; ++k)
+            if ((byte(i + k) & 0xC0) != 0x80) return false;
+        i += more + 1;
+    }
+    return true;
+}
+
+std::string as_utf8(std::string_view text) {
+    if (is_utf8(text)) return std::string(text);  // nearly always, and many times faster
+    return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+}
+
 std::string shown_json(const json& value) {
     if (value.is_object()) return value.empty() ? "{}" : "an object";
     if (value.is_array() && value.size() > 16) return "a list of " + std::to_string(value.size());

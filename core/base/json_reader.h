@@ -18,6 +18,11 @@ inline constexpr int kMostJsonLevels = 64;
 // One token of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1.
 [[nodiscard]] std::string escape_token(std::string_view token);
 
+// The Unicode Standard 15, table 3-7.
+[[nodiscard]] bool is_utf8(std::string_view text);
+// The text with U+FFFD for each byte that is no UTF-8; the same text where all of it is.
+[[nodiscard]] std::string as_utf8(std::string_view text);
+
 // A value for a message: as JSON, cut to a readable length.
 [[nodiscard]] std::string shown_json(const nlohmann::json& value);
 

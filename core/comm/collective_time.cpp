@@ -133,4 +133,16 @@ double collective_time(const Route& r, const Efficiency& e, Collective c, double
     return 0;
 }
 
+double call_time(const Plan& plan, const Route& whole, const Operation& o) {
+    const Efficiency& e = plan.cluster.gpu.efficiency;
+    const double n = static_cast<double>(o.group_size);
+    if (n >= whole.degree || o.group == GroupKind::pp)
+        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
+    // A part of expert data parallelism: its shards lie inside, its replicas outside. The same of the two
+    // halves of context parallelism: heads are exchanged inside, the ring closes outside.
+    const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
+    const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
+    return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
+}
+
 }  // namespace pentamesh

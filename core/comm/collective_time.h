@@ -38,4 +38,8 @@ struct Route {
 [[nodiscard]] double collective_time(const Route& route, const Efficiency& efficiency, Collective c,
                                      double buffer_bytes, double slow_share = 1, bool forwarded = false);
 
+// Seconds of one call of this operation; `whole`: the route of its group kind, of which the call may use a
+// part.
+[[nodiscard]] double call_time(const Plan& plan, const Route& whole, const Operation& o);
+
 }  // namespace pentamesh

@@ -3,8 +3,10 @@
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
+#include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"
 #include "core/model/model.h"
+#include "core/plan/software.h"
 
 namespace pentamesh {
 namespace {
@@ -95,32 +97,73 @@ void CommRows::region(Unit unit, const Region& r, bool repeats) {
         repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
         put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
         put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
-        put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
+        if (!r.gather_again.empty()) put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
     } else {
         repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
         put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
     }
 }
 
+void CommRows::latents(const Mla& a) {
+    const Unit u = Unit::every_layer;
+    const GroupKind tp = GroupKind::tp;
+    using enum Collective;
+    const bool cut = plan_.layout.sequence_parallel, layers = recomputes_layers();
+    const bool repeats = recomputes(RecomputeModule::mla_up_proj);
+    struct Way {
+        std::string_view in, grad_in, again;
+        std::int64_t width;
+    };
+    const Way query = a.q_lora_rank > 0
+                          ? Way{"query latents before attention", "gradients of the query latents",
+                                "query latents again for the weight gradient", a.q_lora_rank}
+                          : Way{"activations before attention", "gradients before attention",
+                                facts_of(plan_.training.software).inputs_whole
+                                    ? std::string_view{}
+                                    : "attention input again for the weight gradient",
+                                plan_.model.hidden};
+    const Way keys{"key and value latents before attention", "gradients of the key and value latents",
+                   "key and value latents again for the weight gradient", a.kv_lora_rank};
+    const Way rope{"rotary keys before attention", "gradients of the rotary keys", "", a.qk_rope_head_dim};
+    for (const Way& w : {query, keys, rope}) {
+        const double bytes = v_.tokens * static_cast<double>(w.width) * v_.wire;
+        if (cut) repeat(put(tp, u, Phase::forward, all_gather, w.in, bytes), repeats);
+        put(tp, u, Phase::backward, cut ? reduce_scatter : all_reduce, w.grad_in, bytes);
+        if (cut && !w.again.empty()) put(tp, u, Phase::backward, all_gather, w.again, bytes);
+    }
+    repeat(put(tp, u, Phase::forward, cut ? reduce_scatter : all_reduce, "activations after attention",
+               v_.hidden_bytes),
+           layers);
+    if (cut) put(tp, u, Phase::backward, all_gather, "gradients after attention", v_.hidden_bytes);
+}
+
 void CommRows::tensor_parallel() {
     const Model& m = plan_.model;
-    mixers_ = types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
-    region(Unit::every_layer,
-           {"activations before attention", "activations after attention", "gradients before attention",
-            "gradients after attention", "attention input again for the weight gradient"},
-           recomputes_layers());
+    const bool latent = m.attention == AttentionKind::mla && m.mla;
+    // What is kept whole is not gathered again.
+    const bool whole = facts_of(plan_.training.software).inputs_whole;
+    const auto again = [&](std::string_view what) { return whole ? std::string_view{} : what; };
+    mixers_ = types_.where(
+        [&](const LayerType& t) { return t.mixer != MixerKind::none && !(latent && t.attends()); });
+    if (!latent || (mixers_ & present_) != 0)
+        region(Unit::every_layer,
+               {"activations before attention", "activations after attention", "gradients before attention",
+                "gradients after attention", again("attention input again for the weight gradient")},
+               recomputes_layers());
+    mixers_ = types_.where([](const LayerType& t) { return t.attends(); });
+    if (latent) latents(*m.mla);
     const LayerMask dense = types_.where([](const LayerType& t) { return t.ffn_width > 0; }) & present_;
     ffns_ = dense & ~types_.moe();
     if (ffns_ != 0)
         region(Unit::dense_layer,
                {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
-                "gradients after the MLP", "MLP input again for the weight gradient"},
+                "gradients after the MLP", again("MLP input again for the weight gradient")},
                recomputes(RecomputeModule::mlp));
     ffns_ = dense & types_.moe();
     if (ffns_ != 0)
         region(Unit::moe_layer,
                {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
-                "gradients after the MLP", "MLP input again for the weight gradient"},
+                "gradients after the MLP", again("MLP input again for the weight gradient")},
                recomputes(RecomputeModule::mlp));
     ffns_ = types_.moe();
     if (m.moe && m.moe->shared_experts > 0 && ffns_ != 0)

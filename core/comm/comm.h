@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/explain.h"
+#include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
@@ -17,16 +18,10 @@ namespace pentamesh {
 
 struct Evaluation;
 
-enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
 enum class Scope : std::uint8_t { layer, embedding, head, step };
 enum class Phase : std::uint8_t { forward, backward, step };
-[[nodiscard]] std::string_view name_of(Collective c);
-[[nodiscard]] std::string_view words_of(Collective c);  // "all-gather", as it stands in a sentence
 [[nodiscard]] std::string_view name_of(Scope s);
 [[nodiscard]] std::string_view name_of(Phase p);
-
-// Bytes that leave a rank in one call over n ranks with the given buffer (communication.md, Collectives).
-[[nodiscard]] double sent_bytes(Collective c, std::int64_t n, double buffer_bytes);
 
 // What one call belongs to: how often a stage makes it follows from its layers.
 enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding, head, boundary, step };
@@ -110,10 +105,6 @@ void sum_axes(Comm& comm);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
-
-// Bytes of one activation on the wire: a compute type below 16 bits still sends 16, except where a kernel
-// says otherwise (fp8 dispatch).
-[[nodiscard]] double wire_bytes(Dtype compute);
 
 // How an operation's bytes came about.
 [[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,

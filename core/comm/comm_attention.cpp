@@ -1,6 +1,8 @@
 // What the ranks of context parallelism say to each other.
 #include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
+#include "core/layer/scan_widths.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -15,6 +17,13 @@ double CommRows::kv_bytes(const LayerType& type) const {
     }
     const double heads = std::max(static_cast<double>(type.kv_heads) / v_.tp, 1.0);
     return v_.tokens * heads * static_cast<double>(type.head_dim + type.value_head_dim) * v_.wire;
+}
+
+double CommRows::key_bytes(const LayerType& type) const {
+    const Model& m = plan_.model;
+    if (m.attention == AttentionKind::mla && m.mla) return query_bytes(type, false);
+    const double heads = std::max(static_cast<double>(type.kv_heads) / v_.tp, 1.0);
+    return v_.tokens * heads * static_cast<double>(type.head_dim) * v_.wire;
 }
 
 double CommRows::query_bytes(const LayerType& type, bool output) const {
@@ -47,18 +56,7 @@ void CommRows::context_parallel() {
 
 void CommRows::scan_over_cp(const LayerType& type) {
     using enum Collective;
-    const Model& m = plan_.model;
-    double in = 0, out = 0;
-    if (type.has_mamba() && m.mamba) {
-        const Mamba& a = *m.mamba;
-        in = static_cast<double>(2 * a.inner + (a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads));
-        out = static_cast<double>(a.inner);
-    } else if (m.linear) {
-        const Linear& a = *m.linear;
-        const bool conv = a.kind == LinearKind::short_conv;
-        out = static_cast<double>(conv ? m.hidden : a.value_heads * a.value_head_dim);
-        in = conv ? 3 * out : 2 * static_cast<double>(a.key_heads * a.key_head_dim) + 2 * out;
-    }
+    const auto [in, out] = scan_widths(plan_.model, type);
     const double bytes = v_.tokens / v_.tp * v_.wire;
     const Unit u = Unit::every_layer;
     const GroupKind cp = GroupKind::cp;
@@ -73,7 +71,14 @@ void CommRows::attention_over_cp(const LayerType& type) {
     using enum Collective;
     const GroupKind cp = GroupKind::cp;
     const Unit u = Unit::every_layer;
-    const bool repeats = recomputes(RecomputeModule::core_attn);
+    // Software that names what it keeps keeps the core's output: queries, keys and values alone are made
+    // again.
+    const bool by_name = !facts_of(plan_.training.software).selective_keeps.empty()
+                         && plan_.training.recompute == RecomputeChoice(Recompute::selective);
+    const bool repeats = recomputes(RecomputeModule::core_attn) && !by_name;
+    // Made again before they are handed out to heads.
+    const bool latent = plan_.model.attention == AttentionKind::mla;
+    const bool repeats_in = repeats || by_name || (latent && recomputes(RecomputeModule::mla_up_proj));
     const double kv = kv_bytes(type), c = v_.cp;
     switch (plan_.layout.cp_comm) {
     case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
@@ -82,16 +87,21 @@ void CommRows::attention_over_cp(const LayerType& type) {
         put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
         break;
     case CpComm::allgather:  // Llama Team 2024, section 3.3.2
-        repeat(put(cp, u, Phase::forward, all_gather, "keys and values", kv * c), repeats);
-        put(cp, u, Phase::backward, all_gather, "keys and values", kv * c);
-        put(cp, u, Phase::backward, reduce_scatter, "gradients of keys and values", kv * c);
+        for (const bool values : {false, true}) {
+            const double own = (values ? kv - key_bytes(type) : key_bytes(type)) * c;
+            const std::string_view what = values ? "values" : "keys";
+            repeat(put(cp, u, Phase::forward, all_gather, what, own), repeats);
+            put(cp, u, Phase::backward, all_gather, what, own);
+            put(cp, u, Phase::backward, reduce_scatter, values ? "gradients of values" : "gradients of keys",
+                own);
+        }
         break;
-    case CpComm::ulysses: ulysses(type, plan_.layout.cp, repeats); break;
+    case CpComm::ulysses: ulysses(type, plan_.layout.cp, repeats_in, repeats); break;
     // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
     // a2a+p2p).
     case CpComm::ulysses_ring: {
         const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
-        ulysses(type, inner, repeats);
+        ulysses(type, inner, repeats_in, repeats);
         // A rank then holds `inner` times the tokens and as many times fewer heads.
         const double block = kv * repeated_kv(type, inner), rounds = static_cast<double>(outer);
         const auto turn = [&](Phase phase, std::string_view what, double calls) {
@@ -115,15 +125,15 @@ double CommRows::repeated_kv(const LayerType& type, std::int64_t ranks) const {
     return std::max(static_cast<double>(ranks) / std::max(heads, 1.0), 1.0);
 }
 
-void CommRows::ulysses(const LayerType& type, std::int64_t ranks, bool repeats) {
+void CommRows::ulysses(const LayerType& type, std::int64_t ranks, bool repeats_in, bool repeats_out) {
     using enum Collective;
     const auto send = [&](Phase phase, std::string_view what, double bytes) {
         return put(GroupKind::cp, ranks, Unit::every_layer, phase, all_to_all, what, bytes, 1);
     };
     const double in = query_bytes(type, false) + kv_bytes(type) * repeated_kv(type, ranks);
     const double out = query_bytes(type, true);
-    repeat(send(Phase::forward, "queries, keys and values to heads", in), repeats);
-    repeat(send(Phase::forward, "attention output to tokens", out), repeats);
+    repeat(send(Phase::forward, "queries, keys and values to heads", in), repeats_in);
+    repeat(send(Phase::forward, "attention output to tokens", out), repeats_out);
     send(Phase::backward, "gradients of the output to heads", out);
     send(Phase::backward, "gradients of queries, keys and values to tokens", in);
 }

@@ -9,19 +9,6 @@ namespace pentamesh {
 
 namespace {
 
-// What a device runs, all of its chunks together.
-ChunkLayers layers_of(const Stages& stages, int device) {
-    ChunkLayers sum;
-    sum.types.resize(stages.types), sum.again.resize(stages.types);
-    for (int c = 0; c < stages.chunks; ++c) {
-        const ChunkLayers& k = stages.chunk(device, c);
-        sum.dense += k.dense, sum.moe += k.moe;
-        for (int t = 0; t < stages.types; ++t) sum.types[t] += k.types[t], sum.again[t] += k.again[t];
-        sum.first |= k.first, sum.last |= k.last;
-    }
-    return sum;
-}
-
 void add(AxisTraffic& to, const Operation& o) {
     to.count += o.count_per_step;
     to.sent_bytes_per_rank += o.sent_bytes_per_rank;
@@ -91,7 +78,7 @@ void find_busiest(const Plan& plan, Comm& out) {
         most = work;
         out.busiest_device = d;
     }
-    out.busiest = layers_of(out.stages, out.busiest_device);
+    out.busiest = all_chunks(out.stages, out.busiest_device);
 }
 
 void count_row(const Comm& comm, double runs, Operation& o) {
@@ -131,7 +118,7 @@ double sync_points(const Plan& plan, const Comm& comm) {
 
 void count_calls(const Plan& plan, int device, Comm& comm) {
     comm.busiest_device = device;
-    comm.busiest = layers_of(comm.stages, device);
+    comm.busiest = all_chunks(comm.stages, device);
     const double runs = runs_per_step(plan);
     for (Operation& o : comm.operations)
         if (o.unit != Unit::boundary && o.unit != Unit::step) count_row(comm, runs, o);

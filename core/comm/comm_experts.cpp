@@ -1,6 +1,7 @@
 // What goes out to the experts and comes back.
 #include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
+#include "core/layer/expert_traffic.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ void CommRows::experts() {
         expert_shards(all, repeats);
         return;
     }
-    exchange(own * sent_copies(e), h, repeats);
+    exchange(own * sent_copies(plan_), h, repeats);
     expert_shards(copies * h * v_.wire, repeats);
 }
 
@@ -37,7 +38,8 @@ double CommRows::token_width(const Moe& e) const {
 
 void CommRows::exchange(double copies, double h, bool repeats) {
     using enum Collective;
-    const double wide = copies * h * v_.wire, dispatched = copies * h * dispatch_bytes();
+    const double wide = copies * h * v_.wire,
+                 dispatched = copies * h * dispatch_bytes(plan_.training.compute);
     const Unit u = Unit::moe_layer;
     const GroupKind ep = GroupKind::ep;
     const std::size_t first = out_.operations.size();
@@ -46,17 +48,11 @@ void CommRows::exchange(double copies, double h, bool repeats) {
     put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
     put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
     const bool kernel = plan_.layout.ep_comm != EpComm::alltoall;
-    const double share = kernel ? slow_share() : 1;
+    const double share = kernel ? slow_share(plan_, summary_of(GroupKind::ep)) : 1;
     for (std::size_t i = first; i < out_.operations.size(); ++i) {
         out_.operations[i].slow_share = share;
         out_.operations[i].forwarded = kernel;
     }
-}
-
-double CommRows::sent_copies(const Moe& e) const {
-    const double k = static_cast<double>(e.top_k), imbalance = plan_.training.router_imbalance;
-    if (plan_.layout.ep_comm == EpComm::alltoall) return k * imbalance;
-    return std::min(places_hit(v_.ep, k) * imbalance, k * imbalance);
 }
 
 void CommRows::expert_shards(double wide, bool repeats) {
@@ -75,23 +71,6 @@ void CommRows::expert_shards(double wide, bool repeats) {
     repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", all), repeats);
     put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", all);
     put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", all);
-}
-
-double CommRows::dispatch_bytes() const {
-    const Dtype t = plan_.training.compute;
-    if (t != Dtype::fp8 && t != Dtype::fp4) return v_.wire;
-    return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
-}
-
-double CommRows::slow_share() const {
-    const GroupSummary& g = summary_of(GroupKind::ep);
-    const double nodes = static_cast<double>(g.degree) / static_cast<double>(g.per_fast_domain);
-    if (nodes <= 1) return 1;
-    const double k = static_cast<double>(plan_.model.moe->top_k);
-    const double limit = static_cast<double>(plan_.model.moe->max_nodes_per_token);
-    double hit = places_hit(nodes, k);
-    if (limit > 0) hit = std::min(hit, limit);
-    return std::min(hit / std::min(places_hit(v_.ep, k), k), 1.0);
 }
 
 }  // namespace pentamesh

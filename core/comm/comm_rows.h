@@ -5,8 +5,6 @@
 #include "core/comm/comm.h"
 #include "core/model/layer_types.h"
 
-#include <cmath>
-
 namespace pentamesh {
 
 // What the volumes are made of, as docs/communication.md names it.
@@ -55,10 +53,14 @@ class CommRows {
     void region(Unit unit, const Region& r, bool repeats);
 
     void tensor_parallel();
+    // Latent attention: the products into the latents are whole on each rank and run on the tokens between
+    // regions; the latents and the rotary keys are gathered (Megatron-LM multi_latent_attention.py).
+    void latents(const Mla& mla);
     void vocabulary_parallel();
 
     // Keys and values of one layer on a rank: 2 b (s/c) (k/t) d e2; MLA attends with full heads.
     [[nodiscard]] double kv_bytes(const LayerType& type) const;
+    [[nodiscard]] double key_bytes(const LayerType& type) const;  // of these, the keys'
 
     // Queries, and as many numbers of attention output.
     [[nodiscard]] double query_bytes(const LayerType& type, bool output) const;
@@ -75,7 +77,7 @@ class CommRows {
     // How many times keys and values are sent where there are fewer heads of them than ranks to hand them to.
     [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const;
     // Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
-    void ulysses(const LayerType& type, std::int64_t ranks, bool repeats);
+    void ulysses(const LayerType& type, std::int64_t ranks, bool repeats_in, bool repeats_out);
 
     // What goes out to the experts comes back, forward and backward.
     void experts();
@@ -86,22 +88,9 @@ class CommRows {
     // Tokens of h numbers, times the copies of each that leave a rank, out and back.
     void exchange(double copies, double h, bool repeats);
 
-    // Of q places, evenly drawn, k draws hit q (1 - (1 - 1/q)^k) different ones.
-    [[nodiscard]] static double places_hit(double q, double k) { return q * (1 - std::pow(1 - 1 / q, k)); }
-
-    // A copy for each expert; a kernel that knows the ranks sends one to each rank.
-    [[nodiscard]] double sent_copies(const Moe& e) const;
-
     // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.
     // Without it tensor-parallel ranks hold the same tokens: what is left is to sum their outputs.
     void expert_shards(double wide, bool repeats);
-
-    // DeepSeek-AI 2024 (DeepSeek-V3), section 3.3: dispatch in fp8 with an fp32 scale per 128 numbers.
-    [[nodiscard]] double dispatch_bytes() const;
-
-    // Of the copies that ranks are sent, the share that crosses to another node: one for each node that is
-    // hit, spread there over the first tier (DeepEP, internode kernels). At most the model's limit of nodes.
-    [[nodiscard]] double slow_share() const;
 
     // One activation forward and one gradient backward over every boundary between two devices. V-shaped
     // placements turn around on the last device, loops close from the last device to the first.

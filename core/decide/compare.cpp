@@ -39,7 +39,7 @@ constexpr std::array<FigureKind, 13> kFigures{{
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::mfu); }},
     {"step.hfu", "HFU", Unit::share, false,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::hfu); }},
-    {"step.bubble_s", "bubble", Unit::seconds, true,
+    {"step.bubble_s", "bubble and uneven stages", Unit::seconds, true,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::bubble_s); }},
     {"memory.peak", "fullest GPU", Unit::bytes, true,
      [](const Plan&, const Evaluation& e) { return memory_of(e, [](const Memory& m) { return m.peak(); }); }},
@@ -61,32 +61,20 @@ constexpr std::array<FigureKind, 13> kFigures{{
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days_with_failures; }},
 }};
 
-std::vector<FigureRow> figures_of(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
-    std::vector<FigureRow> out;
-    for (const FigureKind& k : kFigures) {
-        FigureRow row{k.key, k.name, k.unit, k.less_is_better, {}};
-        bool any = false;
-        for (std::size_t i = 0; i < plans.size(); ++i) {
-            row.values.push_back(k.read(plans[i], evaluations[i]));
-            any = any || row.values.back().has_value();
-        }
-        if (any || !k.key.starts_with("cost.")) out.push_back(std::move(row));
-    }
-    return out;
-}
-
 // ---- the path -------------------------------------------------------------------------------------------
 
 // The way from one plan to another, edit by edit.
 class Walk {
   public:
-    Walk(const Plan& a, const Plan& b) : at_(a), to_(b), left_(units_between(a, b)) {}
+    Walk(const Plan& a, const Plan& b, const std::atomic<bool>* cancel)
+        : at_(a), to_(b), left_(units_between(a, b)), cancel_(cancel) {}
 
     std::vector<PathEdit> go() {
         std::vector<PathEdit> out;
         evaluate(to_, seen_);
         if (!seen_.step) return out;
-        while (!left_.empty()) out.push_back(turn());
+        while (!left_.empty() && !stopped()) out.push_back(turn());
+        if (stopped()) out.clear();
         return out;
     }
 
@@ -128,7 +116,10 @@ class Walk {
         }
     }
 
+    [[nodiscard]] bool stopped() const { return cancel_ && cancel_->load(std::memory_order_relaxed); }
+
     void try_chosen(Best& best) {
+        if (stopped()) return;
         Plan plan = at_;
         for (const std::size_t i : chosen_) take(left_[i], to_, plan);
         evaluate(plan, seen_, {.timeline = false, .messages = false});
@@ -143,6 +134,7 @@ class Walk {
     Plan at_;
     const Plan& to_;
     std::vector<FieldUnit> left_;
+    const std::atomic<bool>* cancel_;
     std::vector<std::size_t> chosen_;
     Evaluation seen_;
 };
@@ -160,15 +152,30 @@ std::optional<std::size_t> FigureRow::better() const {
     return alike ? std::nullopt : best;
 }
 
-std::vector<PathEdit> path_between(const Plan& a, const Plan& b) {
-    return Walk(a, b).go();
+std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
+                                        std::span<const Evaluation> evaluations) {
+    std::vector<FigureRow> out;
+    for (const FigureKind& k : kFigures) {
+        FigureRow row{k.key, k.name, k.unit, k.less_is_better, {}};
+        bool any = false;
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            row.values.push_back(k.read(plans[i], evaluations[i]));
+            any = any || row.values.back().has_value();
+        }
+        if (any || !k.key.starts_with("cost.")) out.push_back(std::move(row));
+    }
+    return out;
+}
+
+std::vector<PathEdit> path_between(const Plan& a, const Plan& b, const std::atomic<bool>* cancel) {
+    return Walk(a, b, cancel).go();
 }
 
 PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
     PlanComparison c;
     for (const Plan& p : plans) c.plans.push_back(title_of(p));
     c.fields = differing_fields(plans);
-    c.figures = figures_of(plans, evaluations);
+    c.figures = compared_figures(plans, evaluations);
     c.why = why_steps_differ(plans, evaluations);
     if (plans.size() == 2) c.path = path_between(plans[0], plans[1]);
     return c;

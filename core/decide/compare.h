@@ -4,6 +4,7 @@
 #include "core/evaluate.h"
 #include "core/step/cost.h"
 
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,11 +61,14 @@ struct PlanComparison {
 [[nodiscard]] std::vector<FieldDifference> differing_fields(std::span<const Plan> plans);
 [[nodiscard]] std::vector<PartRow> why_steps_differ(std::span<const Plan> plans,
                                                     std::span<const Evaluation> evaluations);
+[[nodiscard]] std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
+                                                      std::span<const Evaluation> evaluations);
 
 // From `a` to `b`: the fields that differ, changed one after another, at each turn the edit that gains most
 // tokens/s among those that leave a plan without errors. Fields that are impossible one by one (tp and
 // dp_shard, which fill the cluster together) change together. The last entry is `b`. Empty where `b` has no
-// step.
-[[nodiscard]] std::vector<PathEdit> path_between(const Plan& a, const Plan& b);
+// step, and where `cancel` was set meanwhile.
+[[nodiscard]] std::vector<PathEdit> path_between(const Plan& a, const Plan& b,
+                                                 const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace pentamesh

@@ -17,13 +17,14 @@ std::string fullest_text(const Evaluation& e) {
 }
 
 // The layout of least memory, whether it fits or not.
-std::optional<Plan> smallest(const Plan& plan, const SearchSpace& space, const SearchOptions& options) {
+std::optional<Plan> smallest(const Plan& plan, const SearchSpace& space, const SearchOptions& options,
+                             const std::atomic<bool>* cancel) {
     Plan roomy = plan;
     constexpr double kBoundless = 1e18;
     roomy.cluster.gpu.hbm_bytes = kBoundless;
     SearchOptions o = options;
     o.goal = Goal::memory, o.headroom = 0, o.top = 1;
-    SearchReport r = search(roomy, space, o);
+    SearchReport r = search(roomy, space, o, cancel);
     if (r.results.empty()) return std::nullopt;
     Plan out = std::move(r.results.front().plan);
     out.cluster = plan.cluster;
@@ -34,11 +35,11 @@ std::optional<Plan> smallest(const Plan& plan, const SearchSpace& space, const S
 
 std::string too_big_text(const Evaluation& e, double headroom) {
     return sentence("The fullest GPU needs ", fullest_text(e), "; it has ", memory_text(e.memory.hbm),
-                    ", of which ", percent_text(headroom), " shall stay free.");
+                    ", of which ", percent_text(headroom), " must stay free.");
 }
 
 std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const SearchOptions& options,
-                           const SearchReport& report) {
+                           const SearchReport& report, const std::atomic<bool>* cancel) {
     if (report.cancelled || report.counts.fit > 0) return {};
     if (report.counts.layouts == 0)
         return sentence("The space is empty: no product of tp, cp, pp, dp_shard and dp_replicate of these "
@@ -49,7 +50,7 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
         return sentence("No layout is possible; most break one rule (", r.code, ", ", r.count, " of ",
                         report.counts.layouts, "): ", r.message);
     }
-    const std::optional<Plan> least = smallest(plan, report.space, options);
+    const std::optional<Plan> least = smallest(plan, report.space, options, cancel);
     if (!least) return "No layout fits.";
     const Evaluation e = evaluate(*least);
     std::string text = sentence("No layout leaves ", percent_text(options.headroom),
@@ -57,19 +58,19 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
                                 "first. Even the smallest takes ",
                                 fullest_text(e), " of ", memory_text(e.memory.hbm), ".");
     if (e.memory.fits())
-        text += sentence(" It fits with --headroom ", percent_text(1 - e.memory.peak() / e.memory.hbm),
-                         " or less.");
+        text += sentence(" It fits where ", percent_text(1 - e.memory.peak() / e.memory.hbm),
+                         " or less is kept free (--headroom).");
     text += sentence(" GPUs of ", memory_text(e.memory.peak() / (1 - options.headroom)), " would do");
     constexpr int kMostDoublings = 4;
     Plan more = plan;
-    for (int i = 0; i < kMostDoublings; ++i) {
+    for (int i = 0; i < kMostDoublings && !(cancel != nullptr && *cancel); ++i) {
         more = with_gpus(more, more.cluster.gpus * 2);
         std::optional<SpaceError> error;
         const SearchSpace space = search_space(more, request, error);
         if (error) break;
         SearchOptions o = options;
         o.goal = Goal::memory, o.top = 1;
-        if (search(more, space, o).counts.fit > 0)
+        if (search(more, space, o, cancel).counts.fit > 0)
             return text + sentence("; so would ", more.cluster.gpus, " of these.");
     }
     return text + ".";

@@ -3,6 +3,8 @@
 
 #include "core/decide/search.h"
 
+#include <atomic>
+
 namespace pentamesh {
 
 // "The fullest GPU needs 92.1 GiB, of which optimizer 40.2 GiB; 76 GiB may be taken (5 % of 80 GiB stays
@@ -10,7 +12,9 @@ namespace pentamesh {
 [[nodiscard]] std::string too_big_text(const Evaluation& e, double headroom);
 
 // Where nothing fits: which limit binds first, and what would lift it. `report` is of a finished search.
+// Cancelled, it says what it knew so far.
 [[nodiscard]] std::string what_would_fit(const Plan& plan, const SpaceRequest& request,
-                                         const SearchOptions& options, const SearchReport& report);
+                                         const SearchOptions& options, const SearchReport& report,
+                                         const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace pentamesh

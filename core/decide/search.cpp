@@ -90,7 +90,10 @@ class Worker {
 
     // The first pass, until no node is left.
     void bound_nodes() {
-        for (std::size_t i = 0; (i = all_.next++) < all_.nodes.node.size() && !all_.stopped();) bound_node(i);
+        for (std::size_t i = 0; (i = all_.next++) < all_.nodes.node.size() && !all_.stopped();) {
+            bound_node(i);
+            tell_counts();
+        }
         hand_over();
     }
     // The second pass.
@@ -296,6 +299,14 @@ class Worker {
         all_.counts += counts_;
         counts_ = {};
         all_.progress({{all_.nodes.choice(n, run, shard), x.time_s, x.memory}}, all_.counts);
+    }
+
+    void tell_counts() {
+        if (!all_.progress) return;
+        const std::lock_guard lock(all_.mutex);
+        all_.counts += counts_;
+        counts_ = {};
+        all_.progress({}, all_.counts);
     }
 
     // What this thread counted and found goes to all.

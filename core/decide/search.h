@@ -76,7 +76,8 @@ struct FoundLayout {
     LayoutChoice choice;
     double step_s = 0, memory_bytes = 0;
 };
-// Called from the search's threads, one at a time. `counts` are those so far.
+// Called from the search's threads, one at a time, with what was found since, which may be nothing. `counts`
+// are those so far.
 using SearchProgress = std::function<void(const std::vector<FoundLayout>&, const SearchCounts&)>;
 
 // The plan gives model, cluster, sequence, batch and precision. Blocks until it is done or `cancel` is set;

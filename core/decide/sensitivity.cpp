@@ -21,8 +21,8 @@ constexpr std::string_view kLayout = "/layout", kTraining = "/training";
 
 class Nudger {
   public:
-    Nudger(const Plan& plan, const Presets& presets, Sensitivity& out)
-        : plan_(plan), presets_(presets), out_(out) {}
+    Nudger(const Plan& plan, const Presets& presets, Sensitivity& out, const std::atomic<bool>* cancel)
+        : plan_(plan), presets_(presets), out_(out), cancel_(cancel) {}
 
     void run() {
         gpus();
@@ -38,6 +38,10 @@ class Nudger {
 
     Nudge nudge(std::string value, Plan plan) {
         Nudge n{std::move(value), std::move(plan), {}};
+        if (cancel_ != nullptr && *cancel_) {
+            n.refused = "cancelled";
+            return n;
+        }
         evaluate(n.plan, seen_);
         if (!seen_.step) {
             n.refused = first_error(seen_.problems);
@@ -163,6 +167,7 @@ class Nudger {
     void field(std::size_t i, const Listed& f, const double* now) {
         const auto* range = std::get_if<NumberRange>(&f.range);
         if (!range || f.key == "tokens_total" || f.key == "checkpoint_s") return;  // of no figure here
+        if (f.owner == "/training/buffers" || f.key == "costly_share") return;     // listed as constants
         const double step = *now == 0 ? 0 : kNudge * *now;
         const auto to = [&](double value) -> std::optional<Nudge> {
             value = std::clamp(value, range->least, range->most);
@@ -211,7 +216,7 @@ class Nudger {
     }
 
     void constant(const Constant& c) {
-        if (c.id == "efficiency.error") return;  // the range beside a figure, no part of it
+        if (c.id == "efficiency.error" || c.id == "costly_share") return;  // no part of any figure
         const auto to = [&](double value) -> std::optional<Nudge> {
             value = std::clamp(value, c.least, c.most);
             if (value == c.value) return std::nullopt;
@@ -231,6 +236,7 @@ class Nudger {
     const Plan& plan_;
     const Presets& presets_;
     Sensitivity& out_;
+    const std::atomic<bool>* cancel_;  // null: nobody can
     Evaluation seen_;
 };
 
@@ -249,14 +255,14 @@ std::vector<std::size_t> Sensitivity::by_reach() const {
     return out;
 }
 
-Sensitivity sensitivity_of(const Plan& plan, const Presets& presets) {
+Sensitivity sensitivity_of(const Plan& plan, const Presets& presets, const std::atomic<bool>* cancel) {
     Sensitivity out;
     const Evaluation e = evaluate(plan);
     if (!e.step) return out;
     out.step_s = e.step->time_s;
     out.tokens_per_s = e.step->tokens_per_s;
     out.memory_bytes = e.memory.peak();
-    Nudger(plan, presets, out).run();
+    Nudger(plan, presets, out, cancel).run();
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,8 +43,9 @@ struct Sensitivity {
     [[nodiscard]] std::vector<std::size_t> by_reach() const;
 };
 
-// `plan` must have a step; otherwise there are no rows.
-[[nodiscard]] Sensitivity sensitivity_of(const Plan& plan, const Presets& presets);
+// `plan` must have a step; otherwise there are no rows. Some are missing where `cancel` was set meanwhile.
+[[nodiscard]] Sensitivity sensitivity_of(const Plan& plan, const Presets& presets,
+                                         const std::atomic<bool>* cancel = nullptr);
 [[nodiscard]] std::string_view name_of(SensitivityRow::Kind kind);
 
 }  // namespace pentamesh

@@ -238,7 +238,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
         each_numbers(v, [&](auto member) {
             for (const auto& value : own.*member) add_once(space.*member, value);
         });
-    if (!plan.model.moe) space.ep = {plan.layout.ep}, space.etp = {1};
+    if (!plan.model.moe) space.ep = {1}, space.etp = {1};  // whatever a layout that fits no dense model says
     for (const std::string& name : request.hold) {
         const auto v = named(name, "--hold", error);
         if (!v) return space;

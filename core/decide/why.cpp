@@ -17,10 +17,11 @@ using Said = std::string (*)(const Plan&, const Evaluation&);
 
 std::string compute_fact(const Plan& p, const Evaluation& e) {
     const Step& s = *e.step;
-    return sentence(three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU, at ",
-                    percent_text(s.compute_s > 0 ? s.ideal_s / s.compute_s : 0), " of the ",
-                    name_of(p.training.compute), " peak (tp ", p.layout.tp, ", cp ", p.layout.cp,
-                    ", micro-batch ", p.training.micro_batch, ")");
+    const std::string mfu = percent_text(s.mfu), masked = percent_text(s.ideal_s / s.time_s);
+    return sentence(
+        "MFU ", mfu, mfu == masked ? "" : sentence(", ", masked, " without the masked half of attention"),
+        " (", three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU on the ", name_of(p.training.compute),
+        " peak; tp ", p.layout.tp, ", cp ", p.layout.cp, ", micro-batch ", p.training.micro_batch, ")");
 }
 std::string recompute_fact(const Plan& p, const Evaluation&) {
     return "recompute " + words_of(p.training.recompute);
@@ -128,6 +129,12 @@ void add_up(std::vector<PartRow>& rows, std::size_t plan, double difference) {
         if (add_up_by(rows, i, plan, difference)) return;
 }
 
+// Sums and differences of parts of the step round: what is far below the last digit of one is nothing.
+double above_rounding(double s, double step_s) {
+    constexpr double kRounding = 1e-12;
+    return std::abs(s) < kRounding * step_s ? 0 : s;
+}
+
 }  // namespace
 
 std::vector<FieldDifference> differing_fields(std::span<const Plan> plans) {
@@ -150,8 +157,8 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
         PartRow row{part.name, {}, {}, {}};
         bool any = false;
         for (const Evaluation& e : evaluations) {
-            row.values_s.push_back(part.read(*e.step));
-            row.delta_s.push_back(row.values_s.back() - row.values_s.front());
+            row.values_s.push_back(above_rounding(part.read(*e.step), e.step->time_s));
+            row.delta_s.push_back(above_rounding(row.values_s.back() - row.values_s.front(), e.step->time_s));
             any = any || row.values_s.back() != 0;
         }
         if (!any) continue;

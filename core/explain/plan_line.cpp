@@ -32,4 +32,13 @@ std::string plan_line(const Plan& plan) {
                     ".");
 }
 
+std::string asked_line(const Plan& plan, std::int64_t microbatches) {
+    const Gpu& gpu = plan.cluster.gpu;
+    std::string asked = sentence(plan.model.name, " on ", plan.cluster.gpus, " × ",
+                                 gpu.name.empty() ? gpu.id : gpu.name, ". ", plan_line(plan));
+    if (microbatches <= 0) return asked;
+    return asked
+           + sentence(" ", microbatches, microbatches == 1 ? " micro-batch" : " micro-batches", " per step.");
+}
+
 }  // namespace pentamesh

@@ -62,6 +62,8 @@ void set_layout(const json& run, Layout& l) {
     l.dp_shard = l.zero ? dp : 1;
     l.dp_replicate = l.zero ? 1 : dp;
     if (l.cp > 1) l.cp_comm = CpComm::allgather;
+    if (run.contains("stage_layers"))
+        l.stage_layers = run.at("stage_layers").get<std::vector<std::int64_t>>();
 }
 
 void set_training(const json& run, Training& t) {
@@ -72,6 +74,21 @@ void set_training(const json& run, Training& t) {
     t.gradients = t.compute == Dtype::bf16 ? Dtype::fp32 : Dtype::bf16;
     t.attention = run.contains("gpt") ? AttentionImpl::math : AttentionImpl::flash;
     t.dropout = run.contains("gpt");
+    t.offload.activations_layers = number(run, "offload_activation_layers", 0);
+    if (const auto named = parse_name<Optimizer>(run.value("optimizer", ""))) t.optimizer = *named;
+}
+
+// Megatron's modules; none: null is what the source does not state.
+std::optional<RecomputeChoice> modules_of(const json& run) {
+    if (!run.contains("recompute_modules")) return std::nullopt;
+    RecomputeModules modules;
+    for (const json& name : run.at("recompute_modules")) {
+        const auto module = parse_name<RecomputeModule>(name.get<std::string>());
+        if (!module)
+            throw Error(ErrorKind::invalid, "", "", "no module is named \"" + name.get<std::string>() + "\"");
+        modules.add(*module);
+    }
+    return RecomputeChoice(modules, 0, RecomputeMethod::block);
 }
 
 // Narayanan et al. 2021, equation 3: FLOPs of an iteration with full recomputation.
@@ -104,6 +121,7 @@ PublishedRun read_run(const json& run, const Presets& presets) {
     out.model = run.at("model");
     out.source = run.at("source");
     p.model = run.contains("gpt") ? gpt(run) : presets.model(run.at("model").get<std::string>());
+    p.model.mtp_layers = number(run, "mtp_layers", p.model.mtp_layers);
     p.cluster = cluster_with(out.gpu, presets);
     p.cluster.gpus = run.at("gpus");
     set_layout(run, p.layout);
@@ -122,6 +140,10 @@ PublishedRun read_run(const json& run, const Presets& presets) {
         p.training.recompute = value;
         out.plans.push_back(p);
     }
+    if (const auto modules = modules_of(run)) {
+        p.training.recompute = *modules;
+        out.plans.assign(1, p);
+    }
     set_measured(run, out);
     return out;
 }
@@ -130,7 +152,12 @@ PublishedRun read_run(const json& run, const Presets& presets) {
 
 std::vector<PublishedRun> load_published_runs(const Presets& presets) {
     const std::string path = (presets.root() / "published_runs.json").string();
-    const json all = parse_json(read_file(path), path);
+    return read_published_runs(read_file(path), path, presets);
+}
+
+std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
+                                              const Presets& presets) {
+    const json all = parse_json(text, path);
     std::vector<PublishedRun> runs;
     const auto cases = all.find("cases");
     if (cases == all.end() || !cases->is_array())

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct PublishedRun {
 
 // Throws Error or a JSON exception where the file does not say what it should.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const Presets& presets);
+[[nodiscard]] std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
+                                                            const Presets& presets);
 
 // How unlike two plans are: |log2| of the ratios of active parameters, GPUs, sequence lengths and 16-bit
 // peaks, + 2 where one is a MoE and the other dense, + 1 where the GPUs are of another kind, + 1 where the

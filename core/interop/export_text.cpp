@@ -53,19 +53,25 @@ std::string yaml_word(const std::string& s) {
     return plain ? s : in_quotes(s);
 }
 
-std::string yaml_value(const Value& value) {
+// A value of a file: what is true and false there, and how a word is written.
+template <typename Word>
+std::string value_text(const Value& value, const char* yes, const char* no, Word word) {
     return std::visit(
         Cases{[](std::int64_t n) { return std::to_string(n); }, [](double x) { return decimal(x); },
-              [](bool b) { return std::string(b ? "true" : "false"); },
-              [](const std::string& s) { return yaml_word(s); }, [](const Bare& b) { return b.text; },
+              [&](bool b) { return std::string(b ? yes : no); },
+              [&](const std::string& s) { return word(s); }, [](const Bare& b) { return b.text; },
               [](const std::vector<std::int64_t>& v) {
                   return listed(v, [](std::int64_t n) { return std::to_string(n); });
               },
-              [](const std::vector<std::string>& v) { return listed(v, yaml_word); },
-              [](const Parts& v) {
-                  return listed(v, [](const std::vector<std::string>& p) { return listed(p, yaml_word); });
+              [&](const std::vector<std::string>& v) { return listed(v, word); },
+              [&](const Parts& v) {
+                  return listed(v, [&](const std::vector<std::string>& p) { return listed(p, word); });
               }},
         value);
+}
+
+std::string yaml_value(const Value& value) {
+    return value_text(value, "true", "false", yaml_word);
 }
 
 Json json_value(const Value& value) {
@@ -142,18 +148,7 @@ std::string as_comment(const std::vector<std::string>& lines) {
 }
 
 std::string python_text(const Value& value) {
-    return std::visit(
-        Cases{[](std::int64_t n) { return std::to_string(n); }, [](double x) { return decimal(x); },
-              [](bool b) { return std::string(b ? "True" : "False"); },
-              [](const std::string& s) { return in_quotes(s); }, [](const Bare& b) { return b.text; },
-              [](const std::vector<std::int64_t>& v) {
-                  return listed(v, [](std::int64_t n) { return std::to_string(n); });
-              },
-              [](const std::vector<std::string>& v) { return listed(v, in_quotes); },
-              [](const Parts& v) {
-                  return listed(v, [](const std::vector<std::string>& p) { return listed(p, in_quotes); });
-              }},
-        value);
+    return value_text(value, "True", "False", in_quotes);
 }
 
 std::string shell_word(std::string_view word) {

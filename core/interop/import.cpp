@@ -14,8 +14,7 @@ namespace pentamesh::interop {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
-constexpr std::size_t kMostSettings =
-    10000;  // Megatron has 800; a window that waits for more would stand still
+constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
 
 bool has(std::string_view text, std::string_view what) {
     return text.find(what) != std::string_view::npos;
@@ -45,11 +44,15 @@ std::vector<Setting> read_argument_log(std::string_view text) {
     std::vector<Setting> out;
     int line = 0;
     std::size_t at = 0;
+    bool inside = !has(text, "- arguments -");  // before the block and behind it stands what a run says
     while (at < text.size()) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         const std::string_view row = text.substr(at, end - at);
         at = end + 1;
         ++line;
+        if (has(row, "- arguments -")) inside = true;
+        if (has(row, "end of arguments")) inside = false;
+        if (!inside) continue;
         const std::size_t dots = row.find(" ..");
         if (dots == std::string_view::npos) continue;
         const std::size_t value = row.find_first_not_of(". ", dots);
@@ -192,6 +195,7 @@ class Importer {
         });
         std::vector<Setting> all = launch.flags;
         all.insert(all.end(), launch.words.begin(), launch.words.end());
+        out_.hosts = launch.hosts;
         with(std::move(all), &launch);
     }
 
@@ -245,7 +249,7 @@ class Importer {
               const std::vector<std::string>& duplicates = {}) {
         if (settings.empty()) fail("it holds no settings");
         if (settings.size() > kMostSettings)
-            fail("it holds " + std::to_string(settings.size()) + " settings; at most 10,000 are read");
+            fail("it holds " + std::to_string(settings.size()) + " settings; at most 200,000 are read");
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
         const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)
@@ -258,6 +262,8 @@ class Importer {
             if (paren != std::string::npos) return name.substr(0, paren);
             return flags_only ? flag_or_leaf(name) : leaf_key(name);
         });
+        // A log has all that Megatron knows, names of its own among them that are no flags.
+        sheet.printed = out_.framework == Framework::megatron && is_argument_log(r_.text);
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
         switch (out_.framework) {
@@ -276,7 +282,8 @@ class Importer {
     void finish(Sheet& sheet) {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
-            sheet.error("model-missing", "The text does not say the model: give it with --model");
+            sheet.error("model-missing",
+                        "The text does not say the model: name it (--model on the command line)");
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
                         "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
@@ -294,7 +301,7 @@ class Importer {
         if (r_.cluster.empty())
             sheet.problem(Severity::info, "cluster-assumed",
                           "The text does not say the cluster: H100 with InfiniBand stand in for it; "
-                          "--cluster gives another.");
+                          "choose another (--cluster on the command line).");
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
         if (!draft_.model_preset.empty()) {
             plan["model"] = draft_.model;
@@ -305,7 +312,8 @@ class Importer {
         } else {
             plan["model"] = nlohmann::json::parse(write_plan(with_model(*own_model_)))["model"];
         }
-        plan["name"] = "Imported from " + std::string(name_of(out_.framework));
+        if (out_.framework != Framework::hf)
+            plan["name"] = "Imported from " + std::string(name_of(out_.framework));
         try {
             out_.plan = parse_plan(plan.dump(), r_.path, presets_, r_.sets);
         } catch (const Error& e) {

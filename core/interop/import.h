@@ -40,6 +40,7 @@ struct Import {
     Framework framework = Framework::megatron;
     std::optional<Plan> plan;  // none where an error stands among the problems
     std::vector<Listed> mapped, ignored, unmapped;
+    std::string hosts;  // the job's node list of SLURM; empty: it names none
     std::vector<ImportProblem> problems;
     [[nodiscard]] bool failed() const { return !plan; }
 };

@@ -231,6 +231,8 @@ Launch read_launch(std::string_view text, const std::string& path,
             job = &i;
         }
     if (!job) throw Error(ErrorKind::invalid, path, "", "no command in it starts a training job");
+    if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
+        out.hosts = list->second;
     const std::size_t program = program_at(*job, out.program);
     Frame(script, *job, program, out).read();
     read_arguments(script, job->words, program == job->words.size() ? 0 : program + 1, is_switch, out);

@@ -15,6 +15,7 @@ struct Launch {
     std::vector<Setting> words;  // "a.b=c" that stand alone, as name and value
     std::int64_t gpus = 0;       // 0: the script does not say
     std::int64_t gpus_per_node = 0;
+    std::string hosts;         // its node list of SLURM, "gpu[001-064]"; empty: the script names none
     std::string gpus_unknown;  // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 

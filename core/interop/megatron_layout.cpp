@@ -100,7 +100,8 @@ class LayoutReader {
         const auto type = s_.text("moe_token_dispatcher_type", path);
         const auto backend = s_.text("moe_flex_dispatcher_backend", path);
         const bool deepep = s_.flag("moe_enable_deepep", path).value_or(false);
-        if (type && *type == "allgather") l_["ep_comm"] = "allgather";
+        l_["ep_comm"] =
+            type && *type == "allgather" ? "allgather" : "alltoall";  // said, not its recipes' own
         if (!deepep && (!type || *type != "flex")) return;
         const std::string kernel = backend.value_or("deepep");
         if (kernel != "deepep" && kernel != "hybridep")
@@ -117,7 +118,8 @@ class LayoutReader {
             d_.gpus = std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_);
             s_.problem(Severity::warning, "gpus-missing",
                        "The text does not say how many GPUs (gpus) the job runs on: " + text_of(d_.gpus)
-                           + ", the fewest that this layout needs, stand in for them. Give them with --gpus.",
+                           + ", the fewest that this layout needs, stand in for them. Say how many there are "
+                             "(--gpus on the command line).",
                        {{"/cluster/gpus", d_.gpus}});
         }
         const std::int64_t model = tp_ * pp_ * cp_;

@@ -209,9 +209,11 @@ const std::vector<std::string>& read_names() {
 std::string_view near_miss(std::string_view key) {
     if (std::find(std::begin(kOthers), std::end(kOthers), key) != std::end(kOthers)) return {};
     for (const std::string_view known : read_names()) {
-        const std::size_t apart = edit_distance(key, known);
-        if (apart > 0 && apart <= (known.size() > 8 ? 2U : 1U)) return known;
-        if (apart > 0 && is_one_word_off(key, known)) return known;
+        if (key == known) continue;
+        const std::size_t off = known.size() > 8 ? 2 : 1;
+        const std::size_t longer = std::max(key.size(), known.size()) - std::min(key.size(), known.size());
+        if (longer <= off && edit_distance(key, known) <= off) return known;
+        if (is_one_word_off(key, known)) return known;
     }
     return {};
 }
@@ -223,6 +225,7 @@ bool is_megatron_switch(std::string_view key) {
 }
 
 void sort_megatron_rest(Sheet& s) {
+    int strange = 0;  // settings that nobody knows
     for (const std::string& key : s.open_keys()) {
         const auto held = std::find_if(std::begin(kUnheld), std::end(kUnheld),
                                        [&](const Unheld& u) { return u.key == key; });
@@ -237,13 +240,17 @@ void sort_megatron_rest(Sheet& s) {
         s.ignore(key);
         const bool known = is_megatron_switch(key)
                            || std::find(read_names().begin(), read_names().end(), key) != read_names().end();
-        if (known) continue;
+        if (known || ++strange > kMostStrange || s.printed) continue;
         std::string_view near = near_miss(key);
         if (near.empty()) continue;
         std::string flag(near);
         std::replace(flag.begin(), flag.end(), '_', '-');
         s.error("setting-unknown", s.written(key) + " is no setting of Megatron; the closest is --" + flag);
     }
+    if (strange > kMostStrange)
+        s.problem(Severity::warning, "many-unknown",
+                  std::to_string(strange) + " settings are none of Megatron's; of the first "
+                      + std::to_string(kMostStrange) + " alone it was looked whether one is misspelled.");
 }
 
 }  // namespace pentamesh::interop

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/comm/comm.h"
-#include "core/interop/sheet.h"
+#include "core/interop/fabric_text.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,17 +21,13 @@ namespace pentamesh::interop {
 
 [[nodiscard]] bool is_nccl_tests(std::string_view text);
 
-struct LinkMeasurement {
+struct LinkMeasurement : FabricReading {
     Collective collective = Collective::all_reduce;
     std::int64_t ranks = 0, hosts = 1, per_domain = 1;  // per_domain: ranks of it in one fast domain
     int tier = 0;                                       // of the cluster: the slowest that the test crossed
     double carried_bytes_per_s = 0;                     // by one GPU's link at large sizes
     std::int64_t large_from = 0, large_to = 0, small_to = 0;  // bytes: the sizes that were used
     std::optional<double> bytes_per_s, latency_s;  // of the tier, so that the plan's estimate carries as much
-    std::vector<Edit> edits;                       // of the plan
-    std::vector<Listed> mapped, ignored;           // each row and head line of the text in one of them
-    std::vector<ImportProblem> problems;
-    std::string summary;  // a sentence: what was measured, by which sizes
 };
 // `cluster`: whose tiers and efficiencies the figures are for. Error (invalid) where the text holds no rows
 // or does not tell the collective or the number of ranks.

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <yaml.h>
 
 namespace pentamesh::interop {
@@ -58,6 +59,8 @@ class YamlReader {
 
     static std::string text_of(const unsigned char* s) { return s ? reinterpret_cast<const char*>(s) : ""; }
 
+    using Places = std::unordered_map<std::string, std::size_t>;  // of the keys of one map
+
     Node value(const Event& e, int level) {
         const std::size_t line = e->start_mark.line + 1;
         if (level > kMostYamlLevels) fail(line, "values are nested more than 64 levels deep");
@@ -98,7 +101,9 @@ class YamlReader {
             anchor = text_of(e->data.mapping_start.anchor);
             const std::size_t before = nodes_;
             n.kind = NodeKind::map;
-            for (Event key = next(); key->type != YAML_MAPPING_END_EVENT; key = next()) entry(n, key, level);
+            Places at;
+            for (Event key = next(); key->type != YAML_MAPPING_END_EVENT; key = next())
+                entry(n, at, key, level);
             return remember(anchor, std::move(n), nodes_ - before);
         }
         default: fail(line, "it cannot be read");
@@ -106,7 +111,7 @@ class YamlReader {
         return remember(anchor, std::move(n), 1);
     }
 
-    void entry(Node& map, const Event& key, int level) {
+    void entry(Node& map, Places& at, const Event& key, int level) {
         const int line = static_cast<int>(key->start_mark.line + 1);
         const Node name = value(key, level + 1);
         const Node content = value(next(), level + 1);
@@ -114,7 +119,7 @@ class YamlReader {
         if (text == "<<" && !name.quoted) {  // a merge key: what stands in the map itself wins
             const auto merge = [&](const Node& from) {
                 for (const Node::Entry& e : from.entries)
-                    if (!map.find(e.key)) map.entries.push_back(e);
+                    if (at.try_emplace(e.key, map.entries.size()).second) map.entries.push_back(e);
             };
             if (content.kind == NodeKind::map) merge(content);
             if (content.kind == NodeKind::list)
@@ -122,13 +127,13 @@ class YamlReader {
             merged_ = true;
             return;
         }
-        for (Node::Entry& e : map.entries) {
-            if (e.key != text) continue;
-            if (duplicates_ && !merged_) duplicates_->push_back(text);
-            e = {text, line, content};
+        const auto [place, fresh] = at.try_emplace(text, map.entries.size());
+        if (fresh) {
+            map.entries.push_back({text, line, content});
             return;
         }
-        map.entries.push_back({text, line, content});
+        if (duplicates_ && !merged_) duplicates_->push_back(text);
+        map.entries[place->second] = {text, line, content};
     }
 
     Node remember(const std::string& anchor, Node n, std::size_t size) {

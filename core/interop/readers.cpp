@@ -20,7 +20,8 @@ void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
     draft.gpus = std::max<std::int64_t>(fewest, 1);
     sheet.problem(Severity::warning, "gpus-missing",
                   "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
-                      + ", the fewest that this layout needs, stand in for them. Give them with --gpus.",
+                      + ", the fewest that this layout needs, stand in for them. Say how many there are "
+                        "(--gpus on the command line).",
                   {{"/cluster/gpus", draft.gpus}});
 }
 

@@ -27,16 +27,17 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of) {
     rows_.reserve(settings.size());
     for (Setting& s : settings) {
-        std::string key = key_of(s.name);
-        rows_.push_back({std::move(s), std::move(key), State::open, {}, {}});
+        std::string name = key_of(s.name);
+        const auto [place, fresh] = at_.try_emplace(name, keys_.size());
+        if (fresh) keys_.push_back({std::move(name), 0, State::open, {}, {}});
+        keys_[place->second].last = rows_.size();
+        rows_.push_back({std::move(s), place->second});
     }
 }
 
 const Setting* Sheet::last(std::string_view key) const {
-    const Setting* found = nullptr;
-    for (const Row& r : rows_)
-        if (r.key == key) found = &r.setting;
-    return found;
+    const auto found = at_.find(std::string(key));
+    return found == at_.end() ? nullptr : &rows_[keys_[found->second].last].setting;
 }
 
 std::string Sheet::written(std::string_view key) const {
@@ -50,12 +51,12 @@ std::string Sheet::value_of(std::string_view key) const {
 }
 
 void Sheet::mark(std::string_view key, State state, std::string_view path, std::string_view why) {
-    for (Row& r : rows_) {
-        if (r.key != key) continue;
-        r.state = state;
-        r.path = path;
-        r.why = why;
-    }
+    const auto found = at_.find(std::string(key));
+    if (found == at_.end()) return;
+    Key& k = keys_[found->second];
+    k.state = state;
+    k.path = path;
+    k.why = why;
 }
 
 void Sheet::refuse(const Setting& s, const std::string& allowed) {
@@ -121,19 +122,19 @@ bool Sheet::failed() const {
 
 std::vector<std::string> Sheet::open_keys() const {
     std::vector<std::string> keys;
-    for (const Row& r : rows_)
-        if (r.state == State::open && std::find(keys.begin(), keys.end(), r.key) == keys.end())
-            keys.push_back(r.key);
+    for (const Key& k : keys_)
+        if (k.state == State::open) keys.push_back(k.name);
     return keys;
 }
 
 void Sheet::lists(std::vector<Listed>& mapped, std::vector<Listed>& ignored,
                   std::vector<Listed>& unmapped) const {
     for (const Row& r : rows_) {
-        std::vector<Listed>& to = r.state == State::mapped     ? mapped
-                                  : r.state == State::unmapped ? unmapped
+        const Key& k = keys_[r.key];
+        std::vector<Listed>& to = k.state == State::mapped     ? mapped
+                                  : k.state == State::unmapped ? unmapped
                                                                : ignored;
-        to.push_back({r.setting.name, r.setting.value, r.path, r.why, r.setting.line});
+        to.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
     }
 }
 

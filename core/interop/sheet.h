@@ -9,9 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace pentamesh::interop {
+
+// Settings that a framework does not know and that are compared with all that it does. A text may have
+// hundreds of thousands of them.
+inline constexpr int kMostStrange = 500;
 
 // One row of the lists that an import shows.
 struct Listed {
@@ -69,20 +74,28 @@ class Sheet {
                std::vector<Listed>& unmapped) const;
 
     std::vector<ImportProblem> problems;
+    bool printed = false;  // by the framework itself: no name in it is misspelled
 
   private:
     enum class State : std::uint8_t { open, mapped, ignored, unmapped };
-    struct Row {
-        Setting setting;
-        std::string key;
+    // What was said of all settings of one name.
+    struct Key {
+        std::string name;
+        std::size_t last = 0;  // of its settings, the one in force
         State state = State::open;
         std::string path, why;
+    };
+    struct Row {
+        Setting setting;
+        std::size_t key = 0;
     };
     void mark(std::string_view key, State state, std::string_view path, std::string_view why);
     [[nodiscard]] const Setting* read(std::string_view key, std::string_view path);
     void refuse(const Setting& s, const std::string& allowed);
 
     std::vector<Row> rows_;
+    std::vector<Key> keys_;                            // as they first come
+    std::unordered_map<std::string, std::size_t> at_;  // a key's name to its place
 };
 
 // "8", "1_168_251"; nullopt for anything else, and beyond 2^62.

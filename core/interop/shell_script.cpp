@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace pentamesh::shell {
@@ -19,7 +20,7 @@ constexpr std::size_t kMostInvocations = 4'000;
 // #SBATCH --nodes=4, -N 4: what a batch system sets in the script's environment.
 void read_sbatch(std::string_view text, Expander& x) {
     static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
-        {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}};
+        {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
     std::size_t at = 0;
     while (at < text.size()) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -57,10 +58,67 @@ void read_sbatch(std::string_view text, Expander& x) {
         for (const char* v : variables) x.state.variables[v] = {{it->second}, false};
     };
     set("nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+    set("nodelist", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"});
     set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
     set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
     set("gpus-per-node", {"SLURM_GPUS_PER_NODE"});
     set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
+}
+
+bool is_flag(std::string_view word) {
+    return word.starts_with("--") && word.size() > 2;
+}
+
+// Words that a command may get or not: of a flag its name stays, with a value that nobody knows.
+void put_open(Expander& x, const std::string& name, int line, const std::vector<std::string>& words,
+              std::size_t from, std::vector<std::string>& out) {
+    const std::string open = x.unknown(name, line, false);
+    for (std::size_t i = from; i < words.size(); ++i) {
+        const std::size_t mark = words[i].find_last_of(kLineEnd);  // of the line that a word was written in
+        const std::size_t begin = mark == std::string::npos ? 0 : mark + 1;
+        const std::string_view word = std::string_view(words[i]).substr(begin);
+        if (!is_flag(word)) continue;  // the value of the flag before
+        std::string made =
+            words[i].substr(0, begin) + std::string(word.substr(0, word.find('='))) + "=" + open;
+        if (std::find(out.begin(), out.end(), made) == out.end()) out.push_back(std::move(made));
+    }
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream in(text);
+    for (std::string word; in >> word;) out.push_back(word);
+    return out;
+}
+
+// A word without the marks of the lines that it was written in.
+std::string bare(std::string_view word) {
+    std::string out;
+    for (std::size_t i = 0; i < word.size(); ++i)
+        if (word[i] == kLineBegin)
+            i = std::min(word.find(kLineEnd, i), word.size() - 1);
+        else
+            out.push_back(word[i]);
+    return out;
+}
+
+// What a variable is after two ways of which nobody knows the one that is taken: a list of flags keeps what
+// both begin with, and the names of the others; any other value is unknown.
+Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
+    const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
+    const auto words_of = [&](const Variable& v) { return text ? split_words(v.elements[0]) : v.elements; };
+    const std::vector<std::string> left = words_of(a), right = words_of(b);
+    std::size_t same = 0;
+    while (same < left.size() && same < right.size() && bare(left[same]) == bare(right[same])) ++same;
+    std::vector<std::string> out(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(same));
+    put_open(x, name, line, left, same, out);
+    put_open(x, name, line, right, same, out);
+    if ((!text && !(a.array && b.array)) || (out.size() == same && left != right) || out.empty())
+        return {{x.unknown(name, line, false)}, false};
+    if (!text) return {std::move(out), true};
+    std::string joined;
+    for (const std::string& word : out) joined += (joined.empty() ? "" : " ") + word;
+    return {{std::move(joined)}, false};
 }
 
 void collect_assigned(const Command& c, std::set<std::string>& names) {
@@ -105,7 +163,7 @@ class Runner {
         case CommandKind::choice: {
             const Truth t = run(*c.body[0]);
             branch(
-                t, [&] { run(*c.body[1]); }, [&] { run(*c.body[2]); });
+                t, c.line, [&] { run(*c.body[1]); }, [&] { run(*c.body[2]); });
             return Truth::unknown;
         }
         case CommandKind::loop: return loop(c);
@@ -128,13 +186,13 @@ class Runner {
         if (t == goes_on) return run(*c.body[1]);
         if (t != Truth::unknown) return t;
         branch(
-            t, [&] { run(*c.body[1]); }, [] {});
+            t, c.line, [&] { run(*c.body[1]); }, [] {});
         return Truth::unknown;
     }
 
     // Runs one side, or both where nobody knows: what differs between them is unknown then.
     template <typename A, typename B>
-    void branch(Truth t, A&& yes, B&& no) {
+    void branch(Truth t, int line, A&& yes, B&& no) {
         if (t == Truth::yes) return yes();
         if (t == Truth::no) return no();
         const State before = x_.state;
@@ -149,7 +207,10 @@ class Runner {
             if (it != x_.state.variables.end() && it->second == value) continue;
             // A value that only one side sets, where nothing was: it is taken.
             const bool either_side = it == x_.state.variables.end() && !before.variables.contains(name);
-            x_.state.variables[name] = either_side ? value : Variable{{x_.unknown(name, 0, false)}, false};
+            x_.state.variables[name] = either_side ? value
+                                       : it != x_.state.variables.end()
+                                           ? either_of(x_, name, line, value, it->second)
+                                           : Variable{{x_.unknown(name, line, false)}, false};
         }
         for (auto& [name, body] : after.functions) x_.state.functions.try_emplace(name, body);
     }

@@ -58,15 +58,21 @@ class ClassReader {
     // The framework refuses a field of [parallelism] that it does not have.
     void unknown_fields() {
         const std::vector<std::string_view> known(std::begin(kParallelism), std::end(kParallelism));
+        int strange = 0;
         for (const std::string& key : s_.open_keys()) {
             const std::string name = s_.written(key);
             const bool degree = name.find("arallelism.") != std::string::npos
                                 || name.find("ParallelismConfig.") != std::string::npos;
             const bool is_call = key.find('(') != std::string::npos;
             if (!degree || is_call || std::find(known.begin(), known.end(), key) != known.end()) continue;
+            if (++strange > kMostStrange) continue;
             s_.error("setting-unknown", name + ": torchtitan has no such field; the closest is "
                                             + std::string(nearest(key, known)));
         }
+        if (strange > kMostStrange)
+            s_.error("many-unknown", std::to_string(strange)
+                                         + " fields of parallelism are none of torchtitan's; the first "
+                                         + std::to_string(kMostStrange) + " are named.");
     }
 
     void model() {

@@ -102,6 +102,7 @@ Cluster cluster_from_json(const json& value, const DocumentPlace& place, const P
     reader.integer("gpus_per_node", node, kDegree, Presence::sparse);
     cost_fields(c, reader);
     reader.any_text("currency", c.currency);
+    reader.maybe_group("calibration", c.calibration, [](auto& s, auto& w) { calibration_fields(s, w); });
     reader.finish();
     if (fast != 0 && node != 0 && fast != node)
         place.at("gpus_per_node")

@@ -29,8 +29,9 @@ struct PlanField {
     double least = 0, most = 0;              // of whole and number
     Dimension dimension = Dimension::count;  // of number: what a unit behind it means
     bool may_be_none = false;
-    std::string value;         // as it may be typed; "none" where it is absent
-    std::string preset_value;  // where it differs from the preset that it stands over; empty: it does not
+    std::string value;          // as it may be typed; "none" where it is absent
+    std::string preset_value;   // where it differs from the preset that it stands over; empty: it does not
+    bool preset_lacks = false;  // the preset has not the group that it stands in: it can only go with that
 };
 
 // In the order of the plan file. `presets`: what differs from a preset is told from it.

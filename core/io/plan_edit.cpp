@@ -51,15 +51,6 @@ json& step_into(json& parent, const std::string& key, const std::string& pointer
     return parent[key];
 }
 
-bool is_utf8(const std::string& text) {
-    try {
-        static_cast<void>(json(text).dump());
-        return true;
-    } catch (const json::exception&) {
-        return false;
-    }
-}
-
 json value_of(const EditValue& value) {
     return std::visit([](const auto& v) { return json(v); }, value);
 }
@@ -89,7 +80,7 @@ void set_in_plan(json& plan, const std::string& pointer, json value, const Prese
 
 void apply_set(json& plan, const std::string& set, const Presets& presets) {
     const std::size_t equals = set.find('=');
-    if (equals == std::string::npos || equals == 0 || !is_utf8(set))
+    if (equals == std::string::npos || equals == 0 || as_utf8(set) != set)
         throw Error(ErrorKind::usage, "", "",
                     "--set " + shown_json(set) + ": must be POINTER=VALUE, such as layout.tp=4");
     std::string pointer = set.substr(0, equals);

@@ -1,6 +1,7 @@
 #include "core/io/field_reader.h"
 #include "core/io/hf_config.h"
 #include "core/io/plan_json.h"
+#include "core/plan/software.h"
 
 namespace pentamesh {
 namespace {
@@ -163,6 +164,8 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
         training_fields(plan.training, fields);
         fields.finish();
     }
+    if (!layout || !layout->contains("ep_comm"))
+        plan.layout.ep_comm = facts_of(plan.training.software).ep_comm;
     return plan;
 }
 

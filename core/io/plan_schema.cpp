@@ -165,6 +165,8 @@ ordered_json cluster_schema() {
     const Cluster default_cluster;
     cost_fields(default_cluster, cluster);
     cluster.any_text("currency", "");
+    cluster.maybe_group("calibration", default_cluster.calibration,
+                        [](auto& s, auto& w) { calibration_fields(s, w); });
     cluster.property("source", {{"type", "string"}});
     cluster.require("gpu");
     cluster.require("tiers");

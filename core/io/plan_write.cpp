@@ -1,6 +1,7 @@
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
 #include "core/plan/plan_fields.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -135,12 +136,13 @@ ordered_json tiers_member(const Cluster& cluster) {
     return tiers;
 }
 
-ordered_json layout_member(const Layout& layout) {
+ordered_json layout_member(const Layout& layout, Software software) {
     ordered_json out = ordered_json::object();
     ordered_json& order = out["order"] = ordered_json::array();
     for (const Axis a : layout.order) order.push_back(name_of(a));
     FieldWriter writer(out);
     layout_fields(layout, writer);
+    if (facts_of(software).ep_comm != EpComm::alltoall) out["ep_comm"] = name_of(layout.ep_comm);
     return out;
 }
 
@@ -205,6 +207,7 @@ ordered_json cluster_to_json(const Cluster& cluster, const Source& source) {
     FieldWriter cost(out, based ? &source.overrides : nullptr);
     cost_fields(cluster, cost);
     cost.any_text("currency", cluster.currency);
+    cost.maybe_group("calibration", cluster.calibration, [](auto& s, auto& w) { calibration_fields(s, w); });
     return out;
 }
 
@@ -215,7 +218,7 @@ ordered_json plan_to_json(const Plan& plan) {
     out["notes"] = plan.notes;
     out["model"] = model_member(plan.model, plan.model_source);
     out["cluster"] = cluster_to_json(plan.cluster, plan.cluster_source);
-    out["layout"] = layout_member(plan.layout);
+    out["layout"] = layout_member(plan.layout, plan.training.software);
     FieldWriter writer(out["training"] = ordered_json::object());
     training_fields(plan.training, writer);
     if (plan.scene != SavedScene{}) {

@@ -86,7 +86,7 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
     else
         s.activations += whole(mtp * in_flight);
     s.allocated += s.activations;
-    const BufferRange f = reserved_beyond(*c.software, s.allocated);
+    const BufferRange f = reserved_beyond(plan.training, *c.software, s.allocated);
     s.reserved = s.allocated + f.mid;
     s.buffers_low += f.low;
     s.buffers += f.mid;

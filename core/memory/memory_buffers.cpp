@@ -4,13 +4,13 @@
 namespace pentamesh {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
-
-// A range that nobody can compute, as commonly measured; docs/memory.md says where it comes from.
-constexpr BufferRange kCommunicator{100 * kMiB, 200 * kMiB, 400 * kMiB};  // NCCL, each
-
-BufferRange scaled(const BufferRange& r, double by) {
+BufferRange scaled(const MeasuredRange& r, double by) {
     return {whole(r.low * by), whole(r.mid * by), whole(r.high * by)};
+}
+
+// What the plan says itself is no range.
+MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
+    return bytes > 0 ? MeasuredRange{bytes, bytes, bytes} : measured;
 }
 
 // Numbers of the largest layer of the stage and of its embedding and head that ZeRO has cut, so that they
@@ -163,10 +163,11 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
 template <typename F>
 void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
     put("communicators", "NCCL's buffers, for each process group of more than one rank",
-        scaled(kCommunicator, c.degrees.communicators));
-    const MeasuredRange& context = facts_of(plan.training.software).context_bytes;
+        scaled(said_or(plan.training.buffers.communicator_bytes, kCommunicatorBytes),
+               c.degrees.communicators));
     put("CUDA context", "the driver's context, kernels and library workspaces",
-        BufferRange{whole(context.low), whole(context.mid), whole(context.high)});
+        scaled(said_or(plan.training.buffers.context_bytes, facts_of(plan.training.software).context_bytes),
+               1));
 }
 
 }  // namespace
@@ -180,7 +181,11 @@ FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const Sta
     return sum;
 }
 
-BufferRange reserved_beyond(const SoftwareFacts& software, double allocated) {
+BufferRange reserved_beyond(const Training& training, const SoftwareFacts& software, double allocated) {
+    if (const double share = training.buffers.fragmentation; share > 0) {
+        const double bytes = whole(share * allocated);
+        return {bytes, bytes, bytes};
+    }
     const MeasuredRange &share = software.reserved, &fixed = software.reserved_bytes;
     return {whole((share.low - 1) * allocated + fixed.low), whole((share.mid - 1) * allocated + fixed.mid),
             whole((share.high - 1) * allocated + fixed.high)};
@@ -194,7 +199,7 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     };
     visit_live(plan, costs, stage, put);
     put("fragmentation", "what the allocator reserves beyond what is allocated",
-        reserved_beyond(facts_of(plan.training.software), stage.allocated));
+        reserved_beyond(plan.training, facts_of(plan.training.software), stage.allocated));
     visit_outside(plan, costs, put);
 }
 

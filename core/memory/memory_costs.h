@@ -59,5 +59,6 @@ struct FixedBuffers {
 [[nodiscard]] FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs,
                                          const StageMemory& stage);
 // What the allocator reserves beyond so many allocated bytes.
-[[nodiscard]] BufferRange reserved_beyond(const SoftwareFacts& software, double allocated);
+[[nodiscard]] BufferRange reserved_beyond(const Training& training, const SoftwareFacts& software,
+                                          double allocated);
 }  // namespace pentamesh

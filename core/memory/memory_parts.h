@@ -100,8 +100,12 @@ class ActivationVisitor {
         const bool latent = t.attends() && m_.attention == AttentionKind::mla && m_.mla;
         if (mixes) {
             between("norm.attention.input", m_.hidden, w_.wide, "h", true);
-            product_input("attention.input",
-                          latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
+            if (latent && m_.mla->q_lora_rank > 0)  // into the latents: not cut by tp, so not gathered
+                between("attention.input", m_.hidden, w_.product, "h", false,
+                        RecomputeModules(RecomputeModule::layernorm));
+            else
+                product_input("attention.input",
+                              latent ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
             mixer(t);
             if (m_.post_norms) between("norm.after_attention.input", m_.hidden, w_.wide, "h");
             if (t_.dropout) between("attention.dropout_mask", m_.hidden, 1, "h");
@@ -179,13 +183,13 @@ class ActivationVisitor {
 
     void attention(const LayerType& t) {
         const i64 q = divide_up(t.heads, d_.tp);
-        i64 kv = divide_up(t.kv_heads, d_.tp);
-        kv = divide_up(kv, head_ranks()) * head_ranks();  // copied where too few
+        const i64 projected = divide_up(t.kv_heads, d_.tp);
+        const i64 kv = divide_up(projected, head_ranks()) * head_ranks();  // copied where too few
         const i64 dim = t.head_dim, all_q = saturating_product(t.heads, dim), dv = t.value_head_dim;
         const i64 all_kv = saturating_product(t.kv_heads, dim);
         if (m_.qk_norm != QkNorm::none) {
             region("norm.q.input", all_q, saturating_product(q, dim), w_.wide, "a d");
-            region("norm.k.input", all_kv, saturating_product(kv, dim), w_.wide, "k d");
+            region("norm.k.input", all_kv, saturating_product(projected, dim), w_.wide, "k d");
         }
         region("attention.q", all_q, saturating_product(q, dim), w_.wide, "a d");
         region("attention.k", all_kv, saturating_product(kv, dim), w_.wide, "k d");
@@ -339,7 +343,6 @@ struct LayerSums {
     double kept = 0;        // the same of a layer that is recomputed
     double recomputed = 0;  // besides, while that layer's backward runs
     double input = 0;       // of `all`: the layer's input
-    double largest = 0;     // the largest tensor
 };
 template <typename Visit>
 [[nodiscard]] LayerSums sums_of(const Plan& plan, const Degrees& degrees, const RecomputeChoice& recompute,
@@ -352,7 +355,6 @@ template <typename Visit>
         s.all += b;
         (is_kept(a, recompute, software) ? s.kept : s.recomputed) += b;
         if (a.layer_input) s.input += b;
-        s.largest = std::max(s.largest, b);
     });
     return s;
 }

@@ -261,7 +261,9 @@ Layers even_split(std::size_t chunks, std::int64_t count) {
 
 double chunk_seconds(const StageLoad& load, std::size_t chunk, std::int64_t begin, std::int64_t end) {
     double sum = load.chunk[chunk];
-    for (std::int64_t i = begin; i < end; ++i) {
+    const std::int64_t first = std::max<std::int64_t>(begin, 0),
+                       last = std::min(end, static_cast<std::int64_t>(load.layer.size()));
+    for (std::int64_t i = first; i < last; ++i) {
         sum += load.layer[i];
         if (i - begin < load.layers_again && static_cast<std::size_t>(i) < load.again.size())
             sum += load.again[i];

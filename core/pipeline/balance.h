@@ -15,7 +15,7 @@ struct StageLoad {
     std::vector<int> device;        // that runs each chunk, from 0; two copies of a model count once
 };
 
-// Of chunk c with the layers begin .. end-1.
+// Of chunk c with the layers begin .. end-1; those that are not there take no time.
 [[nodiscard]] double chunk_seconds(const StageLoad& load, std::size_t chunk, std::int64_t begin,
                                    std::int64_t end);
 // Of each device. `layers`: of each chunk, adding up to the layers at most.

@@ -156,23 +156,19 @@ void each_run(const std::uint32_t* begin, const std::uint32_t* end, F&& use) {
     }
 }
 
-StageContents add_up(const Model& model, const Stages& stages, int device) {
+StageContents contents_of(const Model& model, const Stages& stages, int device) {
+    const ChunkLayers all = all_chunks(stages, device);
+    const auto mtp = static_cast<std::int64_t>(all.mtp);
     StageContents s;
-    s.types.resize(stages.types), s.again.resize(stages.types);
-    const std::uint32_t* const own = stages.chunk_kind.data() + std::ptrdiff_t{device} * stages.chunks;
-    each_run(own, own + stages.chunks, [&](std::uint32_t kind, std::uint32_t n) {
-        const ChunkLayers& k = stages.chunk_kinds[kind];
-        const auto mtp = static_cast<std::int64_t>(k.mtp);
-        s.skipped += n * static_cast<std::int64_t>(k.skipped);
-        s.layers += n * (static_cast<std::int64_t>(k.layers()) - mtp);
-        s.moe_layers += n * (static_cast<std::int64_t>(k.moe) - moe_of_mtp(model, mtp));
-        s.mtp_layers += n * mtp;
-        for (int t = 0; t < stages.types; ++t) s.types[t] += n * k.types[t], s.again[t] += n * k.again[t];
-        s.types[stages.mtp_type] -= n * static_cast<std::uint32_t>(mtp);
-        s.again[stages.mtp_type] -= n * static_cast<std::uint32_t>(k.mtp_again);
-        s.embedding |= k.first;
-        s.head |= k.last;
-    });
+    s.types = all.types, s.again = all.again;
+    s.types[stages.mtp_type] -= static_cast<std::uint32_t>(mtp);
+    s.again[stages.mtp_type] -= static_cast<std::uint32_t>(all.mtp_again);
+    s.skipped = static_cast<std::int64_t>(all.skipped);
+    s.layers = static_cast<std::int64_t>(all.layers()) - mtp;
+    s.moe_layers = static_cast<std::int64_t>(all.moe) - moe_of_mtp(model, mtp);
+    s.mtp_layers = mtp;
+    s.embedding = all.first;
+    s.head = all.last;
     return s;
 }
 
@@ -184,6 +180,21 @@ bool as_before(const std::uint32_t* own, int chunks) {
 }
 
 }  // namespace
+
+ChunkLayers all_chunks(const Stages& stages, int device) {
+    ChunkLayers all;
+    all.types.resize(stages.types), all.again.resize(stages.types);
+    const std::uint32_t* const own = stages.chunk_kind.data() + std::ptrdiff_t{device} * stages.chunks;
+    each_run(own, own + stages.chunks, [&](std::uint32_t kind, std::uint32_t n) {
+        const ChunkLayers& k = stages.chunk_kinds[kind];
+        all.dense += n * k.dense, all.moe += n * k.moe;
+        for (int t = 0; t < stages.types; ++t) all.types[t] += n * k.types[t], all.again[t] += n * k.again[t];
+        all.mtp += n * k.mtp, all.mtp_again += n * k.mtp_again;
+        all.skipped += n * k.skipped;
+        all.first |= k.first, all.last |= k.last;
+    });
+    return all;
+}
 
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
     lay_stages(plan, layer_types(plan.model), shape, out);
@@ -207,7 +218,8 @@ void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& 
     std::uint32_t* own = out.chunk_kind.data();
     for (int d = 0; d < out.devices; ++d, own += out.chunks) {
         for (int c = 0; c < out.chunks; ++c) own[c] = chunks.kind_of(stage_of(shape, d, c));
-        if (d == 0 || !as_before(own, out.chunks)) out.device_kinds.push_back(add_up(plan.model, out, d));
+        if (d == 0 || !as_before(own, out.chunks))
+            out.device_kinds.push_back(contents_of(plan.model, out, d));
         out.device_kind[d] = static_cast<std::uint32_t>(out.device_kinds.size()) - 1;
     }
 }

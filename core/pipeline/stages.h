@@ -83,6 +83,9 @@ struct ChunkRange {
 void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out);
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
+// What a device runs, all of its chunks together.
+[[nodiscard]] ChunkLayers all_chunks(const Stages& stages, int device);
+
 // Whether a device runs the same as the one before it: most do, and cost the same.
 [[nodiscard]] inline bool repeats_previous(const Stages& stages, int device) {
     return device > 0 && stages.device_kind[device] == stages.device_kind[device - 1];

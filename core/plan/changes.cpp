@@ -36,6 +36,18 @@ Plan with_gpus(const Plan& plan, std::int64_t gpus) {
     return with_factor(p, Axis::tp, p.layout.tp, true);
 }
 
+Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus) {
+    Plan p = plan;
+    p.cluster.gpus = std::clamp(gpus, kDegree.least, kDegree.most);
+    Layout& l = p.layout;
+    l.dp_replicate.reset();  // what is left of the cluster
+    const std::int64_t replicas = replicas_in_force(p);
+    if (replicas < 1) return with_gpus(plan, gpus);
+    if (plan.layout.dp_replicate) l.dp_replicate = replicas;
+    state(p.cluster_source, "/gpus");
+    return p;
+}
+
 Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus) {
     Plan p = plan;
     if (p.cluster.tiers.size() < 2) return p;
@@ -67,6 +79,14 @@ Plan with_tiers(const Plan& plan, std::vector<Tier> tiers) {
     if (!p.cluster_source.preset.empty() && std::find(stated.begin(), stated.end(), "/tiers") == stated.end())
         stated.emplace_back("/tiers");
     return p;
+}
+
+Model plain_model() {
+    Model m;
+    m.name = "New model";
+    m.layers = 32, m.hidden = 4096, m.heads = m.kv_heads = 32, m.head_dim = 128;
+    m.ffn = 11008, m.vocab = 32000;
+    return m;
 }
 
 Plan with_model(const Plan& plan, Model model, std::string preset) {

@@ -13,12 +13,18 @@ namespace pentamesh {
 
 // Another number of GPUs. What the cluster gains or loses goes to data parallelism where that divides.
 [[nodiscard]] Plan with_gpus(const Plan& plan, std::int64_t gpus);
+// The same; what it gains or loses becomes plain replicas, however the plan shards. As with_gpus where the
+// other factors leave no whole number of replicas.
+[[nodiscard]] Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus);
 // Another first tier: GPUs that one node (or rack) joins. The plan as it was where the cluster has one tier.
 [[nodiscard]] Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus);
 // Another fabric and GPU under as many GPUs. `preset`: its id, empty where it has none.
 [[nodiscard]] Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset);
 // Other tiers, fastest first, under the same GPUs: the plan's own from then on.
 [[nodiscard]] Plan with_tiers(const Plan& plan, std::vector<Tier> tiers);
+// Where a model of one's own begins: a dense decoder of a usual shape, to be typed over (Touvron et al. 2023,
+// LLaMA, table 2: 7B).
+[[nodiscard]] Model plain_model();
 // Another model; a dense one has no experts to lay out.
 [[nodiscard]] Plan with_model(const Plan& plan, Model model, std::string preset);
 [[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);

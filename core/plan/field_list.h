@@ -72,12 +72,12 @@ class FieldLister {
     }
     template <typename T, typename F>
     void group(std::string_view key, T& v, F&& fields, Presence) {
-        constexpr bool overlap = std::is_same_v<std::remove_const_t<T>, Overlap>;
-        static_assert(overlap || std::is_same_v<std::remove_const_t<T>, Offload>,
-                      "name the group's pointer here");
+        using Group = std::remove_const_t<T>;
+        constexpr bool overlap = std::is_same_v<Group, Overlap>, buffers = std::is_same_v<Group, Buffers>;
+        static_assert(overlap || buffers || std::is_same_v<Group, Offload>, "name the group's pointer here");
         const std::string_view before = owner_;
         static_cast<void>(key);
-        owner_ = overlap ? "/training/overlap" : "/training/offload";
+        owner_ = overlap ? "/training/overlap" : buffers ? "/training/buffers" : "/training/offload";
         fields(v, *this);
         owner_ = before;
     }

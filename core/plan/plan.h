@@ -157,11 +157,11 @@ struct Efficiency {
     double gemm = 0;      // share of the dense peak that a large, well-shaped bf16 product reaches
     double gemm_fp8 = 0;  // the same against the fp8 peak (scaling and casts counted in)
     double gemm_fp4 = 0;
-    double grouped = 0;     // share of a product's rate that the experts' grouped products reach
-    double attention = 0;   // share of the bf16 peak that a fused attention core reaches
-    double hbm = 0;         // share of the HBM bandwidth that element-wise kernels reach
-    double fast_link = 0;   // share of the first tier's bandwidth that rings reach
-    double slow_link = 0;   // the same of every tier beyond it
+    double grouped = 0;    // of the 16-bit peak, the experts' grouped products; other types by `gemm`'s ratio
+    double attention = 0;  // share of the bf16 peak that a fused attention core reaches
+    double hbm = 0;        // share of the HBM bandwidth that element-wise kernels reach
+    double fast_link = 0;  // share of the first tier's bandwidth that rings reach
+    double slow_link = 0;  // the same of every tier beyond it
     double all_to_all = 0;  // share of either that an all-to-all reaches
     double overlap = 0;     // share of a transfer that may be hidden which hides in fact
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
@@ -215,6 +215,16 @@ struct Tier {
     bool operator==(const Tier&) const = default;
 };
 
+// Own runs that a cluster's constants were fitted to (core/decide/calibrate.h).
+struct Calibration {
+    std::int64_t runs = 0;
+    // Half of them, each left out in its turn, lie within a factor of 1 + error, nine of ten within 1 +
+    // error_90.
+    double error = 0, error_90 = 0;
+    std::string from;  // their files
+    bool operator==(const Calibration&) const = default;
+};
+
 struct Cluster {
     std::string name;
     std::int64_t gpus = 0;
@@ -226,6 +236,7 @@ struct Cluster {
     double gpu_watts = 0;
     double pue = 0;  // power of the whole site / power of the machines
     double failures_per_gpu_day = 0;
+    std::optional<Calibration> calibration;
     bool operator==(const Cluster&) const = default;
 };
 
@@ -325,6 +336,17 @@ enum class Software : std::uint8_t {
 template <>
 inline constexpr std::size_t kEnumCount<Software> = 8;
 
+// What a GPU holds beside its tensors, where one knows it better than the software's preset does. 0: as
+// there.
+struct Buffers {
+    double communicator_bytes = 0;  // NCCL's, of each process group
+    double context_bytes = 0;       // the driver's context and libraries
+    double fragmentation = 0;       // share of the allocated bytes that the allocator reserves beyond them
+    bool operator==(const Buffers&) const = default;
+};
+
+inline constexpr double kCostlyShare = 0.15;
+
 struct Training {
     std::int64_t sequence_length = 8192;
     std::int64_t micro_batch = 1;
@@ -345,6 +367,9 @@ struct Training {
     Offload offload;
     double tokens_total = 0;  // of the whole training; 0: not known
     double checkpoint_s = 0;  // to write a checkpoint; 0: not known
+    Buffers buffers;
+    double costly_share =
+        0;  // of the step: an axis that it waits longer for is called costly; 0: kCostlyShare
     bool operator==(const Training&) const = default;
 };
 

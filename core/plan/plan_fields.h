@@ -39,6 +39,7 @@ inline constexpr IntRange kDegree{1, kMostDegree};
 inline constexpr IntRange kSize{1, kMostSize};
 inline constexpr IntRange kSizeOrNone{0, kMostSize};
 inline constexpr double kMostRate = 1e30;
+inline constexpr double kMostLatency_s = 3600, kMostOversubscription = 1e6;
 
 template <typename P, typename V>
 void mla_fields(P& m, V& v) {
@@ -182,8 +183,8 @@ void tier_fields(P& t, V& v) {
     v.choice("kind", t.kind, Presence::required);
     v.integer("domain", t.domain, {0, kMostDegree}, Presence::sparse);
     v.number("bytes_per_s", t.bytes_per_s, {0, kMostRate, true}, Presence::required);
-    v.number("latency_s", t.latency_s, {0, 3600}, Presence::always);
-    v.number("oversubscription", t.oversubscription, {1, 1e6}, Presence::always);
+    v.number("latency_s", t.latency_s, {0, kMostLatency_s}, Presence::always);
+    v.number("oversubscription", t.oversubscription, {1, kMostOversubscription}, Presence::always);
     v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);
 }
 
@@ -237,12 +238,27 @@ void cost_fields(P& c, V& v) {
 }
 
 template <typename P, typename V>
+void calibration_fields(P& c, V& v) {
+    v.integer("runs", c.runs, kDegree, Presence::required);
+    v.number("error", c.error, {0, 100}, Presence::always);
+    v.number("error_90", c.error_90, {0, 100}, Presence::always);
+    v.any_text("from", c.from);
+}
+
+template <typename P, typename V>
 void scene_fields(P& s, V& v) {
     v.any_text("view", s.view);
     v.any_text("axis", s.axis);
     v.any_text("selection", s.selection);
     v.number("cursor", s.cursor, {0, kMostRate}, Presence::sparse);
     v.integer("page", s.page, {0, kMostLayers}, Presence::sparse);
+}
+
+template <typename P, typename V>
+void buffers_fields(P& b, V& v) {
+    v.number("communicator_bytes", b.communicator_bytes, {0, kMostRate}, Presence::sparse);
+    v.number("context_bytes", b.context_bytes, {0, kMostRate}, Presence::sparse);
+    v.number("fragmentation", b.fragmentation, {0, 10}, Presence::sparse);
 }
 
 template <typename P, typename V>
@@ -269,6 +285,9 @@ void training_fields(P& t, V& v) {
         "offload", t.offload, [](auto& s, auto& w) { offload_fields(s, w); }, Presence::sparse);
     v.number("tokens_total", t.tokens_total, {0, 1e18}, Presence::sparse);
     v.number("checkpoint_s", t.checkpoint_s, {0, 1e6}, Presence::sparse);
+    v.group(
+        "buffers", t.buffers, [](auto& s, auto& w) { buffers_fields(s, w); }, Presence::sparse);
+    v.number("costly_share", t.costly_share, {0, 1}, Presence::sparse);
 }
 
 }  // namespace pentamesh

@@ -24,6 +24,7 @@ class FactReader {
     FactReader(const Json& root, const std::string& path) : root_(root), path_(path) {
         if (!root.is_object()) fail("", "an object is wanted");
     }
+    std::vector<SoftwareFacts::Figure> figures;  // read so far
 
     const Json& value(const std::string& key) {
         known_.insert(key);
@@ -33,6 +34,7 @@ class FactReader {
         if (!fact.contains("source") || !fact["source"].is_string()
             || fact["source"].get<std::string>().empty())
             fail(key, "has no source");
+        figures.push_back({key, fact["value"].dump(), fact["source"].get<std::string>()});
         return fact["value"];
     }
     void read(const std::string& key, double& out) {
@@ -44,6 +46,12 @@ class FactReader {
         const Json& v = value(key);
         if (!v.is_boolean()) fail(key, "is neither true nor false");
         out = v.get<bool>();
+    }
+    void read(const std::string& key, EpComm& out) {
+        const Json& v = value(key);
+        const auto read = v.is_string() ? parse_name<EpComm>(v.get<std::string>()) : std::nullopt;
+        if (!read) fail(key, "is no way to exchange tokens");
+        out = *read;
     }
     void read(const std::string& key, std::vector<std::string>& out) {
         const Json& v = value(key);
@@ -118,10 +126,10 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     r.read("cp_hidden", f.cp_hidden);
     r.read("dp_hidden", f.dp_hidden);
     r.read("step_s", f.step_s);
-    r.read("error_dense", f.error_dense);
-    r.read("error_moe", f.error_moe);
+    r.read("ep_comm", f.ep_comm);
     r.read("selective_share", f.selective_share);
     r.finish();
+    f.figures = std::move(r.figures);
     return f;
 }
 

@@ -15,6 +15,10 @@ struct MeasuredRange {
     double low = 0, mid = 0, high = 0;
 };
 
+// Bytes that NCCL takes for each process group; docs/memory.md says where they come from.
+inline constexpr MeasuredRange kCommunicatorBytes{100.0 * 1024 * 1024, 200.0 * 1024 * 1024,
+                                                  400.0 * 1024 * 1024};
+
 struct SoftwareFacts {
     std::string name;  // "Megatron-LM"
     // Bytes of all tensors of one logit that live at once between head and loss, the logit's own among them;
@@ -39,9 +43,16 @@ struct SoftwareFacts {
     double launches = 1;      // host time of a layer's launches, over Megatron's
     // Of the transfers that an overlap switch lets hide, the share that does.
     double tp_hidden = 1, cp_hidden = 1, dp_hidden = 1;
-    double step_s = 0;                      // once a step, besides the GPU's
-    double error_dense = 0, error_moe = 0;  // half of the runs lie within this of the step, relative
-    double selective_share = 0;  // of a layer's forward that plain selective recomputation runs again
+    double step_s = 0;                  // once a step, besides the GPU's
+    EpComm ep_comm = EpComm::alltoall;  // how its recipes exchange tokens where a plan file does not say
+    double selective_share = 0;         // of a layer's forward that plain selective recomputation runs again
+    // The same as its file has them: what the window and docs/accuracy.md show.
+    struct Figure {
+        std::string key, value, source;  // value: JSON
+        // Not read from code or a log, but fitted to the software's own measured runs.
+        [[nodiscard]] bool fitted() const { return source.starts_with("fitted to its measured runs"); }
+    };
+    std::vector<Figure> figures;
 };
 
 [[nodiscard]] const SoftwareFacts& facts_of(Software software);

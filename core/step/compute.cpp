@@ -1,34 +1,21 @@
 #include "core/step/compute.h"
 
+#include "core/layer/kernel_costs.h"
+#include "core/model/mixer_flops.h"
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"
 #include "core/plan/software.h"
-#include "core/step/mixer_flops.h"
 
 #include <algorithm>
 
 namespace pentamesh {
 namespace {
 
-// Launches of a layer besides its products; the backward has twice as many. Counted on Megatron Core with
-// its usual fusions; the unfused attention of 2022 has softmax, dropout and their masks apart.
-constexpr double kNormAndAdd = 2, kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
-constexpr double kMixerKernels = 5;  // convolution, three of the chunked scan, gated norm
-constexpr double kRouterKernels = 10, kPermuteKernels = 6;
-constexpr double kBackwardKernels = kBackwardLaunches;
-
 // What the host launches for a layer's forward, small kernels and views counted in: a dense layer about 30;
 // the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own products.
 // A layer that is a mixer or an MLP alone takes half of a dense layer's.
 constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
-// HBM bytes per number of an element-wise kernel in 16 bits, by what it reads and writes.
-constexpr double kTwo = 2;               // bytes of a 16-bit number
-constexpr double kNormBytes = 2 * kTwo;  // read, write
-constexpr double kAddBytes = 3 * kTwo;   // two read, one written
-constexpr double kBackwardFactor = 2;    // gradients and saved inputs are both read
-constexpr double kSoftmaxBytes = 2 * kTwo, kDropoutBytes = 2 * kTwo + 1;  // a byte of mask
-constexpr double kFlashBackward = 2.5;                  // five products for two, Dao et al. 2022
 constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-bit logits
 
 // One layer's sizes on one rank.
@@ -90,8 +77,7 @@ class Layer {
             const PassTime experts = moe(*m.moe);
             t.module[RecomputeModule::moe] = experts.forward;
             t.mlp += experts;
-            const double casts = r_.cast_bytes > 0 ? 2 : 1;  // operands are cast expert by expert
-            t.launches += kMoeLaunches + local_experts() * kExpertLaunches * casts;
+            t.launches += kMoeLaunches + local_experts() * kExpertLaunches;
         }
         t.all = t.mixer;
         t.all += t.mlp;
@@ -133,7 +119,7 @@ class Layer {
     // A linear layer: its input gradient is the same product transposed, its weight gradient adds into the
     // gradient buffer.
     [[nodiscard]] PassTime linear(const Product& p, double factor = 1) const {
-        const double rate = r_.linear * factor;
+        const double rate = r_.linear * factor * line_share(p.in, p.out, r_.operand);
         PassTime t;
         const double casts = r_.cast_bytes * p.groups * p.m / r_.hbm;
         t.forward = product_time(r_, p, rate, r_.operand, kTwo) + casts * p.in;
@@ -165,17 +151,18 @@ class Layer {
             const Mla& a = *m.mla;
             const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
             const double rope = static_cast<double>(a.qk_rope_head_dim);
-            if (q > 0) t += linear({s_.tokens, s_.hidden, q});
+            // Into the latents: whole on each rank, of the tokens between regions.
+            if (q > 0) t += linear({s_.outer, s_.hidden, q});
             t += linear({s_.tokens, q > 0 ? q : s_.hidden, s_.query});
-            t += linear({s_.tokens, s_.hidden, kv + rope});
+            t += linear({s_.outer, s_.hidden, kv + rope});
             t += linear({s_.tokens, kv, s_.heads * static_cast<double>(a.qk_nope_head_dim) + s_.value});
             t += linear({s_.tokens, s_.value, s_.hidden});
             kernels = kLatentKernels;
             rotated = s_.query + s_.key;
             if (a.index_heads > 0) {  // on every rank in full
                 const double index = static_cast<double>(a.index_heads * a.index_head_dim);
-                t += linear({s_.tokens, q > 0 ? q : s_.hidden, index});
-                t += linear({s_.tokens, s_.hidden, static_cast<double>(a.index_head_dim + a.index_heads)});
+                t += linear({s_.outer, q > 0 ? q : s_.hidden, index});
+                t += linear({s_.outer, s_.hidden, static_cast<double>(a.index_head_dim + a.index_heads)});
             }
         } else {
             const double value = type_.keys_as_values || type_.shares_kv ? 0 : s_.value;
@@ -219,8 +206,9 @@ class Layer {
         const double d = s_.query / s_.heads, dv = s_.output / s_.heads;
         const double scores = groups * rows * s_.context;
         const double drop = plan_.training.dropout ? kDropoutBytes : 0;
-        const double qk = product_time(r_, {rows, d, s_.context, groups}, r_.wide, kTwo, kTwo);
-        const double pv = product_time(r_, {rows, s_.context, dv, groups}, r_.wide, kTwo, kTwo);
+        const double rate = r_.wide * line_share(d, dv, kTwo);
+        const double qk = product_time(r_, {rows, d, s_.context, groups}, rate, kTwo, kTwo);
+        const double pv = product_time(r_, {rows, s_.context, dv, groups}, rate, kTwo, kTwo);
         PassTime t;
         t.forward = qk + pv + scores * (kSoftmaxBytes + drop) / r_.hbm + kUnfusedAttention * r_.kernel_s;
         t.input_grad = 2 * (qk + pv) + scores * (kSoftmaxBytes + kTwo + drop) / r_.hbm
@@ -376,7 +364,7 @@ Rates find_rates(const Plan& plan) {
     r.attention = g.flops.bf16 * e.attention;
     r.hbm = g.hbm_bytes_per_s * e.hbm;
     r.kernel_s = e.kernel_s;
-    r.grouped = e.grouped;
+    r.grouped = e.gemm > 0 ? e.grouped / e.gemm : 0;
     r.peak = g.flops.bf16;
     r.linear = r.wide;
     const auto low = [&](double peak, double share, double bytes) {
@@ -405,6 +393,13 @@ Rates find_rates(const Plan& plan) {
     r.attention *= software.attention;
     r.element_wise = software.element_wise;
     return r;
+}
+
+double line_share(double in, double out, double bytes) {
+    constexpr std::int64_t kLine = 128;
+    constexpr double kOffLines = 0.69;
+    const auto off = [&](double numbers) { return static_cast<std::int64_t>(numbers * bytes) % kLine != 0; };
+    return off(in) || off(out) ? kOffLines : 1;
 }
 
 double product_time(const Rates& r, const Product& p, double rate, double operand, double result_bytes) {

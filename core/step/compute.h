@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/memory/memory_parts.h"
+#include "core/model/mixer_flops.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
@@ -31,6 +32,12 @@ struct Product {
 };
 [[nodiscard]] double product_time(const Rates& r, const Product& p, double rate, double operand,
                                   double result_bytes);
+
+// The share of its rate that a product reaches with a matrix of so many numbers, of so many bytes, in and
+// out: less than 1 where the rows of one are no whole cache lines of 128 bytes, since its tiles then begin
+// within a line. Fitted to runs of width 14400 over tp 8 (1800 and 7200 columns) beside widths 13824 and
+// 14336, BigScience on A100 (docs/accuracy.md).
+[[nodiscard]] double line_share(double in, double out, double bytes);
 
 // Seconds of one micro-batch on one rank. The whole backward is input_grad + weight_grad.
 struct PassTime {
@@ -64,19 +71,6 @@ struct LayerTimes {
 };
 inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan, const LayerTypes& types);  // those of its model
-
-// Keys that a query meets: all of the context (`causal` false) or those before it, at most the window's (0:
-// none).
-[[nodiscard]] double keys_met(std::int64_t window, double context, bool causal);
-
-// Operations of attention cores, indexers and scans in one sequence, forward: of layers of one type.
-struct MixerFlops {
-    double attention = 0;  // cores and indexers
-    double masked = 0;     // what of them a causal mask leaves out
-    double scan = 0;
-};
-[[nodiscard]] MixerFlops mixer_flops(const Model& model, const LayerType& type, double sequence_length,
-                                     double layers);
 
 // FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
 // attention is not halved (Chowdhery et al. 2022, appendix B).

@@ -1,6 +1,8 @@
 #include "core/step/constants.h"
 
+#include "core/base/text.h"
 #include "core/plan/plan_fields.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 #include <optional>
@@ -17,7 +19,9 @@ constexpr std::array<GpuConstant, 14> kEfficiencyWords{{
     {"gemm", "16-bit products", "Share of the dense 16-bit peak that a large, well-shaped product reaches."},
     {"gemm_fp8", "fp8 products", "The same against the fp8 peak, scaling counted in."},
     {"gemm_fp4", "fp4 products", "The same against the fp4 peak, scaling counted in."},
-    {"grouped", "grouped products", "Share of a product's rate that the experts' grouped products reach."},
+    {"grouped", "grouped products",
+     "Share of the 16-bit peak that the experts' grouped products reach; in other types as much less than "
+     "other products."},
     {"attention", "attention core", "Share of the 16-bit peak that fused attention reaches."},
     {"hbm", "HBM", "Share of the HBM bandwidth that element-wise kernels reach."},
     {"fast_link", "rings, first tier", "Share of the first tier's bandwidth that rings reach."},
@@ -27,7 +31,7 @@ constexpr std::array<GpuConstant, 14> kEfficiencyWords{{
     {"kernel_s", "kernel", "Start and tail of one kernel on the GPU."},
     {"launch_s", "launch", "Host time to launch one kernel: a layer takes at least its launches."},
     {"step_s", "step", "Once per step: data, clipping, logging."},
-    {"error", "error", "Median relative error of runs left out of the fit: the range beside a figure."},
+    {"error", "error", "The range beside a figure is this at least, where no measured run had such a GPU."},
 }};
 
 struct RateConstant {
@@ -56,10 +60,10 @@ struct TierConstant {
     double least, most;
 };
 constexpr std::array<TierConstant, 4> kTierWords{{
-    {"bytes_per_s", "bandwidth", "Of one GPU, in one direction.", Measure::bytes_per_s, 1e6, 1e15},
-    {"latency_s", "latency", "Of one step of a ring.", Measure::seconds, 0, 1},
+    {"bytes_per_s", "bandwidth", "Of one GPU, in one direction.", Measure::bytes_per_s, 1, kMostRate},
+    {"latency_s", "latency", "Of one step of a ring.", Measure::seconds, 0, kMostLatency_s},
     {"oversubscription", "oversubscription", "What crosses this tier gets the bandwidth divided by this.",
-     Measure::ratio, 1, 1e4},
+     Measure::ratio, 1, kMostOversubscription},
     {"in_network_reduction", "in-network reduction",
      "The switches add up on the way: an all-reduce sends each number once.", Measure::flag, 0, 1},
 }};
@@ -80,6 +84,35 @@ void write(Tier& t, std::size_t field, double x) {
     default: t.in_network_reduction = x != 0; break;
     }
 }
+
+// Of the training, where the plan may know better than the software's preset.
+struct TrainingConstant {
+    std::string_view id, name, meaning, section;
+    Measure unit;
+    double (*read)(const Training&);  // 0: as shipped
+    double (*ships)(const Training&);
+    void (*write)(Training&, double);
+    double least, most;
+};
+constexpr std::array<TrainingConstant, 4> kTrainingConstants{{
+    {"buffers.communicator_bytes", "communicator", "Bytes that NCCL takes for each process group of a GPU.",
+     "memory", Measure::bytes, [](const Training& t) { return t.buffers.communicator_bytes; },
+     [](const Training&) { return kCommunicatorBytes.mid; },
+     [](Training& t, double x) { t.buffers.communicator_bytes = x; }, 0, kMostRate},
+    {"buffers.context_bytes", "CUDA context", "Bytes of the driver's context, kernels and libraries.",
+     "memory", Measure::bytes, [](const Training& t) { return t.buffers.context_bytes; },
+     [](const Training& t) { return facts_of(t.software).context_bytes.mid; },
+     [](Training& t, double x) { t.buffers.context_bytes = x; }, 0, kMostRate},
+    {"buffers.fragmentation", "fragmentation",
+     "Share of the allocated bytes that the allocator reserves beyond them.", "memory", Measure::share,
+     [](const Training& t) { return t.buffers.fragmentation; },
+     [](const Training& t) { return facts_of(t.software).reserved.mid - 1; },
+     [](Training& t, double x) { t.buffers.fragmentation = x; }, 0, 10},
+    {"costly_share", "costly from",
+     "The Map calls an axis costly that the step waits longer for, as a share.", "verdict", Measure::share,
+     [](const Training& t) { return t.costly_share; }, [](const Training&) { return kCostlyShare; },
+     [](Training& t, double x) { t.costly_share = x; }, 0.001, 1},
+}};
 
 // What ships: the GPU's preset and the cluster's, where the plan names them.
 struct Shipped {
@@ -139,6 +172,10 @@ void state_tiers(Plan& plan, const Shipped& shipped) {
 
 }  // namespace
 
+std::string calibrated_text(const Calibration& c) {
+    return "calibrated from " + count_text(c.runs, "run") + (c.from.empty() ? "" : " (" + c.from + ")");
+}
+
 std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
     const Shipped shipped = shipped_of(plan, presets);
     const Gpu& gpu = plan.cluster.gpu;
@@ -168,6 +205,17 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
                            shipped.cluster ? read(shipped.cluster->tiers[i], f) : value, kTierWords[f].least,
                            kTierWords[f].most, shipped.cluster_source});
         }
+    for (const TrainingConstant& k : kTrainingConstants) {
+        const double own = k.read(plan.training), ships = k.ships(plan.training);
+        out.push_back({std::string(k.id), std::string(k.name), k.meaning, k.section, k.unit,
+                       own > 0 ? own : ships, ships, k.least, k.most,
+                       k.section == "memory" ? "docs/memory.md" : "docs/map.md"});
+    }
+    // What own runs or nccl-tests said, not the preset.
+    if (const std::optional<Calibration>& own = plan.cluster.calibration)
+        for (Constant& c : out)
+            if (c.changed() && (c.section == "efficiency" || c.section == "fabric"))
+                c.source = calibrated_text(*own);
     return out;
 }
 
@@ -189,6 +237,8 @@ Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id
             out.cluster.gpu.efficiency.*k.member = value;
             state_gpu(out, shipped, "/gpu/efficiency/" + std::string(k.key), changed);
         }
+    for (const TrainingConstant& k : kTrainingConstants)
+        if (id == k.id) k.write(out.training, value == c->shipped ? 0 : value);
     for (std::size_t i = 0; i < out.cluster.tiers.size(); ++i)
         for (std::size_t f = 0; f < kTierWords.size(); ++f)
             if (id == "tier." + std::to_string(i) + "." + std::string(kTierWords[f].key)) {

@@ -12,11 +12,12 @@
 namespace pentamesh {
 
 struct Constant {
-    enum class Unit : std::uint8_t { share, seconds, bytes_per_s, flops_per_s, ratio, flag };
+    enum class Unit : std::uint8_t { share, seconds, bytes, bytes_per_s, flops_per_s, ratio, flag };
     std::string id;            // "efficiency.gemm", "flops.bf16", "tier.1.latency_s"
     std::string name;          // "16-bit products"
     std::string_view meaning;  // static, a sentence
-    std::string_view section;  // static: "GPU", "efficiency", or empty: the tier's own name stands in `name`
+    std::string_view section;  // static: "GPU", "efficiency", "memory", "verdict", or empty: the tier's own
+                               // name stands in `name`
     Unit unit = Unit::share;
     double value = 0;
     double shipped = 0;  // of the preset; equal to `value` where there is none
@@ -24,6 +25,9 @@ struct Constant {
     std::string source;  // of the preset's file; empty where the plan states everything itself
     [[nodiscard]] bool changed() const { return value != shipped; }
 };
+
+// "calibrated from 12 runs (own.json)"
+[[nodiscard]] std::string calibrated_text(const Calibration& calibration);
 
 [[nodiscard]] std::vector<Constant> list_constants(const Plan& plan, const Presets& presets);
 

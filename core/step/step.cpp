@@ -2,7 +2,7 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
-#include "core/plan/software.h"
+#include "core/step/error_range.h"
 #include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
 
@@ -45,19 +45,6 @@ class Routes {
     GroupKind kind_ = GroupKind::tp;
     bool known_ = false;
 };
-
-double call_time(const Plan& plan, Routes& routes, const Operation& o) {
-    const Efficiency& e = plan.cluster.gpu.efficiency;
-    const Route& whole = routes.of(o.group);
-    const double n = static_cast<double>(o.group_size);
-    if (n >= whole.degree || o.group == GroupKind::pp)
-        return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
-    // A part of expert data parallelism: its shards lie inside, its replicas outside. The same of the two
-    // halves of context parallelism: heads are exchanged inside, the ring closes outside.
-    const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
-    const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
-    return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);
-}
 
 // What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer. Of
 // context parallelism the ring alone is covered.
@@ -173,7 +160,7 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
                      StepWork& work, CoveredTimes& shared) {
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
-        o.call_s = call_time(plan, routes, o);
+        o.call_s = call_time(plan, routes.of(o.group), o);
         shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
@@ -365,6 +352,22 @@ double sum_of_parts(const Step& s) {
     return sum;
 }
 
+// The range is from own runs where the cluster is calibrated. Else it is from those that ship; of a GPU that
+// none of them had, it is no smaller than its preset says: nine of ten values of a normal distribution lie
+// within 2.44 times what half of them lie within.
+void set_range(const Plan& plan, double flops_per_token, Step& s) {
+    if (const std::optional<Calibration>& own = plan.cluster.calibration) {
+        s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
+        return;
+    }
+    constexpr double kNineOfTen = 2.44;
+    const ErrorRange& range = error_range(traits_of(plan, flops_per_token));
+    const double least = range.has_gpu ? 0 : plan.cluster.gpu.efficiency.error;
+    s.error = std::max(range.half, least);
+    s.error_90 = std::max(range.most, kNineOfTen * least);
+    s.nearest_run = range.nearest;
+}
+
 void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
@@ -379,9 +382,7 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
     s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
-    const SoftwareFacts& software = facts_of(t.software);
-    s.error = std::max(plan.cluster.gpu.efficiency.error,
-                       plan.model.moe ? software.error_moe : software.error_dense);
+    set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), s);
 }
 
 }  // namespace
@@ -421,6 +422,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
         s.straggler_bound = cv * expected_maximum_bound(mesh.world);
     }
     s.time_s = sum_of_parts(s);
+    s.bubble_s = schedule_bubble_s(s) + s.uneven_s;  // no rest of rounding
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
     rate(plan, mesh, comm.stages, s);
     out = s;

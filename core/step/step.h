@@ -7,6 +7,7 @@
 #include "core/step/compute.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pentamesh {
@@ -24,8 +25,12 @@ struct Step {
     double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
     double mfu = 0, hfu = 0;
     double tokens_per_s = 0, tokens_per_step = 0;
-    double error = 0;            // relative half-width of the range, from the fit
-    double straggler_bound = 0;  // cv sqrt(2 ln N), the share that the bound would add
+    // Half of measured runs like this one lie within time_s / (1 + error) and time_s * (1 + error), nine of
+    // ten within the same with error_90 (core/step/error_range.h).
+    double error = 0, error_90 = 0;
+    double nearest_run = 0;       // distance of the nearest of these runs; kFarRun and more: none is near
+    std::int64_t calibrated = 0;  // own runs that the range is from; 0: the program's
+    double straggler_bound = 0;   // cv sqrt(2 ln N), the share that the bound would add
     bool operator==(const Step&) const = default;
 };
 
@@ -100,7 +105,9 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
 
 // What the schedule leaves idle on the longest stage: the bubble without the wait for uneven stages.
 [[nodiscard]] inline double schedule_bubble_s(const Step& s) {
-    return s.bubble_s - s.uneven_s;
+    constexpr double kRounding = 1e-12;  // of sums as long as the step
+    const double rest = s.bubble_s - s.uneven_s;
+    return rest < kRounding * s.time_s && rest > -kRounding * s.time_s ? 0 : rest;
 }
 
 // `ideal` and `kernels` are the two halves of `compute`.
@@ -126,14 +133,15 @@ struct StepSlice {
 [[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
 [[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "below the peak" ...
 
-// A relative error e of step times, as a band. Of a time t: t (1 - e) to t (1 + e); of a rate x, which is
-// one over a time: x / (1 + e) to x / (1 - e). Half of the published runs that were left out of a fit lie
-// within (docs/step.md).
+// An error e of a time x, or of a rate, which is one over a time: x / (1 + e) to x (1 + e).
 struct Band {
     double low = 0, high = 0;
 };
-[[nodiscard]] Band range_of_time(double time_s, double error);
-[[nodiscard]] Band range_of_rate(double rate, double error);
+[[nodiscard]] Band band_of(double x, double error);
+
+// "Half of the measured runs like this one lie within 6 %, nine of ten within 21 %, ..." and whether any
+// is near.
+[[nodiscard]] std::string range_sentence(const Step& step);
 
 // Days of 86,400 s to train on so many tokens; 0 where nothing moves.
 [[nodiscard]] double days_for(const Step& step, double tokens);

@@ -1,4 +1,6 @@
 // The step as a waterfall of lost time, and the ranges beside its figures.
+#include "core/base/text.h"
+#include "core/step/error_range.h"
 #include "core/step/step.h"
 
 namespace pentamesh {
@@ -38,12 +40,17 @@ std::vector<StepSlice> waterfall(const Step& s) {
     return out;
 }
 
-Band range_of_time(double time_s, double error) {
-    return {time_s * (1 - error), time_s * (1 + error)};
+Band band_of(double x, double error) {
+    return {x / (1 + error), x * (1 + error)};
 }
 
-Band range_of_rate(double rate, double error) {
-    return {rate / (1 + error), error < 1 ? rate / (1 - error) : rate};
+std::string range_sentence(const Step& s) {
+    const std::string shares = " lie within " + percent_text(s.error) + ", nine of ten within "
+                               + percent_text(s.error_90) + ", each left out of the fit.";
+    if (s.calibrated > 0)
+        return "Calibrated from " + count_text(s.calibrated, "run") + " of your own: half of them" + shares;
+    return "Half of the measured runs like this one" + shares
+           + (s.nearest_run < kFarRun ? "" : " No measured run is near.");
 }
 
 double days_for(const Step& step, double tokens) {

@@ -221,7 +221,7 @@ constexpr std::array kRows{
     Row{"bubble",
         [](const OpenPlan& h) -> std::string {
             if (!h.on(GroupKind::pp)) return "none: there is no pipeline";
-            return h.e.step ? of_step(h, h.e.step->bubble_s) : "";
+            return h.e.step ? of_step(h, schedule_bubble_s(*h.e.step)) : "";
         }},
     Row{"schedule", schedule},
     Row{"virtual-stage", schedule},

@@ -1,10 +1,12 @@
 #include "core/teach/lesson.h"
 
 #include "core/base/characters.h"
+#include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_answers.h"
+#include "core/teach/task.h"
 
 #include <algorithm>
 #include <charconv>
@@ -53,8 +55,8 @@ struct KeyValue {
 std::optional<KeyValue> key_value(std::string_view line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-    for (const char c : line.substr(0, colon))
-        if (!(c >= 'a' && c <= 'z')) return std::nullopt;
+    if (line.substr(0, colon).find_first_not_of("abcdefghijklmnopqrstuvwxyz") != line.npos)
+        return std::nullopt;
     return KeyValue{line.substr(0, colon), trimmed(line.substr(colon + 1))};
 }
 
@@ -195,7 +197,9 @@ class LessonReader {
         if (kv.key == "open") {
             scene.open = kv.value;
         } else if (kv.key == "set") {
-            set_line(kv.value, scene);
+            set_line(kv.value, scene.sets);
+        } else if (kv.key == "against") {
+            set_line(kv.value, scene.against);
         } else if (kv.key == "view") {
             scene.view = kv.value;
             if (std::find(views_.begin(), views_.end(), kv.value) == views_.end())
@@ -226,21 +230,21 @@ class LessonReader {
             scene.broken = kv.value == "yes";
             if (kv.value != "yes" && kv.value != "no") error(number_, "broken is yes or no");
         } else {
-            unknown(
-                "field of a step", kv.key,
-                {"open", "set", "view", "axis", "rank", "stage", "ranks", "highlight", "covers", "broken"});
+            unknown("field of a step", kv.key,
+                    {"open", "set", "against", "view", "axis", "rank", "stage", "ranks", "highlight",
+                     "covers", "broken"});
         }
     }
 
     // "layout.tp = 4": blanks about the sign are the author's, not the field's.
-    void set_line(std::string_view value, LessonScene& scene) {
+    void set_line(std::string_view value, std::vector<std::string>& into) {
         const std::size_t equals = value.find('=');
         if (equals == std::string_view::npos || trimmed(value.substr(0, equals)).empty()) {
-            error(number_, "set is POINTER = VALUE, such as layout.tp = 4");
+            error(number_, "set and against are POINTER = VALUE, such as layout.tp = 4");
             return;
         }
-        scene.sets.push_back(std::string(trimmed(value.substr(0, equals))) + "="
-                             + std::string(trimmed(value.substr(equals + 1))));
+        into.push_back(std::string(trimmed(value.substr(0, equals))) + "="
+                       + std::string(trimmed(value.substr(equals + 1))));
     }
 
     void check_axis(std::string_view name) {
@@ -251,8 +255,12 @@ class LessonReader {
 
     void block(std::string_view kind) {
         const int begun = number_;
+        if (kind == "task") {
+            task_block(begun);
+            return;
+        }
         const bool ask = kind == "ask", notes = kind == "notes";
-        if (!ask && !notes) unknown("block", kind, {"ask", "notes"});
+        if (!ask && !notes) unknown("block", kind, {"ask", "task", "notes"});
         LessonQuestion q;
         q.line = begun;
         bool closed = false, any_kind = false;
@@ -271,6 +279,7 @@ class LessonReader {
         }
         if (!closed) error(begun, "this block is never closed: it ends with a line ```");
         if (!ask) return;
+        if (steps().back().task) error(begun, "a step asks or sets a task, not both");
         if (steps().back().question) error(begun, "a step has one question, this is its second");
         check_question(q, any_kind);
         steps().back().question = std::move(q);
@@ -326,6 +335,61 @@ class LessonReader {
         }
     }
 
+    void task_block(int begun) {
+        LessonTask t;
+        t.line = begun;
+        std::string* last = nullptr;
+        bool closed = false;
+        while (!closed && next_line()) {
+            closed = line_.starts_with("```");
+            if (!closed && !trimmed(line_).empty()) task_line(t, last);
+        }
+        if (!closed) error(begun, "this block is never closed: it ends with a line ```");
+        if (steps().back().task) error(begun, "a step has one task, this is its second");
+        if (steps().back().question) error(begun, "a step asks or sets a task, not both");
+        for (const std::string& wrong : task_mistakes(t)) error(begun, wrong);
+        check_text(t.prompt, begun);
+        check_text(t.why, begun);
+        for (const std::string& hint : t.hints) check_text(hint, begun);
+        steps().back().task = std::move(t);
+    }
+
+    void task_line(LessonTask& t, std::string*& last) {
+        const auto kv = key_value(line_);
+        if (!kv) {
+            if (last == nullptr)
+                error(number_, "expected \"key: value\"");
+            else
+                *last += " " + std::string(trimmed(line_));
+            return;
+        }
+        last = nullptr;
+        std::int64_t edits = 0;
+        if (kv->key == "prompt" || kv->key == "why") {
+            last = kv->key == "why" ? &t.why : &t.prompt;
+            *last = kv->value;
+        } else if (kv->key == "hint") {
+            t.hints.emplace_back(kv->value);
+            last = &t.hints.back();
+        } else if (kv->key == "goal") {
+            TaskGoal goal = parse_goal(kv->value);
+            goal.line = number_;
+            if (const std::string wrong = check_goal(goal); !wrong.empty()) error(number_, wrong);
+            t.goals.push_back(std::move(goal));
+        } else if (kv->key == "allow") {
+            for (auto& field : split_list(kv->value)) t.allow.push_back(std::move(field));
+        } else if (kv->key == "edits" && parse_integer(kv->value, edits) && edits > 0 && edits < 100) {
+            t.edits = static_cast<int>(edits);
+        } else if (kv->key == "edits") {
+            error(number_, "edits is a whole number from 1 to 99");
+        } else if (kv->key == "solution") {
+            set_line(kv->value, t.solution);
+        } else {
+            unknown("field of a task", kv->key,
+                    {"prompt", "goal", "allow", "edits", "hint", "solution", "why"});
+        }
+    }
+
     void check_question(const LessonQuestion& q, bool any_kind) {
         if (!any_kind) {
             error(q.line, "a question has one of choose, number, ranks or tier, and a query behind it");
@@ -350,29 +414,12 @@ class LessonReader {
 }  // namespace
 
 ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views) {
-    return LessonReader(text, views).read();
-}
-
-LessonPlan plan_of_step(const Lesson& lesson, std::size_t i) {
-    LessonPlan out;
-    for (std::size_t k = 0; k <= i && k < lesson.steps.size(); ++k) {
-        const LessonScene& s = lesson.steps[k].scene;
-        if (!s.open.empty()) {
-            out.open = s.open;
-            out.sets.clear();
-        }
-        out.sets.insert(out.sets.end(), s.sets.begin(), s.sets.end());
-    }
-    return out;
-}
-
-std::vector<Placeholder> placeholders(std::string_view text) {
-    std::vector<Placeholder> out;
-    for (std::size_t at = text.find("{{"); at != std::string_view::npos;) {
-        const std::size_t end = text.find("}}", at + 2);
-        if (end == std::string_view::npos) break;
-        out.push_back({at, end + 2, std::string(trimmed(text.substr(at + 2, end - at - 2)))});
-        at = text.find("{{", end + 2);
+    const std::string readable = as_utf8(text);
+    ParsedLesson out = LessonReader(readable, views).read();
+    const auto broken = std::mismatch(text.begin(), text.end(), readable.begin(), readable.end()).first;
+    if (broken != text.end()) {
+        const auto line = static_cast<int>(std::count(text.begin(), broken, '\n')) + 1;
+        out.errors.insert(out.errors.begin(), {line, "the file is no UTF-8 text; a letter cannot be read"});
     }
     return out;
 }

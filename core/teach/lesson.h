@@ -15,6 +15,7 @@ namespace pentamesh {
 struct LessonScene {
     std::string open;                    // plan preset; empty: the plan of the step before
     std::vector<std::string> sets;       // "layout.tp=4", in their order
+    std::vector<std::string> against;    // the plan that is pinned beside it: its own with these set
     std::string view;                    // "mesh", "memory" ..., "dashboard"; empty: as it is
     std::string axis;                    // the group kind that is coloured; empty: as it is
     std::string stage;                   // empty: none selected
@@ -44,11 +45,31 @@ struct LessonQuestion {
     int line = 0;
 };
 
+// A condition on the plan and its evaluation (task.h says what it may ask for).
+struct TaskGoal {
+    std::string field, op, value;  // "step.mfu", ">=", "40 %"
+    int line = 0;
+};
+
+// A plan to be changed until its goals hold. Judged while it is changed (task.h).
+struct LessonTask {
+    std::string prompt;
+    std::vector<TaskGoal> goals;
+    std::vector<std::string> allow;  // fields that may be changed, "layout.tp", or groups of them, "layout"
+    int edits = 0;                   // at most so many choices may differ from the start; 0: any number
+    std::vector<std::string> hints;  // from the direction to the field
+    std::vector<std::string> solution;  // one that passes, "tp=8": as LessonScene::sets
+    std::string why;                    // words shown once it is done
+    int line = 0;
+};
+
 struct LessonStep {
     std::string title;
     LessonScene scene;
     std::string words;  // paragraphs, "- " bullets, **bold**, `code`, {{query}}
     std::optional<LessonQuestion> question;
+    std::optional<LessonTask> task;
+    std::string part;                 // of a course: the lesson that begins here; empty: none does
     std::string notes;                // for the presenter alone
     std::vector<std::string> covers;  // ids of the teaching checklist
     int line = 0;                     // of its heading

@@ -261,6 +261,7 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
         for (std::size_t i = 0; i < question.options.size(); ++i) {
             const Answer a = answer_query(question.options[i].value, plan, evaluation, presets);
             out.of_options.push_back(a.kind == Answer::Kind::none ? "impossible" : a.text);
+            out.options.push_back(a);
             if (a.kind != Answer::Kind::number) continue;
             const bool better =
                 out.option < 0 || (least ? a.number < out.answer.number : a.number > out.answer.number);

@@ -53,6 +53,7 @@ struct Solution {
     Answer answer;                        // with lowest and highest: of the right option
     int option = -1;                      // choose: the right one; -1: none or more than one
     std::vector<std::string> of_options;  // lowest and highest: what each comes to
+    std::vector<Answer> options;          // the same, as it was answered
     int tier = -1;                        // tier: index into cluster.tiers
     [[nodiscard]] bool solvable(QuestionKind kind) const;
 };

@@ -137,6 +137,16 @@ Answer naive_world(const QueryInput& in) {
                  sentence("tp ", l.tp, " · cp ", l.cp, " · pp ", l.pp, " · ep ", l.ep, " · dp ", dp,
                           ", as if ep were a factor of the world"));
 }
+Answer dimensions(const QueryInput& in) {
+    std::int64_t n = 0;
+    std::string which;
+    for (const MapRow& r : map_rows(in.plan, in.e, MapStyle::modifiers)) {
+        if (r.modifier) continue;
+        which += sentence(which.empty() ? "" : "; ", words_of(r.id).key, ": ", words_of(r.id).cuts);
+        ++n;
+    }
+    return count(n, which);
+}
 Answer map_says(const QueryInput& in) {
     const MapWords& w = words_of(in.arg.row);
     const std::string_view text = map_field(w, in.arg.word);
@@ -175,6 +185,7 @@ constexpr Query kMeshQueries[] = {
     {"layout name", "what the combination is called", layout_called},
     {"minimum world", "pp · max(tp · cp, ep · etp)", minimum_world},
     {"naive world", "the product with ep taken for a factor", naive_world},
+    {"dimensions", "how many different things the axes of the map cut", dimensions},
     {"map ROW FIELD",
      "what the map says of a row: cuts, says, often, sits, reach, saves, scope, model, drawback", map_says},
     {"axis whose FIELD has WORD", "the axis of which the map says so", axis_whose},

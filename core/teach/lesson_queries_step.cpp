@@ -201,8 +201,10 @@ Answer step_time(const QueryInput& in) {
     for (const double t : s.exposed_comm_s) waits += t;
     Answer a = measure(s.time_s, "s",
                        sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
-                                time_text(s.bubble_s), ", waiting for peers ", time_text(waits),
-                                ", the rest ", time_text(s.optimizer_s + s.straggler_s)));
+                                time_text(schedule_bubble_s(s), Zeros::kept),
+                                s.uneven_s > 0 ? ", uneven stages " + time_text(s.uneven_s) : std::string(),
+                                ", waiting for peers ", time_text(waits), ", the rest ",
+                                time_text(s.optimizer_s + s.straggler_s)));
     a.text = time_text(s.time_s);
     return a;
 }
@@ -224,8 +226,8 @@ Answer tokens_per_second(const QueryInput& in) {
 }
 Answer bubble_share(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
-    return percent(in.e.step->bubble_s / in.e.step->time_s,
-                   "what the average stage waits in the pipeline, as a part of the whole step");
+    return percent(schedule_bubble_s(*in.e.step) / in.e.step->time_s,
+                   "what the schedule leaves idle on the busiest stage, as a part of the whole step");
 }
 Answer straggler_loss(const QueryInput& in) {
     const double cv = in.plan.training.straggler_cv;

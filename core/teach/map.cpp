@@ -67,7 +67,8 @@ void add_traffic(const Builder& b, MapRow& row) {
         return bytes[static_cast<std::size_t>(x)] > bytes[static_cast<std::size_t>(y)];
     });
     row.calls_per_layer = sharded > 0 ? sharded : calls.most();
-    if (row.id == MapRowId::pp && b.e.step) row.bubble_s = b.e.step->bubble_s;
+    if (row.id == MapRowId::pp && b.e.step)
+        row.bubble_s = schedule_bubble_s(*b.e.step), row.uneven_s = b.e.step->uneven_s;
 }
 
 std::string often_text(const Builder& b, const MapRow& row) {
@@ -128,11 +129,14 @@ void judge(const Builder& b, MapRow& row) {
                                   : "crosses " + std::string(tier_name(b.plan.cluster, row.tier));
         return;
     }
-    const double step = b.e.step->time_s, share = (row.waits_s + row.bubble_s) / step;
-    if (share > kCostlyShare) row.verdict = Verdict::costly;
-    if (row.bubble_s > row.waits_s)
-        row.reason =
-            percent_text(row.bubble_s / step) + " bubble, " + percent_text(row.waits_s / step) + " sending";
+    const double own = b.plan.training.costly_share, line = own > 0 ? own : kCostlyShare;
+    const double step = b.e.step->time_s, idle = row.bubble_s + row.uneven_s,
+                 share = (row.waits_s + idle) / step;
+    if (share > line) row.verdict = Verdict::costly;
+    if (idle > row.waits_s)
+        row.reason = percent_text(row.bubble_s / step) + " bubble, "
+                     + (row.uneven_s > 0 ? percent_text(row.uneven_s / step) + " uneven stages, " : "")
+                     + percent_text(row.waits_s / step) + " sending";
     else if (row.waits_s > 0)
         row.reason = percent_text(share) + " of the step waits for it" + where;
     else

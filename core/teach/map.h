@@ -37,7 +37,6 @@ enum class Verdict : std::uint8_t { fine, costly, off };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 // More of the step than this spent waiting for an axis makes it costly. Our own line: enough to look for a
 // better layout, above what a tensor-parallel layer inside a node usually takes.
-inline constexpr double kCostlyShare = 0.15;
 
 struct MapRow {
     MapRowId id = MapRowId::dp;
@@ -51,7 +50,7 @@ struct MapRow {
     double sent_bytes = 0;                // per step and GPU
     double time_s = 0, exposed_s = 0;     // as in comm.h
     double waits_s = 0;                   // of the step: its part of Step::exposed_comm_s
-    double bubble_s = 0;                  // pp: what the schedule leaves idle
+    double bubble_s = 0, uneven_s = 0;    // pp: what the schedule, and uneven stages, leave idle
     std::array<double, kMaxTiers> sent_by_tier{};  // of sent_bytes, by the slowest tier that a call crosses
     int tier = -1;                                 // the slowest that its talk crosses; -1: it does not talk
     double without = 0;  // bytes of the fullest GPU with this row alone off, all else as it is; 0: not asked

@@ -137,7 +137,7 @@ std::vector<Comparison> pipeline_or_sharding(const Plan& p, const Evaluation& e)
     if (piped && e.microbatches > 0) {
         many += sentence(": here ", e.microbatches, " for ", pp, " stages");
         if (e.step && e.step->time_s > 0)
-            many += ", " + percent_text(e.step->bubble_s / e.step->time_s) + " bubble";
+            many += ", " + percent_text(schedule_bubble_s(*e.step) / e.step->time_s) + " bubble";
     }
     if (gathers && e.step && e.mesh.world > 0)
         large += sentence(": here ", whole_text(tokens_per_replica(e)), " a step");

@@ -4,6 +4,7 @@ stream, exit statuses, JSON that agrees with itself. Standard library only."""
 import ast
 import bisect
 import csv
+import html
 import io
 import json
 import os
@@ -55,6 +56,53 @@ def plan_presets():
     return [p["id"] for p in run_json("presets", "--json")[1]["plans"]]
 
 
+class Layer(unittest.TestCase):
+    def test_the_calls_of_a_layer_are_sums_over_its_steps(self):
+        status, out, err = run_json("layer", "-", "--json", "--rank", "3", plan=PLAN)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual((out["kind"], out["notation"], out["micro_batch"]), ("dense", "jax", 1))
+        calls = {}
+        for step in out["steps"]:
+            self.assertEqual(len(step["group"]), len(set(step["group"])))
+            if not step["axis"]:
+                continue
+            self.assertIn(3, step["group"])
+            axis = calls.setdefault(step["axis"], {})
+            axis[step["op"]] = axis.get(step["op"], 0) + step["calls"]
+        self.assertEqual(calls, out["totals"]["calls"])
+        self.assertEqual(calls["tp"], {"all_gather": 6, "reduce_scatter": 4})
+        kept = sum(k["bytes"] for s in out["steps"] if s["phase"] == "forward" for k in s["kept"])
+        self.assertEqual(kept, out["totals"]["kept_bytes"])
+        memory = run_json("memory", "-", "--json", plan=PLAN)[1]
+        self.assertEqual(kept, memory["stages"][0]["activations_per_layer_microbatch"])
+
+    def test_a_tensor_s_local_shape_follows_from_its_placement(self):
+        for step in run_json("layer", "-", "--json", "--notation", "dtensor", plan=PLAN)[1]["steps"]:
+            for t in step["in"] + step["out"]:
+                cut = list(t["global"])
+                if t["placement"].get("tp", "").startswith("shard"):
+                    cut[int(t["placement"]["tp"][6:-1])] //= PLAN["layout"]["tp"]
+                if "dp_shard" not in t["placement"]:
+                    self.assertEqual(cut, t["local"], t)
+
+    def test_what_a_layer_cannot_show_is_said(self):
+        for args, words in ((("--kind", "moe"), "no MoE layer"), (("--kind", "big"), "dense, moe"),
+                            (("--rank", "64"), "0 to 63"), (("--rank", "-1"), "0 to 63"),
+                            (("--notation", "latin"), "megatron, dtensor, jax")):
+            status, out, err = run("layer", "-", *args, plan=PLAN)
+            self.assertEqual((status, out), (2, ""), args)
+            self.assertIn(words, err)
+        status, out, err = run_json("layer", "-", "--json", plan=changed("/layout/tp", 3))
+        self.assertEqual((status, out["valid"], out["steps"]), (1, False, []))
+
+    def test_a_layer_is_written_as_text_csv_and_markdown(self):
+        rows = list(csv.DictReader(io.StringIO(run("layer", "-", "--csv", plan=PLAN)[1])))
+        self.assertEqual([int(r["n"]) for r in rows], list(range(1, len(rows) + 1)))
+        self.assertIn("| n |", run("layer", "-", "--markdown", plan=PLAN)[1].replace("|  n |", "| n |"))
+        self.assertIn("reduce_scatter_to_sequence_parallel_region",
+                      run("layer", "-", "--notation", "megatron", plan=PLAN)[1])
+
+
 class Decide(unittest.TestCase):
     def test_a_layout_that_search_found_reports_the_same_figures(self):
         status, out, err = run_json("search", "-", "--json", "--vary", "tp=1,2,4", "--top", "3", plan=PLAN)
@@ -85,6 +133,12 @@ class Decide(unittest.TestCase):
             status, out, err = run("search", "mesh-8", "--vary", bad)
             self.assertEqual((status, out), (2, ""), bad)
             self.assertIn(bad.split("=")[0], err)
+        for twice in (("--vary", "tp=2", "--vary", "tp=4"), ("--vary", "tp=2", "--hold", "tp")):
+            status, out, err = run("search", "mesh-8", *twice)
+            self.assertEqual((status, out), (2, ""), twice)
+            self.assertIn("tp is varied or held already", err)
+        self.assertIn("The same in all: tp 2.", run("search", "mesh-8", "--vary", "tp=2")[1])
+        self.assertIn("The plan itself is impossible: tp = 3", run("search", "mesh-8", "--set", "layout.tp=3")[1])
         status, _, err = run("search", "mesh-8", "--hold", "zeros")
         self.assertEqual(status, 2)
         self.assertIn("zero", err)
@@ -106,9 +160,31 @@ class Decide(unittest.TestCase):
             self.assertEqual(sum(r["delta_s"][i] for r in out["why"]), step[i] - step[0])
         for how in ("--csv", "--markdown"):
             self.assertEqual(run("compare", "mesh-8", "hsdp-64", how)[0], 0)
-        status, _, err = run("compare", "mesh-8", "hsdp-64", "-o", "x.png")
+        status, _, err = run("compare", "mesh-8", "hsdp-64", "-o", "x.bmp")
         self.assertEqual(status, 2)
-        self.assertIn("not there yet", err)
+        self.assertIn(".png, .svg or .pdf", err)
+
+    def test_own_runs_calibrate_a_cluster_whose_file_a_report_takes(self):
+        plan = "llama-3-8b-fsdp"
+        step = run_json("report", plan, "--json")[1]["step"]["time_s"]
+        with tempfile.TemporaryDirectory() as folder:
+            runs, constants = os.path.join(folder, "runs.json"), os.path.join(folder, "constants.json")
+            with open(runs, "w") as f:
+                json.dump({"cases": [{"id": "mine", "plan": plan, "measured": {"iteration_s": step * 1.2}}]}, f)
+            status, out, _ = run_json("calibrate", runs, "-o", constants, "--json")
+            self.assertEqual(status, 0)
+            self.assertAlmostEqual(out["error"]["before"], 0.2, places=3)
+            self.assertLess(out["error"]["after"], 0.15)  # one run moves it half of the way
+            self.assertEqual([c["id"] for c in out["constants"]], ["efficiency.gemm"])
+            self.assertTrue(out["runs"][0]["better"])
+            told = run_json("report", plan, "--constants", constants, "--json")[1]
+            self.assertAlmostEqual(told["step"]["time_s"], out["runs"][0]["after_s"], places=6)
+            self.assertEqual(told["step"]["calibrated_from"], 1)
+            self.assertIn("Calibrated from 1 run of your own", run("report", plan, "--constants", constants)[1])
+            self.assertIn("mine", run("calibrate", runs)[1])
+            status, _, said = run("calibrate", constants)
+            self.assertEqual(status, 1)
+            self.assertIn("/cases", said)
 
     def test_sensitivity_has_the_plan_and_its_rows(self):
         status, out, _ = run_json("sensitivity", "hsdp-64", "--json")
@@ -122,6 +198,132 @@ class Decide(unittest.TestCase):
         out = run("report", "hsdp-64", "--set", "training.tokens_total=1e12")[1]
         self.assertIn("GPU-hours", out)
         self.assertNotIn("kWh", out)
+
+
+class Csv(unittest.TestCase):
+    def test_each_part_of_a_report_is_a_table_for_a_spreadsheet(self):
+        for command, column in (("memory", "total"), ("comm", "count_per_step"), ("tensors", "state"), ("groups", "axis")):
+            with self.subTest(command):
+                status, out, err = run(command, "hsdp-64", "--csv")
+                self.assertEqual(status, 0, err)
+                rows = list(csv.reader(io.StringIO(out)))
+                self.assertGreater(len(rows), 1)
+                self.assertEqual({len(r) for r in rows}, {len(rows[0])})
+                self.assertTrue(any(column in c for c in rows[0]), rows[0])
+                self.assertEqual(run(command, "hsdp-64", "--csv", "--json")[0], 2)
+
+
+class Lessons(unittest.TestCase):
+    def test_lessons_and_courses_are_listed_with_their_minutes(self):
+        status, out, _ = run("lesson")
+        self.assertEqual(status, 0)
+        self.assertIn("courses (--course)", out)
+        self.assertRegex(out, r"40-minutes +The map in 40 minutes, 40 min")
+
+    def test_a_course_is_one_booklet_with_its_answers_at_the_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "booklet.html")
+            status, _, err = run("lesson", "--course", "40-minutes", "--html", "-o", page)
+            if status == 1 and "EGL" in err:
+                self.skipTest(err)
+            self.assertEqual(status, 0, err)
+            with open(page, encoding="utf-8") as f:
+                text = f.read()
+        self.assertTrue(text.lower().startswith("<!doctype html>"))
+        self.assertNotIn("src=\"http", text)  # one file, that needs no other
+        self.assertNotIn("{{", text)
+        self.assertNotIn("(not in this plan)", text)
+        self.assertGreater(text.count("<img"), 5)
+        self.assertIn("The map in 40 minutes", text)
+        with open(os.path.join(SOURCE, "assets/lessons/courses/40-minutes.md"), encoding="utf-8") as f:
+            lessons = re.findall(r"^## (\S+)", f.read(), re.M)
+        for lesson in lessons:
+            with open(os.path.join(SOURCE, "assets/lessons", lesson + ".md"), encoding="utf-8") as f:
+                title = re.search(r"^title: (.*)$", f.read(), re.M).group(1)
+            self.assertIn(html.escape(title, quote=False), text, lesson)
+        # Each question comes before any answer: those stand on the last pages.
+        heads = re.findall(r"<h2>([^<]*)</h2>", text)
+        self.assertEqual(heads[-1], "Answers")
+        self.assertNotIn("The answer", text[:text.rindex("<h2>Answers</h2>")])
+
+    def test_a_course_as_slides_says_the_same_words_as_the_page(self):
+        if shutil.which("pdftotext") is None:
+            self.skipTest("pdftotext is not installed (Debian: poppler-utils)")
+        with tempfile.TemporaryDirectory() as folder:
+            slides = os.path.join(folder, "slides.pdf")
+            status, _, err = run("lesson", "--course", "40-minutes", "--pdf", "-o", slides)
+            if status == 1 and "EGL" in err:
+                self.skipTest(err)
+            self.assertEqual(status, 0, err)
+            text = subprocess.run(["pdftotext", slides, "-"], capture_output=True, check=True).stdout.decode()
+        self.assertIn("The map in 40 minutes", text)
+        self.assertNotIn("(not in this plan)", text)
+        self.assertGreater(text.count("\f"), 12)
+
+    def test_a_booklet_that_cannot_be_made_says_why(self):
+        status, _, err = run("lesson", "--course", "40-minutes", "--pdf")
+        self.assertEqual(status, 2)
+        self.assertIn("-o booklet.pdf", err)
+        status, _, err = run("lesson", "--course", "40-minuets", "--html")
+        self.assertEqual(status, 3)
+        self.assertIn("40-minutes", err)
+
+
+class Calibration(unittest.TestCase):
+    LOG = """using world size: 16, data-parallel size: 8, tensor-model-parallel size: 2
+------------------------ arguments ------------------------
+  bf16 ............................................ True
+  ffn_hidden_size ................................. 14336
+  global_batch_size ............................... 64
+  group_query_attention ........................... True
+  hidden_size ..................................... 4096
+  max_position_embeddings ......................... 8192
+  micro_batch_size ................................ 1
+  num_attention_heads ............................. 32
+  num_layers ...................................... 32
+  num_query_groups ................................ 8
+  padded_vocab_size ............................... 128256
+  seq_length ...................................... 8192
+  sequence_parallel ............................... True
+  swiglu .......................................... True
+  tensor_model_parallel_size ...................... 2
+  untie_embeddings_and_output_weights ............. True
+  use_distributed_optimizer ....................... True
+  world_size ...................................... 16
+-------------------- end of arguments ---------------------
+"""
+
+    def test_a_whole_log_of_megatron_and_a_table_of_nccl_tests_calibrate_together(self):
+        log = self.LOG + "".join(
+            f" [2025-03-01 10:{i:02d}:00] iteration {i + 1:8d}/ 100 | consumed samples: {64 * (i + 1)} | elapsed time "
+            f"per iteration (ms): {ms} | throughput per GPU (TFLOP/s/GPU): 390.0 | learning rate: 1.0E-04 |\n"
+            for i, ms in enumerate([40000.0, 9000.0, 6100.0, 6000.0, 6020.0]))
+        bandwidth = 300e9
+        table = "#  Rank  0 Group  0 Pid 1 on worker-0 device  0 [0x8d] NVIDIA H100 80GB HBM3\n" + "".join(
+            f"#  Rank  {r} Group  0 Pid 1 on worker-0 device  {r} [0x8d] NVIDIA H100 80GB HBM3\n" for r in range(1, 8))
+        table += ("#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw"
+                  "   busbw #wrong\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\n")
+        size = 8
+        while size <= 1 << 33:
+            time = 14 * 3e-6 + size * 1.75 / bandwidth
+            row = f"{time * 1e6:.2f} {size / time / 1e9:.2f} {size * 1.75 / time / 1e9:.2f} 0"
+            table += f"{size:12d} {size // 4:12d} float sum -1 {row} {row}\n"
+            size *= 2
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("train.log", log), ("all_reduce.txt", "$ all_reduce_perf -b 8 -e 8G\n" + table)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            files = [os.path.join(folder, n) for n in ("train.log", "all_reduce.txt")]
+            status, out, err = run_json("calibrate", *files, "--cluster", "h100-sxm-ib", "--json")
+        self.assertEqual(status, 0, err)
+        self.assertEqual([r["run"] for r in out["runs"]], ["train.log"])
+        self.assertAlmostEqual(out["runs"][0]["measured_s"], 6.02, places=6)
+        self.assertTrue(out["runs"][0]["better"])
+        self.assertEqual(len(out["links"]), 1)
+        measured = {c["id"]: c["after"] for c in out["constants"] if c["measured"]}
+        # The wire itself is somewhat faster than what a collective gets out of it.
+        self.assertTrue(0.97 * bandwidth < measured["tier.0.bytes_per_s"] < 1.4 * bandwidth, measured)
+        self.assertEqual(out["cluster"]["calibration"]["from"], "train.log, all_reduce.txt")
 
 
 class Models(unittest.TestCase):
@@ -587,6 +789,139 @@ class Results(unittest.TestCase):
             self.assertEqual((status, out), (0, ""), err)
             with open(file, "rb") as f:
                 self.assertEqual(f.read(8), b"\x89PNG\r\n\x1a\n")
+
+
+class Pictures(unittest.TestCase):
+    def shot(self, folder, *args, status=0):
+        file = os.path.join(folder, "x.svg")
+        got, _, err = run("screenshot", "llama-3-70b-3d", "-o", file, *args)
+        if got == 3 and ("EGL" in err or "Cairo" in err):
+            self.skipTest(err)
+        self.assertEqual(got, status, err)
+        if status != 0:
+            return err
+        with open(file, encoding="utf-8") as f:
+            return f.read()
+
+    def test_a_scene_and_a_selection_are_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = json.loads(run("report", "llama-3-70b-3d", "--json")[1])["plan"]
+            plan["scene"] = {"view": "memory", "page": 1}
+            scene = os.path.join(folder, "scene.plan.json")
+            with open(scene, "w", encoding="utf-8") as f:
+                json.dump(plan, f)
+            saved = self.shot(folder, "--scene", scene)
+            self.assertIn(">saved</text>", saved)
+            self.assertNotIn(">stages</text>", saved)
+            plain = self.shot(folder, "--view", "memory")
+            self.assertIn(">stages</text>", plain)
+            self.assertNotEqual(plain, self.shot(folder, "--view", "memory", "--select", "stage 2"))
+            self.assertIn("no such thing", self.shot(folder, "--select", "stage 99", status=2))
+
+    def test_text_is_text_unless_outlines_are_asked_for_and_a_dashboard_is_small(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.shot(folder)
+            self.assertIn("</text>", text)
+            self.assertLess(len(text.encode()), 500000)
+            self.assertNotIn("<text", self.shot(folder, "--outlines"))
+
+
+def figures_of(markdown):
+    """The cells of all tables of a report that are figures, as people read them."""
+    cells = [c.strip() for line in markdown.splitlines() if line.startswith("|") for c in line.strip("|").split("|")]
+    return {c for c in cells if re.fullmatch(r"[0-9][0-9,.]*( ?(s|ms|µs|ns|%|[KMGT]?i?B))?", c)}
+
+
+def section(markdown, title):
+    at = markdown.index("## " + title)
+    end = markdown.find("\n## ", at + 1)
+    return markdown[at:end if end > 0 else None]
+
+
+class Review(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def review(self, *args, name="review.pdf", status=0, plan=None):
+        file = os.path.join(self.folder.name, name)
+        got, out, err = run("review", *args, "-o", file, plan=plan)
+        if got == 3 and "Cairo" in err:
+            self.skipTest(err)
+        self.assertEqual((got, out), (status, ""), err)
+        return file
+
+    def text_of(self, file):
+        if shutil.which("pdftotext") is None:
+            self.skipTest("pdftotext is not installed (Debian: poppler-utils)")
+        return subprocess.run(["pdftotext", "-layout", file, "-"], capture_output=True, check=True).stdout.decode()
+
+    def test_a_pdf_has_every_figure_of_the_report_as_text(self):
+        for name in ("mesh-8", "llama-3.1-405b-16k", "deepseek-v3-2048"):
+            report = run("report", name, "--markdown")[1]
+            for paper in ("16:9", "a4"):
+                text = " ".join(self.text_of(self.review(name, "--paper", paper)).split())
+                for title in ("What does each GPU hold?", "What do they say to each other?", "Who talks to whom"):
+                    figures = figures_of(section(report, title))
+                    self.assertTrue(figures)
+                    self.assertEqual([f for f in sorted(figures) if f not in text], [], (name, paper, title))
+
+    def test_fonts_of_a_pdf_are_embedded(self):
+        if shutil.which("pdffonts") is None:
+            self.skipTest("pdffonts is not installed (Debian: poppler-utils)")
+        rows = subprocess.run(["pdffonts", self.review("mesh-8")], capture_output=True, check=True).stdout.decode()
+        self.assertGreater(len(rows.splitlines()), 2)
+        for row in rows.splitlines()[2:]:
+            self.assertRegex(row, r" yes +yes +yes +\d+ +\d+$", "embedded, a subset, with characters")
+
+    def test_a_review_is_a_plan_again_and_names_it_by_its_checksum(self):
+        import hashlib
+        file = self.review("-", plan=PLAN)
+        text = self.text_of(file)
+        with open(file, "rb") as f:
+            data = f.read()
+        inside = data[data.rindex(b"/Type /EmbeddedFile "):]
+        inside = inside[inside.index(b"stream\n") + 7:inside.index(b"\nendstream")]
+        self.assertIn(hashlib.sha256(inside).hexdigest()[:12], text)
+        figures = [run_json("report", p, "--json", plan=PLAN)[1]["step"] for p in ("-", file)]
+        self.assertEqual(figures[0], figures[1])
+
+    def test_html_is_one_file_and_a_folder_has_a_picture_a_page(self):
+        with open(self.review("mesh-8", name="review.html"), encoding="utf-8") as f:
+            page = f.read()
+        self.assertNotRegex(page, r"(src|href)=")
+        self.assertIn("break-after:page", page)
+        self.assertIn("</text>", page)
+        folder = self.review("mesh-8", "--pages", "summary,memory", name="pages")
+        names = sorted(os.listdir(folder))
+        self.assertEqual(len(names), len({n[:2] for n in names}) * 2)
+        self.assertTrue(all(n.endswith((".svg", ".png")) for n in names), names)
+
+    def test_an_impossible_plan_exits_with_1_and_is_written_all_the_same(self):
+        text = self.text_of(self.review("-", status=1, plan=changed("/layout/tp", 3)))
+        pages = text.split("\f")[:-1]
+        for page in pages:
+            self.assertIn("This plan is impossible", page)
+        self.assertIn("tp = 3", pages[0])
+
+    def test_the_second_plan_is_named_or_the_first_with_other_settings(self):
+        text = self.text_of(self.review("llama-3-70b-3d", "--set-b", "layout.zero=2", "--pages", "7"))
+        self.assertIn("/layout/zero", text)
+        text = self.text_of(self.review("llama-3-70b-3d", "hsdp-64", "--set-b", "layout.zero=0", "--set",
+                                        "layout.zero=2", "--pages", "7"))
+        row = next(line for line in text.splitlines() if "/layout/zero" in line)
+        self.assertEqual(row.split()[:3], ["/layout/zero", "2", "0"])
+        status, _, err = run("review", "-", "--set-b", "layout.zero=2", "-o",
+                             os.path.join(self.folder.name, "x.pdf"), plan=PLAN)
+        self.assertEqual(status, 2)
+        self.assertIn("standard input", err)
+
+    def test_what_is_asked_wrongly_says_what_there_is(self):
+        for args, words in ((("--paper", "a3"), "16:9, a4, letter"), (("--theme", "blue"), "light, dark"),
+                            (("--pages", "9"), "1 summary"), (("--pages", "7"), "second plan")):
+            status, _, err = run("review", "mesh-8", "-o", os.path.join(self.folder.name, "x.pdf"), *args)
+            self.assertEqual(status, 2)
+            self.assertIn(words, err)
 
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}

@@ -102,6 +102,7 @@ TEST_CASE("published runs are accepted") {
                           {"virtual_stages", v},
                           {"schedule", schedule}},
                          c["zero"], c["dp"]);
+        if (c.contains("stage_layers")) l["stage_layers"] = c["stage_layers"];
         const json micro_batch = c["micro_batch"].is_null() ? json(1) : c["micro_batch"];
         accepted(plan(c["model"], "h100-sxm-ib", c["gpus"], l,
                       {{"sequence_length", c["sequence"]},

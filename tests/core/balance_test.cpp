@@ -149,6 +149,18 @@ TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's bus
     CHECK(pipelines > 5);
 }
 
+TEST_CASE("a list of more layers than there are, as while a stage is edited, takes the time of those there") {
+    StageLoad load;
+    load.layer = {1, 2, 4};
+    load.chunk = {10, 20};
+    load.device = {0, 1};
+    CHECK(chunk_seconds(load, 0, 0, 2) == 13);
+    CHECK(chunk_seconds(load, 1, 2, 5) == 24);
+    CHECK(chunk_seconds(load, 1, 7, 9) == 20);
+    CHECK(chunk_seconds(load, 0, -3, 1) == 11);
+    CHECK(device_seconds(load, {2, 2}) == std::vector<double>{13, 24});
+}
+
 TEST_CASE("a chunk's layers come from those behind it, then from those before, and go to the next") {
     CHECK(with_chunk({4, 4, 4, 4}, 1, 6) == Layers{4, 6, 2, 4});
     CHECK(with_chunk({4, 4, 4, 4}, 1, 11) == Layers{4, 11, 0, 1});

@@ -1,6 +1,7 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/pipeline/stage_names.h"
+#include "core/step/block_hidden.h"
 #include "core/step/block_parts.h"
 #include "plans.h"
 
@@ -119,4 +120,30 @@ TEST_CASE("stages are named by their layers, with the embedding and the head whe
     plan.layout.virtual_stages = 2;
     plan.layout.order = {Axis::pp, Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate};
     CHECK(named()[1] == "stage 1, layers 4–7, 20–23, all nodes");
+}
+
+TEST_CASE("what is hidden in the blocks and once a step sums to what the rows leave of their time") {
+    int hidden_axes = 0;
+    each_shipped_plan([&](const Plan& plan, const Evaluation& e) {
+        std::vector<HiddenComm> parts;
+        hidden_in_chunks(e.comm, parts);
+        REQUIRE(parts.size() == e.costs.chunk.size());
+        const HiddenComm once = hidden_in_step(e.comm);
+        const double runs =
+            plan.layout.schedule == Schedule::dualpipe ? e.work.microbatches / 2 : e.work.microbatches;
+        const auto chunks = static_cast<std::size_t>(e.comm.stages.chunks);
+        const std::size_t first = static_cast<std::size_t>(e.comm.busiest_device) * chunks;
+        for (int k = 0; k < kGroupKindCount; ++k) {
+            const auto axis = static_cast<GroupKind>(k);
+            if (axis == GroupKind::pp) continue;
+            double sum = once.all(axis), rows = 0;
+            for (std::size_t i = first; i < first + chunks; ++i) sum += parts[i].all(axis) * runs;
+            for (const Operation& o : e.comm.operations)
+                if (o.group == axis && !o.on_other_stage) rows += o.time_s - o.exposed_s;
+            CAPTURE(std::string(name_of(axis)));
+            CHECK(sum == doctest::Approx(rows).epsilon(1e-6));
+            hidden_axes += rows > 0;
+        }
+    });
+    CHECK(hidden_axes >= 10);
 }

@@ -51,7 +51,7 @@ TEST_CASE("every number at both ends of its range can be typed, saved and read")
             ++numbers;
         }
     }
-    CHECK(numbers == 2 * 28);
+    CHECK(numbers == 2 * 32);
 }
 
 TEST_CASE("numbers beyond a range are not allowed, and a plan file refuses them too") {

@@ -4,6 +4,7 @@
 
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -124,7 +125,7 @@ TEST_CASE("a reused evaluation equals a fresh one along a walk over valid and br
     Walk walk(20261122);
     Evaluation reused;
     int valid = 0, with_timeline = 0, steps = 0;
-    for (int k = 0; k < 4000; ++k) {
+    for (int k = 0; k < test::rounds(4000); ++k) {
         const Plan& p = walk.next();
         const EvaluateOptions options{.timeline = k % 3 != 0, .messages = k % 2 == 0};
         evaluate(p, reused, options);
@@ -136,9 +137,9 @@ TEST_CASE("a reused evaluation equals a fresh one along a walk over valid and br
         steps += fresh.step.has_value();
         if (!equal) reused = fresh;
     }
-    CHECK(valid > 1000);
-    CHECK(valid < 3500);
-    CHECK(with_timeline > 500);
+    CHECK(valid > test::rounds(1000));
+    CHECK(valid < test::rounds(3500));
+    CHECK(with_timeline > test::rounds(500));
     CHECK(steps == valid);
 }
 

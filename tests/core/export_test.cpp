@@ -10,6 +10,7 @@
 #include "core/plan/names.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -218,13 +219,14 @@ TEST_CASE("an export says what the golden cases ask, and names what the framewor
 }
 
 TEST_CASE("a thousand random plans of each framework come back with the same layout, or the loss is named") {
+    const int wanted = test::rounds(1000);
     for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
                                 Target::accelerate, Target::nanotron, Target::picotron}) {
         const std::string framework(name_of(target));
         CAPTURE(framework);
         Dice dice(static_cast<unsigned>(target) + 7);
         int said = 0, limited = 0;
-        for (int tries = 0; said < 1000 && tries < 60000; ++tries) {
+        for (int tries = 0; said < wanted && tries < 60000; ++tries) {
             const Plan plan = random_plan(dice, target);
             if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
             const Export made = export_plan(plan, target, presets());
@@ -247,7 +249,7 @@ TEST_CASE("a thousand random plans of each framework come back with the same lay
                 break;
             }
         }
-        CHECK(said == 1000);
+        CHECK(said == wanted);
         CHECK(limited > 0);
     }
 }

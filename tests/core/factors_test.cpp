@@ -1,3 +1,4 @@
+#include "core/plan/changes.h"
 #include "core/plan/factors.h"
 
 #include <doctest/doctest.h>
@@ -50,6 +51,23 @@ TEST_CASE("a left-out dp_replicate is what the other factors leave of the cluste
     CHECK(data_parallel(p) == 8);
     p.layout.tp = 5;
     CHECK(data_parallel(p) == 0);
+}
+
+TEST_CASE("GPUs that come are shards, or replicas where that is chosen and leaves a whole number of them") {
+    Plan p = plan_of(64);
+    p.layout.tp = 4;
+    p.layout.dp_shard = 8;
+    p.layout.dp_replicate = 2;
+    CHECK(with_gpus(p, 128).layout.dp_shard == 16);
+    const Plan more = with_gpus_as_replicas(p, 128);
+    CHECK(more.layout.dp_shard == 8);
+    CHECK(more.layout.dp_replicate == 4);
+    CHECK(product(more) == 128);
+    CHECK(with_gpus_as_replicas(p, 32).layout.dp_replicate == 1);
+    p.layout.dp_replicate.reset();
+    CHECK_FALSE(with_gpus_as_replicas(p, 128).layout.dp_replicate.has_value());
+    CHECK(data_parallel(with_gpus_as_replicas(p, 128)) == 32);
+    CHECK(with_gpus_as_replicas(p, 48) == with_gpus(p, 48));  // 48 / 32 is no whole number
 }
 
 TEST_CASE("tp offers only what divides the heads, ep only what divides the experts") {

@@ -172,6 +172,27 @@ TEST_CASE(
     CHECK(made.plan->cluster.gpus == 16);
     CHECK(made.plan->layout.tp == 2);
     CHECK(made.plan->layout.sequence_parallel);
+    CHECK(made.hosts.empty());
+    // What a condition that nobody knows adds may be there or not: the rest stands, a layout flag is named.
+    const std::string maybe = "X=(--tensor-model-parallel-size 2)\nif [ \"$(hostname)\" = a ]; then X+=(";
+    const std::string job =
+        "); fi\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py \"${X[@]}\"" + line;
+    const Import added = import_of(maybe + "--lr 0.1 --log-interval 5" + job);
+    REQUIRE(added.plan);
+    CHECK(added.plan->layout.tp == 2);
+    const Import deeper = import_of(maybe + "--pipeline-model-parallel-size 4" + job);
+    CHECK(deeper.failed());
+    CHECK(says(deeper, "--pipeline-model-parallel-size"));
+    CHECK(says(deeper, "line 2"));
+    const Import text = import_of(
+        "X=\"--tensor-model-parallel-size 2\"\nif [ \"$(hostname)\" = a ]; then X=\"$X --lr 0.1\"; fi\n"
+        "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py $X"
+        + line);
+    REQUIRE(text.plan);
+    CHECK(text.plan->layout.tp == 2);
+    const Import named =
+        import_of("#SBATCH -w gpu[01-02]\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py" + line);
+    CHECK(named.hosts == "gpu[01-02]");
     const Import open =
         import_of("torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size $(nproc)" + line);
     CHECK(open.failed());
@@ -220,10 +241,20 @@ TEST_CASE("the block of arguments that Megatron prints into its log is read like
     CHECK(made.plan->training.global_batch == 64);
 }
 
-TEST_CASE("a text of very many settings is refused at once") {
-    std::string text = "------------------------ arguments ------------------------\n";
-    for (int i = 0; i < 100000; ++i) text += "  arg_" + std::to_string(i) + " ............ 1\n";
+TEST_CASE("a text of very many settings has each of them in one list, and says what was not looked for") {
+    constexpr std::size_t kArguments = 100000;
+    const auto log_of = [](std::size_t arguments) {
+        std::string text = "------------------------ arguments ------------------------\n";
+        for (std::size_t i = 0; i < arguments; ++i)
+            text += "  arg_" + std::to_string(i) + " ............ 1\n";
+        return text;
+    };
+    const std::string text = log_of(kArguments), more = log_of(3 * kArguments);
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(interop::import_settings({.text = text, .path = "log"}, test::presets())),
-        doctest::Contains("at most 10,000"), Error);
+        static_cast<void>(interop::import_settings({.text = more, .path = "log"}, test::presets())),
+        doctest::Contains("at most 200,000"), Error);
+    const interop::Import made = interop::import_settings({.text = text, .path = "log"}, test::presets());
+    CHECK(made.mapped.size() + made.ignored.size() + made.unmapped.size() == kArguments);
+    CHECK(std::any_of(made.problems.begin(), made.problems.end(),
+                      [](const interop::ImportProblem& p) { return p.code == "many-unknown"; }));
 }

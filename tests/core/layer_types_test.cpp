@@ -2,7 +2,7 @@
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
 #include "core/memory/memory_parts.h"
-#include "core/step/mixer_flops.h"
+#include "core/model/mixer_flops.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

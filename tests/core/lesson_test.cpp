@@ -14,7 +14,8 @@ using namespace pentamesh;
 namespace {
 
 constexpr std::string_view kViews[] = {"dashboard", "mesh",     "zoom", "shards",  "map",
-                                       "memory",    "timeline", "comm", "tensors", "step"};
+                                       "memory",    "timeline", "comm", "tensors", "step",
+                                       "compare",   "search",   "layer"};
 
 constexpr const char* kGood = R"(---
 title: A lesson
@@ -152,7 +153,7 @@ TEST_CASE("broken and random files never stop the reader") {
 
 TEST_CASE("every lesson that ships is read without a mistake") {
     const auto files = shipped();
-    CHECK(files.size() == 15);
+    CHECK(files.size() == 21);
     for (const auto& file : files) {
         CAPTURE(file.filename().string());
         const ParsedLesson read = parse_lesson(test::read_text(file.string()), kViews);
@@ -179,4 +180,15 @@ TEST_CASE("together the lessons teach every line of the list, and name none that
         CAPTURE(id);
         CHECK(taught.count(id) == 1);
     }
+}
+
+TEST_CASE("a lesson with a letter that is no UTF-8 says its line and shows the mark for it") {
+    std::string text(kGood);
+    const std::size_t at = text.find("title: ") + 8;
+    text[at] = '\xb4';
+    const ParsedLesson read = parse_lesson(text, kViews);
+    REQUIRE_FALSE(read.errors.empty());
+    CHECK(read.errors.front().line == 2);
+    CHECK(read.lesson.title.find("\xef\xbf\xbd") != std::string::npos);
+    CHECK(parse_lesson(kGood, kViews).errors.empty());
 }

@@ -1,3 +1,4 @@
+#include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/plan/software.h"
 #include "tools/accuracy/measured.h"
@@ -14,11 +15,11 @@ struct Errors {
     int right = 0, judged = 0;
 };
 
-std::map<std::string, Errors> measured_errors() {
+std::map<std::string, Errors> errors_by_framework() {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     std::map<std::string, Errors> by;
     Evaluation scratch;
-    for (const MeasuredRun& run : read_measured(GOLDEN_DIR "/measured.json", presets)) {
+    for (const MeasuredRun& run : read_measured_file(GOLDEN_DIR "/measured.json", presets)) {
         const RunAccuracy a = accuracy_of(run, scratch);
         CAPTURE(run.id);
         CHECK(scratch.valid);
@@ -35,11 +36,12 @@ std::map<std::string, Errors> measured_errors() {
 }  // namespace
 
 TEST_CASE("measured runs of ten frameworks: step time and peak memory lie as near as docs/accuracy.md says") {
-    const std::map<std::string, Errors> by = measured_errors();
+    const std::map<std::string, Errors> by = errors_by_framework();
     const Errors& all = by.at("all");
     CHECK(spread_of(all.memory).median < 0.04);
     CHECK(spread_of(all.memory).most < 0.15);
-    CHECK(spread_of(all.time).median < 0.13);
+    CHECK(spread_of(all.time).median < 0.1);
+    CHECK(spread_of(all.time).most < 0.3);
     CHECK(all.right >= 0.9 * all.judged);
     for (const auto& entry : by) {
         CAPTURE(entry.first);
@@ -101,6 +103,23 @@ TEST_CASE("what is allocated is part of what is reserved, and that of what the d
                 CHECK(m.reserved < m.total());
                 CHECK(m.allocated >= m.parameters + m.gradients + m.optimizer + m.activations);
             }
+        }
+    }
+}
+
+TEST_CASE(
+    "a file that does not say how tokens are exchanged has its software's way; each way is kept in a file") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const Software s : all_of<Software>()) {
+        CAPTURE(name_of(s));
+        const std::string text =
+            R"({"model": "qwen3-30b-a3b", "cluster": "h100-sxm-ib", "training": {"software": ")"
+            + std::string(name_of(s)) + R"("}})";
+        Plan p = parse_plan(text, "a", presets);
+        CHECK(p.layout.ep_comm == facts_of(s).ep_comm);
+        for (const EpComm e : all_of<EpComm>()) {
+            p.layout.ep_comm = e;
+            CHECK(parse_plan(write_plan(p), "b", presets).layout.ep_comm == e);
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "sha256.h"
+#include "tests/sanitized.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -241,7 +242,7 @@ TEST_CASE("coordinates and strides give the rank back") {
 
 TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
     std::mt19937 rng(5);
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < test::rounds(3000); ++round) {
         const Mesh mesh = build_mesh(random_mesh_plan(rng));
         std::vector<std::int64_t> domains;
         const int tiers = 2 + static_cast<int>(rng() % 3);

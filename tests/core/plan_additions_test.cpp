@@ -93,6 +93,8 @@ TEST_CASE("each finer choice is written as it was read, and left out where it is
         {"/training/offload", {{"activations_layers", 3}, {"optimizer", 0.5}}},
         {"/training/tokens_total", 15e12},
         {"/training/checkpoint_s", 30.0},
+        {"/training/buffers", {{"communicator_bytes", 3e8}, {"context_bytes", 1e9}, {"fragmentation", 0.02}}},
+        {"/training/costly_share", 0.25},
         {"/cluster/gpus_per_node", 4},
         {"/cluster/price_per_gpu_hour", 2.5},
         {"/cluster/currency", "EUR"},
@@ -410,4 +412,20 @@ TEST_CASE("days, cost and energy follow from tokens, goodput from failures") {
     CHECK(*f.checkpoint_every_s == doctest::Approx(std::sqrt(2.0 * 86400)).epsilon(0.01));
     CHECK(1 - *f.goodput == doctest::Approx(std::sqrt(2.0 / 86400)).epsilon(0.02));
     CHECK(*f.days_with_failures > *f.days);
+}
+
+TEST_CASE("what a GPU holds beside its tensors is what the plan says of it, to the byte") {
+    const Plan before = additions_presets().plan("llama-3-70b-3d");
+    Plan p = before;
+    p.training.buffers = {3e8, 1e9, 0.02};
+    const Evaluation as_shipped = evaluate(before), e = evaluate(p);
+    for (std::size_t i = 0; i < e.memory.stage.size(); ++i) {
+        const StageMemory &s = e.memory.stage[i], &was = as_shipped.memory.stage[i];
+        CHECK(s.allocated == was.allocated);
+        CHECK(s.reserved == doctest::Approx(1.02 * s.allocated));
+        // Groups of more than one rank: tp, pp, dp, and what else the mesh of this plan has.
+        const double outside = s.total() - s.reserved, groups = (outside - 1e9) / 3e8;
+        CHECK(groups == doctest::Approx(std::round(groups)));
+        CHECK(groups >= 3);
+    }
 }

@@ -1,10 +1,12 @@
 #include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+#include <random>
 
 using namespace pentamesh;
 using nlohmann::json;
@@ -243,4 +245,29 @@ TEST_CASE("edits of a fix are applied to the plan and held to the same rules") {
     CHECK(fixed.layout.pp == plan.layout.pp);
     CHECK_THROWS_AS(static_cast<void>(apply_edits(plan, {{"/layout/tp", std::int64_t{0}}}, presets())),
                     Error);
+}
+
+TEST_CASE("text is UTF-8 where the JSON library writes it, byte for byte, and nowhere else") {
+    std::mt19937 random(20261123);
+    // Bytes at which a rule begins or ends, and letters of one to four bytes.
+    static constexpr unsigned char kEdges[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,
+                                               0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE,
+                                               0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF};
+    int valid = 0;
+    for (int round = 0; round < 20000; ++round) {
+        std::string text;
+        for (std::size_t i = random() % 6; i-- > 0;)
+            text += static_cast<char>(kEdges[random() % std::size(kEdges)]);
+        if (round % 3 == 0) text += "é–𝄞";
+        bool written = true;
+        try {
+            static_cast<void>(json(text).dump());
+        } catch (const json::exception&) {
+            written = false;
+        }
+        CHECK(is_utf8(text) == written);
+        valid += written;
+    }
+    CHECK(valid > 2000);
+    CHECK(as_utf8("a\xffz") == "a\xef\xbf\xbdz");
 }

@@ -2,6 +2,7 @@
 // gradients that are reduced and for the optimizer's time.
 #include "core/sharding/sharding.h"
 #include "plans.h"
+#include "tests/sanitized.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -149,7 +150,7 @@ double close(double x) {
 TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradients and the optimizer") {
     RandomPlans plans(14);
     int seen = 0, mtp = 0, copies = 0, folded = 0, sharded = 0;
-    for (int round = 0; round < 600; ++round) {
+    for (int round = 0; round < test::rounds(600); ++round) {
         const Plan p = plans.next();
         const Evaluation e = evaluate(p);
         if (!e.valid) continue;
@@ -202,9 +203,9 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
             (e.step->optimizer_s - gpu.efficiency.step_s) * gpu.hbm_bytes_per_s * gpu.efficiency.hbm;
         CHECK(std::abs(counted - moved) <= 1e-6 * moved + 8);  // memory rounds up to whole bytes
     }
-    CHECK(seen > 200);
-    CHECK(mtp > 50);
-    CHECK(copies > 5);
-    CHECK(folded > 50);
-    CHECK(sharded > 50);
+    CHECK(seen > test::rounds(200));
+    CHECK(mtp > test::rounds(50));
+    CHECK(copies > test::rounds(5));
+    CHECK(folded > test::rounds(50));
+    CHECK(sharded > test::rounds(50));
 }

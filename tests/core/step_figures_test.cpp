@@ -50,8 +50,8 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
 }
 
 TEST_CASE("a range holds its figure, and a time's range is a rate's turned over") {
-    const Band t = range_of_time(10, 0.25), r = range_of_rate(1.0 / 10, 0.25);
-    CHECK(t.low == doctest::Approx(7.5));
+    const Band t = band_of(10, 0.25), r = band_of(1.0 / 10, 0.25);
+    CHECK(t.low == doctest::Approx(8));
     CHECK(t.high == doctest::Approx(12.5));
     CHECK(r.low == doctest::Approx(1 / t.high));
     CHECK(r.high == doctest::Approx(1 / t.low));
@@ -102,6 +102,19 @@ TEST_CASE(
         CHECK(evaluate(read).step->time_s == evaluate(changed).step->time_s);
         const double shipped = constant(list_constants(changed, presets()), id).shipped;
         CHECK(with_constant(changed, presets(), id, shipped) == p);
+    }
+}
+
+TEST_CASE("a constant of the memory is stated in the plan, moves the bytes, and going back leaves no trace") {
+    const Plan p = presets().plan("llama-3.1-405b-16k");
+    const double before = evaluate(p).memory.peak();
+    for (const char* id : {"buffers.communicator_bytes", "buffers.context_bytes", "buffers.fragmentation"}) {
+        CAPTURE(id);
+        const Constant shipped = constant(list_constants(p, presets()), id);
+        const Plan changed = with_constant(p, presets(), id, shipped.value * 2);
+        CHECK(constant(list_constants(changed, presets()), id).changed());
+        CHECK(evaluate(changed).memory.peak() > before);
+        CHECK(with_constant(changed, presets(), id, shipped.shipped) == p);
     }
 }
 

@@ -20,10 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     static_cast<void>(read_embedded(text));
 
     std::string svg = "<svg></svg>";
-    embed_in_svg(svg, text.substr(0, 40), text);
+    embed_in_svg(svg, text.substr(0, 40), {std::string(text)});
     if (read_embedded(svg) != std::string(text)) complain("what is in an SVG page does not come back", text);
     std::string pdf(kPdf);
-    if (!attach_to_pdf(pdf, text)) complain("nothing can be put into this PDF page", kPdf);
+    if (!attach_to_pdf(pdf, {std::string(text)})) complain("nothing can be put into this PDF page", kPdf);
     if (read_embedded(pdf) != std::string(text)) complain("what is in a PDF page does not come back", text);
     return 0;
 }

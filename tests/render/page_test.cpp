@@ -70,6 +70,37 @@ TEST_CASE("A page measures text as the screen does") {
     CHECK(Canvas(nullptr, 1, &p).text_width("1,024 groups of 8", style) == screen);
 }
 
+TEST_CASE("Shapes that look alike are one path of an SVG, and what overlaps keeps its order") {
+    const auto paths = [](const std::string& svg) {
+        std::size_t n = 0;
+        for (std::size_t at = 0; (at = svg.find("<path", at)) != std::string::npos; ++at) ++n;
+        return n;
+    };
+    constexpr Color kRed{200, 0, 0, 255}, kGreen{0, 200, 0, 255};
+    const auto drawn = [&](float apart) {
+        Page p(PageFormat::svg, {8000, 100}, fonts(), "", "");
+        Canvas c(nullptr, 1, &p);
+        for (int i = 0; i < 400; ++i) {  // a red block and a green one on its middle, side by side or over it
+            const auto x = static_cast<float>(i) * 20;
+            c.rect({x, 0, 10, 10}, kRed);
+            c.rect({x + apart, 0, 5, 10}, kGreen);
+        }
+        return p.finish();
+    };
+    CHECK(paths(drawn(10)) == 2);
+    const std::string over = drawn(2);  // each green one lies on a red one
+    CHECK(paths(over) == 2);            // of which none lies on a green one
+    CHECK(over.find("#c80000") < over.find("#00c800"));
+    Page p(PageFormat::svg, {100, 100}, fonts(), "", "");
+    Canvas c(nullptr, 1, &p);
+    c.rect({0, 0, 50, 50}, kRed);
+    c.rect({10, 0, 50, 50}, kGreen);
+    c.rect({20, 0, 50, 50}, kRed);  // over the green one: not drawn with the first
+    c.rect({60, 60, 5, 5}, kRed.alpha(0.5f));
+    c.rect({62, 60, 5, 5}, kRed.alpha(0.5f));  // shows through: not in one path
+    CHECK(paths(p.finish()) == 5);
+}
+
 TEST_CASE("A hundred thousand cells are a few shapes on a page") {
     if (!pages_available()) return;
     Page p(PageFormat::pdf, {800, 600}, fonts(), "", "");

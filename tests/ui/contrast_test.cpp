@@ -1,9 +1,86 @@
 #include "app/ui/scene/colors.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
+
+namespace {
+
+struct Lab {
+    double l = 0, a = 0, b = 0;
+};
+
+// CIE 1976 L*a*b* of an sRGB colour, D65 (IEC 61966-2-1, ISO 11664-4).
+Lab lab_of(Color c) {
+    const auto linear = [](std::uint8_t v) {
+        const double x = v / 255.0;
+        return x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+    };
+    const double r = linear(c.r), g = linear(c.g), b = linear(c.b);
+    const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
+    const double x = f((0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047),
+                 y = f(0.2126729 * r + 0.7151522 * g + 0.0721750 * b),
+                 z = f((0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+// CIEDE2000 (ISO/CIE 11664-6), with the weights all 1.
+double far_apart(Lab p, Lab q) {
+    constexpr double kTurn = 6.283185307179586, kDegree = kTurn / 360;
+    const auto power7 = [](double c) { return std::sqrt(std::pow(c, 7) / (std::pow(c, 7) + 6103515625.0)); };
+    const double g = 0.5 * (1 - power7((std::hypot(p.a, p.b) + std::hypot(q.a, q.b)) / 2));
+    p.a *= 1 + g, q.a *= 1 + g;
+    const double cp = std::hypot(p.a, p.b), cq = std::hypot(q.a, q.b), c = (cp + cq) / 2, l = (p.l + q.l) / 2;
+    const auto hue = [&](const Lab& x) {
+        const double h = std::atan2(x.b, x.a);
+        return h < 0 ? h + kTurn : h;
+    };
+    double hp = hue(p), hq = hue(q), turn = hq - hp;
+    if (turn > kTurn / 2) turn -= kTurn;
+    if (turn < -kTurn / 2) turn += kTurn;
+    const double h = hp + turn / 2, dl = q.l - p.l, dc = cq - cp,
+                 dh = 2 * std::sqrt(cp * cq) * std::sin(turn / 2);
+    const double t = 1 - 0.17 * std::cos(h - 30 * kDegree) + 0.24 * std::cos(2 * h)
+                     + 0.32 * std::cos(3 * h + 6 * kDegree) - 0.2 * std::cos(4 * h - 63 * kDegree);
+    const double sl = 1 + 0.015 * (l - 50) * (l - 50) / std::sqrt(20 + (l - 50) * (l - 50)),
+                 sc = 1 + 0.045 * c, sh = 1 + 0.015 * c * t;
+    const double bend = (h / kDegree - 275) / 25;
+    const double rt = -std::sin(60 * kDegree * std::exp(-bend * bend)) * 2 * power7(c);
+    return std::sqrt(dl / sl * (dl / sl) + dc / sc * (dc / sc) + dh / sh * (dh / sh)
+                     + rt * dc / sc * dh / sh);
+}
+
+}  // namespace
+
+TEST_CASE("distances of colours are those of CIEDE2000's own test data") {
+    // Sharma, Wu, Dalal 2005, table 1, pairs 1, 7, 17 and 25.
+    CHECK(far_apart({50, 2.6772, -79.7751}, {50, 0, -82.7485}) == doctest::Approx(2.0425).epsilon(1e-4));
+    CHECK(far_apart({50, 0, 0}, {50, -1, 2}) == doctest::Approx(2.3669).epsilon(1e-4));
+    CHECK(far_apart({50, 2.5, 0}, {73, 25, -18}) == doctest::Approx(27.1492).epsilon(1e-4));
+    CHECK(far_apart({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387})
+          == doctest::Approx(1.2644).epsilon(1e-4));
+}
+
+TEST_CASE("the four colours of memory are far apart, on a screen and printed in grey, in every theme") {
+    for (int i = 0; i < kThemeCount; ++i) {
+        const Theme& t = theme_of(static_cast<ThemeId>(i));
+        CAPTURE(name_of(t.id));
+        for (std::size_t a = 0; a < t.memory.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                CAPTURE(a);
+                CAPTURE(b);
+                const Lab one = lab_of(t.memory[a]), other = lab_of(t.memory[b]);
+                CHECK(far_apart(one, other) >= 12);
+                CHECK(std::abs(one.l - other.l) >= 13);  // what grey keeps
+            }
+        const std::array<double, 3> work{lab_of(t.forward).l, lab_of(t.backward).l, lab_of(t.weight_grad).l};
+        for (std::size_t k = 0; k + 1 < work.size(); ++k) CHECK(std::abs(work[k] - work[k + 1]) >= 12);
+    }
+}
 
 TEST_CASE("what is to be read stands out from its ground by 4.5 to 1 in every theme") {
     for (int i = 0; i < kThemeCount; ++i) {

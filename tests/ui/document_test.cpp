@@ -306,6 +306,10 @@ TEST_CASE(
     d.click("lesson.leave");
     CHECK(d.plan() == own);
     CHECK(d.shell.document().modified());
+    d.press({.key = Key::z, .ctrl = true, .shift = true});
+    CHECK(d.plan() == edited);  // what was tried in the lesson is not lost either
+    d.press(kUndo);
+    CHECK(d.plan() == own);
     d.press(kUndo);
     CHECK(d.plan() == d.presets.plan("mesh-8"));
 }

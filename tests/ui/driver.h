@@ -6,21 +6,23 @@
 #include "render/surface.h"
 #include "tests/ui/pressed.h"
 
+#include <chrono>
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace pentamesh::ui {
 
 struct Driver {
     explicit Driver(std::string_view plan_preset, Vec2 size = {1600, 900}, float scale = 1,
                     std::filesystem::path config_folder = {}, std::filesystem::path home = {},
-                    std::filesystem::path fence = {})
+                    std::filesystem::path fence = {}, bool searches = false)
         : presets(std::filesystem::path(SOURCE_DIR) / "presets", config_folder),
           surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
           shell(presets, presets.plan(plan_preset),
-                host(std::move(config_folder), std::move(home), std::move(fence))) {
+                host(std::move(config_folder), std::move(home), std::move(fence), searches)) {
         watch_presses(shell);
         settle();
         surface.draw_when_read(true);
@@ -35,20 +37,42 @@ struct Driver {
     Offscreen surface;
     std::string clipboard;
     std::vector<std::filesystem::path> pictures;  // that were asked for; none is drawn
+    std::vector<PictureOrder> orders;             // all that were asked for: previews and copies too
+    std::vector<std::pair<ReviewRequest, std::filesystem::path>> reviews;  // the same
+    std::vector<Plan> reviewed;                                            // in the last of them
+    std::vector<std::filesystem::path> opened_outside;
     Shell shell;
     SyntheticInput input;
     double time_s = 0;
 
+    std::vector<std::filesystem::path> handouts, results;  // the same
+    bool second_screen = false;                            // beside the one of the window
+
     // A desktop's dialog, where a test plays one; none is ever started.
     std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
 
-    Host host(std::filesystem::path config_folder, std::filesystem::path home, std::filesystem::path fence) {
+    Host host(std::filesystem::path config_folder, std::filesystem::path home, std::filesystem::path fence,
+              bool searches) {
         Host h;
+        h.searches = searches;
         h.clipboard = [this] { return clipboard; };
         h.set_clipboard = [this](const std::string& text) { clipboard = text; };
-        h.save_picture = [this](const std::string&, const std::filesystem::path& file) {
-            pictures.push_back(file);
+        h.save_picture = [this](const PictureOrder& order) {
+            if (order.use == PictureOrder::Use::file) pictures.push_back(order.path);
+            orders.push_back(order);
         };
+        h.save_review = [this](const ReviewRequest& request, const std::vector<Plan>& plans,
+                               const std::filesystem::path& file) {
+            reviews.push_back({request, file});
+            reviewed = plans;
+        };
+        h.open_outside = [this](const std::filesystem::path& file) {
+            opened_outside.push_back(file);
+            return std::string();
+        };
+        h.save_results = [this](const std::filesystem::path& file) { results.push_back(file); };
+        h.has_second_screen = [this] { return second_screen; };
+        h.save_handout = [this](const std::filesystem::path& file) { handouts.push_back(file); };
         h.config_folder = std::move(config_folder);
         h.home = std::move(home);
         h.fence = std::move(fence);
@@ -64,6 +88,24 @@ struct Driver {
     }
     void settle() {
         for (int i = 0; i < 3; ++i) frame();
+    }
+    // A second and a half in few frames: what glides has come to rest, what appears in time is there.
+    void rest() {
+        for (int i = 0; i < 6; ++i) {
+            frame();
+            time_s += 0.25;
+        }
+        settle();
+    }
+    // Frames until what is worked on beside the window is there; the clock of the window stands meanwhile.
+    template <typename Done>
+    void until(const Done& done) {
+        for (int i = 0; i < 6000 && !done(); ++i) {
+            frame();
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        REQUIRE(done());
+        settle();
     }
     void move(Vec2 to) {
         input.mouse = to;

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "core/plan/factors.h"
 #include "render/page.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
@@ -40,7 +41,10 @@ constexpr Golden kGolden[] = {
     {"comm-70b-high-contrast", "llama-3-70b-3d", "comm", ThemeId::high_contrast, -1},
     {"step-405b-light", "llama-3.1-405b-16k", "step", ThemeId::light, -1},
     {"tensors-deepseek-dark", "deepseek-v3-2048", "tensors", ThemeId::dark, -1},
+    {"layer-70b-dark", "llama-3-70b-3d", "layer", ThemeId::dark, -1},
     {"review-70b-light", "llama-3-70b-3d", "review", ThemeId::light, -1},
+    {"search-mesh-8-dark", "mesh-8", "search", ThemeId::dark, -1},
+    {"compare-none-light", "mesh-8", "compare", ThemeId::light, -1},
 };
 
 PictureRequest request_of(const Golden& g) {
@@ -100,6 +104,19 @@ TEST_CASE("views look as they did and say what they said when they were last loo
         const Image image = decode_png(make_picture(presets, presets.plan(g.plan), request, "png", fonts));
         compare(g.name, {image, text_lines(runs)});
     }
+}
+
+TEST_CASE("two plans beside each other look as they did when they were last looked at") {
+    const Presets presets(kTree / "presets");
+    std::vector<TextRun> runs;
+    PictureRequest request;
+    request.view = "compare";
+    request.size = {1280, 720};
+    request.text_runs = &runs;
+    const Plan plan = presets.plan("llama-3-70b-3d");
+    request.compared = {with_factor(plan, Axis::tp, 4, true)};
+    const Image image = decode_png(make_picture(presets, plan, request, "png", find_fonts(kTree / "assets")));
+    compare("compare-70b-dark", {image, text_lines(runs)});
 }
 
 TEST_CASE("a lesson looks as it did and says what it said when it was last looked at") {

@@ -1,5 +1,6 @@
 // Frameworks' settings in the window: dropped and pasted, asked for what they do not say, opened; shown,
 // copied and saved; their flags on hover. And what some ranks share.
+#include "app/ui/views/mesh/mesh_marks.h"
 #include "core/base/files.h"
 #include "core/interop/export.h"
 #include "core/interop/flags.h"
@@ -310,6 +311,32 @@ TEST_CASE("the palette asks for ranks; what is typed answers at once, also where
     CHECK(d.shell.selection().topic == Selection::Topic::none);
     d.press({.key = Key::n, .ctrl = true});  // one GPU: ranks that are gone are not kept
     CHECK(d.shell.selection().ranks.empty());
+}
+
+TEST_CASE(
+    "hosts that are typed name GPUs on cards, in tooltips and as data; a list that does not fit says so") {
+    Driver d("zoom-1024");
+    run_id(d, "view.blame");
+    REQUIRE(d.click("blame.hosts"));
+    d.type("gpu[001-127]");
+    CHECK(says(d, "127 hosts"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("gpu[001-128]");
+    REQUIRE(d.click("blame.close"));
+    REQUIRE(d.click("mesh.goto"));
+    d.type("9");
+    d.press({Key::enter});
+    d.settle();
+    CHECK(says(d, "gpu002"));
+    Hover none, next;
+    Scene scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
+    const Hosts hosts = hosts_of("gpu[001-128]", 1024, 8);
+    scene.hosts = &hosts;
+    CHECK(rank_tooltip(scene, 15).find(", gpu002") != std::string::npos);
+    run_id(d, "view.blame");
+    REQUIRE(d.click("blame.ranks"));
+    d.type("3 11 19");
+    CHECK(says(d, "gpu001, gpu002, gpu003"));
 }
 
 TEST_CASE("what is longer than its place scrolls: texts, lists and the answer about ranks") {

@@ -1,5 +1,4 @@
 // The toolkit alone, on a surface of its own: no plan, no shell.
-#include "app/ui/kit/job.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/plot.h"
@@ -7,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <semaphore>
 #include <stdexcept>
 
 using namespace pentamesh;
@@ -209,6 +208,25 @@ TEST_CASE("a label that is cut shows the whole text as a tooltip, one that fits 
     CHECK_FALSE(shows(200));
 }
 
+TEST_CASE("a tooltip leaves the row that it explains, and nothing of it is covered") {
+    Bench b;
+    std::vector<TextRun> runs;
+    const auto draw = [&](Ui& ui) {
+        const Rect row{10, 100, 380, 24};
+        if (ui.area("row", row).hovered) ui.tooltip("what the row means");
+    };
+    b.input.mouse = {30, 102};  // at the row's upper edge: a tooltip at the mouse would lie on it
+    Bench::surface().record_text(true);
+    for (int i = 0; i < 60; ++i) b.frame(draw);
+    runs = Bench::surface().text_runs();
+    Bench::surface().record_text(false);
+    const auto tip = std::find_if(runs.begin(), runs.end(), [](const TextRun& r) {
+        return r.text.find("what the row means") != std::string::npos;
+    });
+    REQUIRE(tip != runs.end());
+    CHECK(tip->at.y >= 124);
+}
+
 TEST_CASE("a scale maps its ends to its ends and back, linear and logarithmic") {
     const PlotScale linear{0, 10, ScaleKind::linear, 200, 0}, log{1, 10000, ScaleKind::logarithmic, 0, 400};
     CHECK(linear.at(0) == 200);
@@ -340,80 +358,23 @@ TEST_CASE("the items that a filter leaves come best first, in their own order wi
     CHECK(matching(items, "xyz").empty());
 }
 
-namespace {
-// Blocks until the job has woken us so many times.
-struct Woken {
-    std::counting_semaphore<> count{0};
-    std::function<void()> wake() {
-        return [this] { count.release(); };
-    }
-    void wait(int times) {
-        for (int i = 0; i < times; ++i) count.acquire();
-    }
-};
-}  // namespace
-
-TEST_CASE("a job hands over its results in order and wakes the window for each, and at its end") {
-    Woken woken;
-    Job<int> job(woken.wake());
-    CHECK_FALSE(job.running());
-    job.start([](const Job<int>::Output& out) {
-        for (int i = 0; i < 3; ++i) out.send(i * i);
-    });
-    woken.wait(4);
-    CHECK_FALSE(job.running());
-    CHECK(job.take() == std::vector<int>{0, 1, 4});
-    CHECK(job.take().empty());
-}
-
-TEST_CASE("a cancelled job hands over nothing more, and the next one starts") {
-    Woken woken;
-    std::binary_semaphore started{0}, go_on{0};
-    Job<int> job(woken.wake());
-    bool sent = true, wanted = true;
-    job.start([&](const Job<int>::Output& out) {
-        out.send(1);
-        started.release();
-        go_on.acquire();
-        wanted = out.wanted();
-        sent = out.send(2);
-    });
-    started.acquire();
-    CHECK(job.running());
-    job.cancel();
-    CHECK_FALSE(job.running());
-    go_on.release();
-    job.start([](const Job<int>::Output& out) { out.send(3); });
-    woken.wait(3);  // 1, 3 and the end of the second
-    CHECK(job.take() == std::vector<int>{3});
-    CHECK_FALSE(wanted);
-    CHECK_FALSE(sent);
-}
-
-TEST_CASE("a job that throws says so once, after its results") {
-    Woken woken;
-    Job<int> job(woken.wake());
-    job.start([](const Job<int>::Output& out) {
-        out.send(7);
-        throw std::runtime_error("no more");
-    });
-    woken.wait(2);
-    CHECK(job.take() == std::vector<int>{7});
-    CHECK_THROWS_AS(static_cast<void>(job.take()), std::runtime_error);
-    CHECK(job.take().empty());
-}
-
-TEST_CASE("a job in the middle of its work ends with its owner") {
-    std::binary_semaphore started{0};
-    bool ended = false;
-    {
-        Job<int> job([] {});
-        job.start([&](const Job<int>::Output& out) {
-            started.release();
-            while (out.wanted()) std::this_thread::yield();
-            ended = true;
-        });
-        started.acquire();
-    }
-    CHECK(ended);
+TEST_CASE(
+    "items that stay are reached whatever is typed, after those that match, and Enter takes none alone") {
+    Bench b;
+    std::vector<MenuItem> items{
+        {.label = "alpha"}, {.label = "beta"}, {.label = "Edit by hand", .stays = true}};
+    MenuState state;
+    MenuResult last;
+    const auto draw = [&](Ui& ui) { last = draw_menu(ui, "m", {10, 10, 100, 20}, items, state, true); };
+    for (int i = 0; i < 4; ++i) b.frame(draw);
+    CHECK(b.state.rect_of("m", 2));
+    b.input.text = "zzzz";
+    b.frame(draw);
+    b.input.text.clear();
+    for (int i = 0; i < 3; ++i) b.frame(draw);
+    CHECK_FALSE(b.state.rect_of("m", 0));
+    CHECK(b.state.rect_of("m", 2));
+    b.input.keys_down = {Key::enter};
+    b.frame(draw);
+    CHECK(last.picked == -1);
 }

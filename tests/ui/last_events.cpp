@@ -1,5 +1,7 @@
 #include "tests/ui/last_events.h"
 
+#include "tests/sanitized.h"
+
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -7,13 +9,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define PENTAMESH_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PENTAMESH_SANITIZED 1
-#endif
-#endif
 #ifdef PENTAMESH_SANITIZED
 extern "C" void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: the runtime's name
 #endif
@@ -66,6 +61,7 @@ void begin_events(std::uint64_t seed) {
     std::signal(SIGALRM, on_signal);
 #ifdef PENTAMESH_SANITIZED
     __sanitizer_set_death_callback(print_events);
+    std::signal(SIGABRT, on_signal);  // what the library's assertions raise
 #else
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE}) std::signal(s, on_signal);
 #endif

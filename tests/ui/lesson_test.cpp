@@ -70,7 +70,7 @@ void give(Driver& d, bool right) {
 
 TEST_CASE("all lessons are walked step by step, every question answered wrong and right") {
     Driver d("mesh-8", {1040, 640});
-    REQUIRE(d.shell.lessons().size() == 15);
+    REQUIRE(d.shell.lessons().size() == 21);
     for (const LessonEntry& entry : d.shell.lessons()) {
         CAPTURE(entry.id);
         d.shell.open_lesson(entry.file);
@@ -92,6 +92,10 @@ TEST_CASE("all lessons are walked step by step, every question answered wrong an
                 CHECK(d.drawn(control.name, control.index));
             }
             for (const auto rank : step.scene.ranks) CHECK(rank < d.shell.evaluation().mesh.world);
+            if (step.task) {
+                CHECK_FALSE(l.task.passed);
+                CHECK(l.hints.size() == 3);
+            }
             if (step.question) {
                 CHECK_MESSAGE(l.solution.solvable(step.question->kind), l.solution.answer.working);
                 CHECK_FALSE(l.state().shown());
@@ -319,29 +323,6 @@ TEST_CASE("presenter mode: remote keys walk, answers wait, B blanks, Escape leav
     d.press({Key::escape});
     CHECK_FALSE(d.shell.presenting());
     CHECK(l.open);
-}
-
-TEST_CASE("the welcome is shown once, only when asked for, and its doors lead somewhere") {
-    Driver plain("mesh-8");
-    CHECK_FALSE(plain.drawn("welcome.lesson"));
-    for (const char* door :
-         {"welcome.preset", "welcome.lesson", "welcome.open", "welcome.tour", "welcome.skip"}) {
-        CAPTURE(door);
-        Driver d("mesh-8");
-        const auto& list = d.shell.commands();
-        const auto help =
-            std::find_if(list.begin(), list.end(), [](const Command& c) { return c.id == "help.welcome"; });
-        REQUIRE(help != list.end());
-        help->run();
-        d.settle();
-        REQUIRE(d.click(door));
-        d.settle();
-        CHECK_FALSE(d.drawn("welcome.lesson"));
-        CHECK(d.shell.settings().welcomed);
-        const bool lesson = std::string(door) == "welcome.lesson" || std::string(door) == "welcome.tour";
-        CHECK(d.shell.lesson().open == lesson);
-        if (std::string(door) == "welcome.open") CHECK(d.drawn("dialog.path"));
-    }
 }
 
 TEST_CASE("a lesson fits small windows and large type") {

@@ -76,3 +76,47 @@ TEST_CASE("the mouse over a GPU lights its stage in Memory, and picking a GPU fo
     CHECK(d.shell.selection().rank == rank);
     CHECK(d.shell.selection().stage == -1);
 }
+
+TEST_CASE(
+    "a selected call stays that call when an edit changes the list, and goes where it is made no more") {
+    Driver d("zoom-1024");
+    d.press({Key::n7});
+    REQUIRE(d.click("comm.table", 8));
+    const auto call = [&] {
+        const int i = d.shell.selection().operation;
+        return i < 0 ? std::string()
+                     : std::string(d.shell.evaluation().comm.operations[static_cast<std::size_t>(i)].what);
+    };
+    const std::string picked = call();
+    const int before = d.shell.selection().operation;
+    REQUIRE_FALSE(picked.empty());
+    Plan p = d.plan();
+    p.layout.sequence_parallel = false;
+    d.shell.edit_plan(p, "no sequence parallelism");
+    d.settle();
+    CHECK(call() == picked);
+    CHECK(d.shell.selection().operation != before);  // the list is another
+    *p.layout.dp_replicate *= p.layout.tp, p.layout.tp = 1;
+    d.shell.edit_plan(p, "no tensor parallelism");
+    d.settle();
+    CHECK(d.shell.selection().operation == -1);
+}
+
+TEST_CASE("a selected block of the timeline stays the same pass of the same micro-batch") {
+    Driver d("llama-3-70b-3d");
+    const auto order = [&]() -> const Order& { return d.shell.evaluation().timeline.order; };
+    d.shell.selection().op = static_cast<std::ptrdiff_t>(order().begin[2]) + 2;
+    d.shell.selection().topic = Selection::Topic::op;
+    d.settle();
+    const Op op = order().ops[static_cast<std::size_t>(d.shell.selection().op)];
+    REQUIRE(op.chunk == 0);
+    Plan p = d.plan();
+    p.layout.schedule = Schedule::gpipe, p.layout.virtual_stages = 1;
+    d.shell.edit_plan(p, "another schedule");
+    d.settle();
+    const std::ptrdiff_t now = d.shell.selection().op;
+    REQUIRE(now >= 0);
+    CHECK(order().ops[static_cast<std::size_t>(now)] == op);
+    CHECK(static_cast<std::size_t>(now) >= order().begin[2]);
+    CHECK(static_cast<std::size_t>(now) < order().begin[3]);
+}

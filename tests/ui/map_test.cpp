@@ -1,5 +1,6 @@
 #include "tests/ui/driver.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
@@ -49,6 +50,52 @@ TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
     REQUIRE(d.click("map.page", 3));
     REQUIRE(d.click("map.recipe", 0));
     CHECK(d.shell.selection().group == GroupKind::tp);
+}
+
+TEST_CASE(
+    "the reference tables say of every axis where it works and what it costs, and when to reach for it") {
+    Driver d("llama-3.1-405b-16k");
+    d.press({.key = Key::n4});
+    REQUIRE(d.click("map.page", 4));
+    d.surface.record_text(true);
+    d.settle();
+    std::string page;
+    for (const TextRun& run : d.surface.text_runs()) page += run.text + " ";
+    for (int i = 0; i < kMapRowCount; ++i) {
+        const MapWords& w = words_of(static_cast<MapRowId>(i));
+        CAPTURE(std::string(w.key));
+        for (const std::string_view words : {w.scope, w.model, w.saves, w.drawback, w.reach})
+            CHECK(page.find(words.substr(0, words.find(' '))) != std::string::npos);
+    }
+    REQUIRE(d.click("map.reference", row(MapRowId::cp)));
+    CHECK(d.shell.selection().group == GroupKind::cp);
+    for (const Command& c : d.shell.commands())
+        if (c.id == "export.csv") d.shell.run(c);
+    d.settle();
+    CHECK(d.clipboard.find("must know of the model") != std::string::npos);
+}
+
+TEST_CASE("the reference tables scroll where the window is low") {
+    Driver d("llama-3.1-405b-16k", {1000, 480});
+    d.press({.key = Key::n4});
+    REQUIRE(d.click("map.page", 4));
+    const auto before = d.shell.ui_state().rect_of("map.reference", 107);
+    const auto thumb = d.shell.ui_state().rect_of("map.tables.thumb");
+    REQUIRE(thumb);
+    d.drag(thumb->center(), thumb->center() + Vec2{0, 200});
+    CHECK(d.shell.ui_state().rect_of("map.reference", 107) != before);
+}
+
+TEST_CASE("\"reach for it when\" stays in the map's table where the plan's panel leaves it little room") {
+    for (const Vec2 size : {Vec2{1600, 1000}, Vec2{1366, 768}, Vec2{1280, 720}}) {
+        Driver d("mesh-8", size);
+        d.press({.key = Key::n4});
+        d.surface.record_text(true);
+        d.settle();
+        CAPTURE(size.x);
+        CHECK(std::any_of(d.surface.text_runs().begin(), d.surface.text_runs().end(),
+                          [](const TextRun& run) { return run.text == "REACH FOR IT WHEN"; }));
+    }
 }
 
 TEST_CASE("a name is found by typing, shown with its axis, and narrows the list") {

@@ -84,6 +84,28 @@ TEST_CASE("long notes are wrapped, and what is written into them has no breaks t
     CHECK(d.plan().notes.find("never lost") != std::string::npos);
 }
 
+TEST_CASE("letters without a pause are the plan's within a second, and one step of undo") {
+    Driver d("mesh-8");
+    const std::string before = d.plan().notes;
+    run_command(d, "notes of the plan");
+    d.settle();
+    std::string typed;
+    double unsaved_s = 0;
+    for (int i = 0; i < 12; ++i) {
+        d.type("a");
+        typed += "a";
+        d.time_s += 0.4;
+        d.frame();
+        unsaved_s = d.plan().notes == before ? unsaved_s + 0.4 : 0;
+        CHECK(unsaved_s < 1.3);
+    }
+    CHECK(d.plan().notes.size() > before.size() + 6);
+    pause(d);
+    CHECK(d.plan().notes.find(typed) != std::string::npos);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan().notes == before);
+}
+
 TEST_CASE("notes that are still typed are asked about when the window closes") {
     Driver d("mesh-8");
     run_command(d, "notes of the plan");

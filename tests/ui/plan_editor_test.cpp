@@ -1,6 +1,8 @@
 // The sheet of all fields: her own model on her own cluster, by hand.
+#include "app/ui/kit/format.h"
 #include "core/io/plan_json.h"
-#include "tests/ui/driver.h"
+#include "core/model/model.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 
@@ -116,6 +118,33 @@ TEST_CASE("each field of a plan has a control that can be pressed in the window"
     }
 }
 
+TEST_CASE(
+    "a model of one's own begins with a plain one, from the palette or the list of models; undo goes back") {
+    Driver d("llama-3-70b-3d");
+    const Plan before = d.plan();
+    run_command(d, "new model");
+    d.settle();
+    CHECK(d.drawn("editor.section"));
+    CHECK(d.plan().model.name == "New model");
+    CHECK(d.plan().model_source.preset.empty());
+    CHECK(d.shell.evaluation().parameters.total > 0);
+    d.press({Key::escape});
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == before);
+    REQUIRE(d.click("plan.model"));
+    d.type("new model");
+    d.press({Key::enter});
+    CHECK(d.drawn("editor.section"));
+    CHECK(d.plan().model.name == "New model");
+    d.press({Key::escape});
+    run_command(d, "edit the cluster");
+    CHECK(d.drawn("editor.tier.add"));
+    d.press({Key::escape});
+    run_command(d, "edit the model");
+    CHECK(d.drawn("editor.section"));
+    CHECK_FALSE(d.drawn("editor.tier.add"));
+}
+
 TEST_CASE("a choice is picked from its list, and fields below the sheet's end are reached by its thumb") {
     Driver d("llama-3-70b-3d", {1280, 720});
     d.press(kAllFields);
@@ -163,4 +192,58 @@ TEST_CASE(
     REQUIRE(d.click("editor.tier.add"));
     CHECK(d.plan().cluster.tiers[1].domain > d.plan().cluster.tiers[0].domain);
     CHECK(parse_plan(write_plan(d.plan()), "again", d.presets) == d.plan());
+}
+
+TEST_CASE("the way back beside a field of experts that the preset lacks does not take them all away") {
+    Driver d("llama-3-70b-3d");
+    d.press(kAllFields);
+    press_field(d, "/model/moe", 1);
+    type_field(d, "/model/moe/experts", "64");
+    REQUIRE(d.plan().model.moe);
+    CHECK_FALSE(d.drawn("editor.back", id_of("/model/moe/experts")));
+    d.surface.record_text(true);
+    d.frame();
+    const auto& runs = d.surface.text_runs();
+    const auto says = [&](std::string_view words) {
+        return std::any_of(runs.begin(), runs.end(),
+                           [&](const TextRun& r) { return r.text.find(words) != std::string::npos; });
+    };
+    CHECK(says("not in the preset"));
+    CHECK(says("remove the experts"));
+    CHECK(says("experts in every n-th layer"));
+    REQUIRE(d.click("editor.back", id_of("/model/moe")));
+    CHECK_FALSE(d.plan().model.moe);
+}
+
+TEST_CASE("the sheet counts the model's parameters while no layout is possible") {
+    Driver d("llama-3-70b-3d");
+    d.press(kAllFields);
+    type_field(d, "/layout/tp", "3");
+    REQUIRE_FALSE(d.shell.evaluation().valid);
+    type_field(d, "/model/layers", "40");
+    d.surface.record_text(true);
+    d.frame();
+    const std::string total = thousands(count_parameters(d.plan().model).total);
+    bool counts = false, why = false;
+    for (const TextRun& r : d.surface.text_runs()) {
+        counts = counts || r.text.find(total) != std::string::npos;
+        why = why || r.text.find("No other figures") != std::string::npos;
+    }
+    CHECK(counts);
+    CHECK(why);
+}
+
+TEST_CASE("the way to edit a model by hand is seen below the list, wherever that is scrolled") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    REQUIRE(d.click("plan.model"));
+    const std::size_t last = d.presets.list(PresetKind::model).size();
+    const auto at = d.shell.ui_state().rect_of("menu.model", last);
+    REQUIRE(at);
+    CHECK(at->bottom() <= 720);
+    d.wheel({at->center().x, at->y - 80}, -4);
+    CHECK(d.shell.ui_state().rect_of("menu.model", last) == at);
+    d.type("qwen");
+    CHECK(d.drawn("menu.model", last));
+    REQUIRE(d.click("menu.model", last));
+    CHECK(d.drawn("editor.section"));
 }

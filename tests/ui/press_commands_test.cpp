@@ -34,7 +34,7 @@ TEST_CASE("a new plan is one GPU, a preset is the preset") {
 
 TEST_CASE("the title is edited from the menu as by a click on it") {
     Driver d("mesh-8");
-    run_command(d, "title of the plan");
+    run_command(d, "rename the plan");
     REQUIRE(d.drawn("edit.title"));
     d.type("Mine");
     d.press({Key::enter});

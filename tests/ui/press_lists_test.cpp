@@ -162,6 +162,11 @@ TEST_CASE("a row of a view's table is selected where the view has such a thing, 
         REQUIRE(d.click("view.data", static_cast<std::uint64_t>(view.id)));
         const Selection before = d.shell.selection();
         const Plan plan = d.plan();
+        if (view.id == ViewId::search) {  // its rows come by and by; it has one of the open plan at once
+            REQUIRE(d.click("data.search", 0));
+            d.press(view.key);
+            continue;
+        }
         REQUIRE(d.click("data." + std::string(view.name), 1));
         if (view.pick_row != nullptr)
             CHECK(d.shell.selection().topic != Selection::Topic::none);
@@ -207,14 +212,28 @@ TEST_CASE("a name of the map opens its card and selects the row of its axis") {
 TEST_CASE("lessons by number open from the palette") {
     Driver d("mesh-8");
     for (const LessonEntry& lesson : d.shell.lessons()) {
-        if (!lesson.id.starts_with("1")) continue;
         run_by_id(d, "lesson." + lesson.id);
         REQUIRE(d.shell.lesson().open);
         CHECK(d.shell.lesson().file == lesson.file);
         CHECK(checked(d, "lesson." + lesson.id));
-        return;
     }
-    FAIL("there is no lesson 10");
+    CHECK(d.shell.lessons().size() > 10);
+}
+
+TEST_CASE("a menu that is longer than the window scrolls by its thumb") {
+    Driver d("mesh-8", {1120, 300});
+    REQUIRE(d.click("menu.Learn"));
+    const auto thumb = d.shell.ui_state().rect_of("bar.thumb");
+    REQUIRE(thumb);
+    const auto last = [&] {
+        std::uint64_t row = 0;
+        for (std::uint64_t i = 0; i < 99; ++i)
+            if (d.drawn("bar", i)) row = i;
+        return row;
+    };
+    const std::uint64_t before = last();
+    d.drag({thumb->center().x, thumb->y + 4}, {thumb->center().x, thumb->bottom() - 2});
+    CHECK(last() > before);
 }
 
 TEST_CASE("the files opened last are opened again by their commands") {

@@ -230,10 +230,10 @@ TEST_CASE("the zoom's button leads out of a box") {
     const auto place = [&] { return d.drawn("zoom.crumb", 1); };
     REQUIRE_FALSE(place());
     d.press({Key::enter});
-    for (int i = 0; i < 90; ++i) d.frame();  // the flight
+    d.rest();  // the flight
     REQUIRE(place());
     REQUIRE(d.click("zoom.out"));
-    for (int i = 0; i < 90; ++i) d.frame();
+    d.rest();
     CHECK_FALSE(place());
 }
 
@@ -325,6 +325,9 @@ TEST_CASE("losing a node and showing links are switched by their commands") {
 TEST_CASE("a picture is asked for under the name that was typed") {
     Driver d("mesh-8");
     d.press({.key = Key::e, .ctrl = true});
+    CHECK(d.shell.dialog() == DialogKind::picture);
+    d.press({Key::enter});
+    d.settle();
     REQUIRE(d.drawn("dialog.path"));
     REQUIRE(d.click("dialog.ok"));
     REQUIRE(d.pictures.size() == 1);

@@ -24,13 +24,14 @@ Registry& registry() {
 struct Excused {
     std::string_view name, why;
 };
-constexpr std::array<Excused, 8> kExcused{{
+constexpr std::array<Excused, 9> kExcused{{
     {"Step", "a row of the step's data is read"},
     {"comm.ring", "explains the ring on hover"},
     {"constants.name", "explains the constant on hover"},
     {"constants.source", "shows the source on hover"},
     {"step.run", "a published run is read"},
     {"step.runs", "takes the wheel"},
+    {"step.software_figure", "a figure of the software is read"},
     {"tensors.table", "a tensor is read"},
     {"view.fullscreen", "is the platform's"},
 }};

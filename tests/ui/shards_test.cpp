@@ -156,6 +156,32 @@ TEST_CASE("the picker prices every strategy and shows what each of its GPUs hold
     CHECK(d.drawn("shards.tensor"));
 }
 
+TEST_CASE("the picker's first picture shows what data and context parallelism cut: each GPU's own tokens") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n3});
+    REQUIRE(d.click("shards.scope", 1));
+    const auto tokens = [&](Strategy s) {
+        d.click("shards.strategy", static_cast<std::uint64_t>(s));
+        d.settle();
+        return d.shell.views().shards.picker.tokens;
+    };
+    const auto ddp = tokens(Strategy::ddp);
+    REQUIRE(ddp.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(ddp[i].samples == 4);
+        CHECK(ddp[i].sample == Range{static_cast<std::int64_t>(i), static_cast<std::int64_t>(i) + 1});
+        CHECK(ddp[i].token.size() == ddp[i].tokens);
+    }
+    // Head and tail: the first rank has the first and the last eighth.
+    const auto cp = tokens(Strategy::cp);
+    CHECK(cp[0].token == Range{0, cp[0].tokens / 8});
+    CHECK(cp[0].second == Range{cp[0].tokens * 7 / 8, cp[0].tokens});
+    for (const TokenShare& t : tokens(Strategy::tp)) CHECK(t.whole());
+    const auto sp = tokens(Strategy::tp_sp);
+    CHECK(sp[1].token == Range{sp[1].tokens / 4, sp[1].tokens / 2});
+    for (const TokenShare& t : tokens(Strategy::pp)) CHECK(t.whole());
+}
+
 TEST_CASE("sheets keep their proportions and stay in the room") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     for (const char* name : {"llama-3.1-405b-16k", "deepseek-v3-2048", "single-gpu", "mixtral-8x7b-ep"}) {

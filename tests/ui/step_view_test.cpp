@@ -1,6 +1,7 @@
 // The Step and Communication views, driven by the names of their widgets.
 #include "tests/ui/driver.h"
 
+#include "app/tables/software.h"
 #include "core/io/plan_json.h"
 
 #include <algorithm>
@@ -101,6 +102,20 @@ TEST_CASE("in-network reduction is a switch of each link") {
     REQUIRE(d.click("step.part_below", 2));
     REQUIRE(d.click("constants.tier.0.in_network_reduction", 1));
     CHECK(d.plan().cluster.tiers[0].in_network_reduction);
+}
+
+TEST_CASE("the chosen software's figures are listed with their sources") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 4));
+    CHECK(d.drawn("step.software_figure", 0));
+    const Table figures = software_table(d.plan().training.software);
+    CHECK(figures.rows.size() == 23);
+    for (const std::vector<std::string>& row : figures.rows) {
+        CAPTURE(row[2]);
+        CHECK(row[0] != row[2]);  // each has words of its own
+        CHECK_FALSE(row[4].empty());
+    }
 }
 
 TEST_CASE("nearest runs are listed with how far our estimate is from them") {

@@ -1,8 +1,12 @@
-// Predicted against measured, as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs]
-// --runs: every run with its errors.
-#include "measured.h"
+// Predicted against measured, as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs | --write]
+// --runs: every run with its errors. --write: presets/measured_errors.json, docs/accuracy.svg and the tables
+// between the marks of docs/accuracy.md anew.
+#include "tools/accuracy/held_out.h"
+#include "tools/accuracy/measured.h"
+#include "tools/accuracy/plot.h"
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 
 #include <cstdio>
@@ -24,36 +28,56 @@ std::string cells(const std::vector<double>& errors) {
            + (s.bias > 0 ? "+" : "") + percent_text(s.bias);
 }
 
-void print_table(const std::vector<MeasuredRun>& runs, const std::vector<RunAccuracy>& found) {
+std::string kinds_table(const std::vector<MeasuredRun>& runs, const std::vector<RunAccuracy>& found) {
     std::map<std::string, Kind> kinds;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const char* kind = runs[i].plan.model.moe ? ", MoE" : ", dense";
-        for (const std::string& name : {runs[i].framework + kind, std::string("~ all")}) {
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        for (const std::string& name : {kind_of(runs[i]), std::string("~ all")}) {
             Kind& k = kinds[name];
             if (found[i].time) k.time.push_back(*found[i].time);
             if (found[i].memory) k.memory.push_back(*found[i].memory);
             if (found[i].verdict) ++k.judged, k.right += *found[i].verdict ? 1 : 0;
         }
-    }
-    std::puts(
-        "| runs | time: n | median | nine of ten | bias | memory: n | median | nine of ten | bias | fits |");
-    std::puts("|---|---|---|---|---|---|---|---|---|---|");
+    std::string out =
+        "| runs | time: n | median | nine of ten | bias | memory: n | median | nine of ten | bias | fits |\n"
+        "|---|---|---|---|---|---|---|---|---|---|\n";
     for (const auto& [name, k] : kinds)
-        std::printf("| %s | %s | %s | %s |\n", name == "~ all" ? "**all**" : name.c_str(),
-                    cells(k.time).c_str(), cells(k.memory).c_str(),
-                    k.judged > 0 ? (std::to_string(k.right) + " of " + std::to_string(k.judged)).c_str()
-                                 : "");
+        out += "| " + (name == "~ all" ? "**all**" : name) + " | " + cells(k.time) + " | " + cells(k.memory)
+               + " | " + (k.judged > 0 ? std::to_string(k.right) + " of " + std::to_string(k.judged) : "")
+               + " |\n";
+    return out;
 }
 
-void print_runs(const std::vector<MeasuredRun>& runs, const std::vector<RunAccuracy>& found) {
+std::string ranges_table(const std::vector<MeasuredError>& errors) {
+    std::string out = "| runs | n | within the half | within the nine of ten |\n|---|---|---|---|\n";
+    const auto share = [](int part, int of) {
+        return percent_text(static_cast<double>(part) / static_cast<double>(of));
+    };
+    for (const auto& [name, c] : coverage_of(errors))
+        out += "| " + name + " | " + std::to_string(c.runs) + " | " + share(c.half, c.runs) + " | "
+               + share(c.most, c.runs) + " |\n";
+    return out;
+}
+
+std::string runs_table(const std::vector<MeasuredRun>& runs, const std::vector<RunAccuracy>& found) {
     const auto error = [](const std::optional<double>& e) {
         return e ? (*e > 0 ? "+" : "") + percent_text(*e) : std::string();
     };
-    std::puts("| run | time | memory | fits |\n|---|---|---|---|");
+    std::string out = "| run | time | memory | fits |\n|---|---|---|---|\n";
     for (std::size_t i = 0; i < runs.size(); ++i)
-        std::printf("| %s | %s | %s | %s |\n", runs[i].id.c_str(), error(found[i].time).c_str(),
-                    error(found[i].memory).c_str(),
-                    found[i].verdict ? (*found[i].verdict ? "agrees" : "does not agree") : "");
+        out += "| " + runs[i].id + " | " + error(found[i].time) + " | " + error(found[i].memory) + " | "
+               + (found[i].verdict ? (*found[i].verdict ? "agrees" : "does not agree") : "") + " |\n";
+    return out;
+}
+
+// The text between "<!-- NAME -->" and "<!-- end -->". Error where the file has no such marks.
+void put_between(std::string& page, const std::string& path, const std::string& name,
+                 const std::string& table) {
+    const std::string mark = "<!-- " + name + " -->\n";
+    const std::size_t from = page.find(mark);
+    const std::size_t to = from == std::string::npos ? from : page.find("<!-- end -->", from);
+    if (to == std::string::npos)
+        throw Error(ErrorKind::invalid, path, "", "has no marks around the table \"" + name + "\"");
+    page.replace(from + mark.size(), to - from - mark.size(), table);
 }
 
 }  // namespace
@@ -61,15 +85,28 @@ void print_runs(const std::vector<MeasuredRun>& runs, const std::vector<RunAccur
 int main(int argc, char** argv) {
     try {
         const std::string root = argc > 1 ? argv[1] : ".";
+        const std::string_view word = argc > 2 ? argv[2] : "";
         const Presets presets(root + "/presets");
-        const std::vector<MeasuredRun> runs = read_measured(root + "/tests/golden/measured.json", presets);
+        const std::vector<MeasuredRun> runs =
+            read_measured_file(root + "/tests/golden/measured.json", presets);
         std::vector<RunAccuracy> found;
         Evaluation scratch;
         for (const MeasuredRun& run : runs) found.push_back(accuracy_of(run, scratch));
-        if (argc > 2 && std::string_view(argv[2]) == "--runs")
-            print_runs(runs, found);
-        else
-            print_table(runs, found);
+        const std::vector<MeasuredError> errors = held_out_errors(runs, found);
+        if (word == "--runs") {
+            std::fputs(runs_table(runs, found).c_str(), stdout);
+        } else if (word == "--write") {
+            const std::string path = root + "/docs/accuracy.md";
+            std::string page = read_file(path);
+            put_between(page, path, "kinds", kinds_table(runs, found));
+            put_between(page, path, "ranges", ranges_table(errors));
+            put_between(page, path, "runs", runs_table(runs, found));
+            write_file(path, page);
+            write_file(root + "/docs/accuracy.svg", accuracy_plot(runs, found));
+            write_file(root + "/presets/measured_errors.json", write_measured_errors(errors));
+        } else {
+            std::printf("%s\n%s", kinds_table(runs, found).c_str(), ranges_table(errors).c_str());
+        }
         return 0;
     } catch (const std::exception& e) {
         static_cast<void>(std::fprintf(stderr, "accuracy: %s\n", e.what()));

@@ -2,9 +2,9 @@
 // prints the error, in the sample and leaving one run out at a time. docs/step.md says what is fitted and
 // why. --check: fits nothing, and exits with 1 where the constants that ship err too much or a run moved.
 #include "check.h"
-#include "parameters.h"
 
 #include "core/base/files.h"
+#include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 #include "core/io/presets.h"
@@ -49,8 +49,7 @@ Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
     return run.plans.back();
 }
 
-// Absolute logarithmic error, rounded off near 0 and its square, over all cases but one; plus how far the
-// parameters are from what is known of them, one standard deviation weighing as much as kPrior runs' 10 %.
+// The cost of all cases but one, and of the parameters.
 class Objective {
   public:
     Objective(std::vector<Case>& cases, std::vector<Parameter>& parameters)
@@ -60,43 +59,15 @@ class Objective {
         set_parameters(parameters_, [this](auto&& each) {
             for (Case& c : cases_) each(c.run->gpu, c.plan.cluster.gpu.efficiency);
         });
-        double sum = 0;
-        for (std::size_t i = 0; i < cases_.size(); ++i) {
-            if (static_cast<std::ptrdiff_t>(i) == without) continue;
-            const double e = std::log1p(error_of(*cases_[i].run, cases_[i].plan, false, scratch_));
-            constexpr double kRound = 0.03;
-            sum += std::sqrt(e * e + kRound * kRound) + 4 * e * e;
-        }
-        constexpr double kPrior = 0.05;  // of a run
-        for (const Parameter& p : parameters_) {
-            const double z = std::log(p.value / p.expected) / p.spread;
-            sum += kPrior * z * z;
-        }
+        double sum = cost_of_values(parameters_);
+        for (std::size_t i = 0; i < cases_.size(); ++i)
+            if (static_cast<std::ptrdiff_t>(i) != without)
+                sum += cost_of_error(std::log1p(error_of(*cases_[i].run, cases_[i].plan, false, scratch_)));
         return sum;
     }
 
-    // Coordinate search in the logarithm of each parameter, the step halved when none helps.
-    void minimize(std::ptrdiff_t without = -1) {
-        double best = (*this)(without);
-        for (double step = 0.16; step > 0.002; step /= 2) {
-            for (bool better = true; better;) {
-                better = false;
-                for (Parameter& p : parameters_) {
-                    for (const double factor : {std::exp(step), std::exp(-step)}) {
-                        const double before = p.value;
-                        p.value = std::clamp(before * factor, p.least, p.most);
-                        const double now = (*this)(without);
-                        if (now < best - 1e-9) {
-                            best = now;
-                            better = true;
-                            break;
-                        }
-                        p.value = before;
-                    }
-                }
-            }
-        }
-        (*this)(without);
+    void fit(std::ptrdiff_t without = -1) {
+        minimize(parameters_, [&] { return (*this)(without); });
     }
 
   private:
@@ -176,7 +147,7 @@ std::vector<RunError> leave_one_out(std::vector<Case>& cases, std::vector<Parame
     std::vector<RunError> outside;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         parameters = all;
-        objective.minimize(static_cast<std::ptrdiff_t>(i));
+        objective.fit(static_cast<std::ptrdiff_t>(i));
         outside.push_back(
             {label_of(*cases[i].run, outside), error_of(*cases[i].run, cases[i].plan, false, scratch)});
     }
@@ -200,7 +171,7 @@ int run(const Options& options) {
     Objective objective(cases, parameters);
     if (options.fit) {
         for (Parameter& p : parameters) p.value = p.expected;
-        objective.minimize();
+        objective.fit();
         for (const Parameter& p : parameters)
             std::printf("%-28s %10.4g  (expected %.4g)\n", p.label().c_str(), p.value, p.expected);
     }

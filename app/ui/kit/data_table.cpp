@@ -94,6 +94,27 @@ std::size_t last_start(const Columns& columns, std::size_t rows, float room) {
     return r;
 }
 
+constexpr float kMoreLine = 20;  // "… and 12 more rows"
+
+float rows_height(const Columns& columns, std::size_t first, std::size_t last) {
+    float h = 0;
+    for (std::size_t r = first; r < last; ++r) h += columns.height_of(r);
+    return h;
+}
+// What a room of that height lacks for all rows, and the line of those that are left out.
+float hidden_height(const Columns& columns, const Table& table, float room) {
+    const float all = rows_height(columns, 0, table.rows.size()) + (table.left_out > 0 ? kMoreLine : 0.0f);
+    return std::max(0.0f, std::ceil(all - room));
+}
+// The end of the rows from `first` that fit whole, above a line that says how many do not.
+std::size_t whole_rows(const Columns& columns, const Table& table, std::size_t first, float room) {
+    if (rows_height(columns, first, table.rows.size()) <= room + 0.5f) return table.rows.size();
+    std::size_t r = first;
+    for (float h = kMoreLine; r < table.rows.size() && h + columns.height_of(r) <= room; ++r)
+        h += columns.height_of(r);
+    return r;
+}
+
 // Where the natural widths do not fit: figures keep theirs, words get what is left, at least their longest.
 void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
              std::size_t first, std::size_t last, Columns& out) {
@@ -207,7 +228,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         columns_of(c, table, head, body, room.w, first, std::min(table.rows.size(), first + visible));
 
     const bool sideways = columns.sum > room.w + 1 && !columns.width.empty();
-    if (sideways) {
+    if (sideways && !ui.state().for_picture) {
         across_bar(ui, name, room.cut_bottom(8), columns.sum, state.across);
         if (ui.hovers(room) && ui.frame().shift) state.across -= ui.frame().wheel * 60;
     }
@@ -236,11 +257,16 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     if (ui.hovers(room) && ui.frame().wheel != 0 && !(sideways && ui.frame().shift))
         state.scroll -= ui.frame().wheel * 3;
     state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
+    ui.state().hidden = std::max(ui.state().hidden, hidden_height(columns, table, room.h));
     int clicked = -1;
+    // A picture shows whole rows alone, and says how many more there are.
+    const std::size_t end = ui.state().for_picture
+                                ? whole_rows(columns, table, static_cast<std::size_t>(state.scroll), room.h)
+                                : table.rows.size();
     c.push_clip(room);
     const auto start = static_cast<std::size_t>(state.scroll);
     Rect row{room.x, room.y, room.w, 0};
-    for (std::size_t r = start; r < table.rows.size() && row.bottom() < room.bottom(); ++r) {
+    for (std::size_t r = start; r < end && row.bottom() < room.bottom(); ++r) {
         row = {row.x, row.bottom(), row.w, columns.height_of(r)};
         const Hit hit = ui.area(name, row, r, true, false);
         if (static_cast<int>(r) == selected)
@@ -259,14 +285,20 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         });
         if (hit.clicked) clicked = static_cast<int>(r);
     }
-    if (table.left_out > 0) {
+    if (end < table.rows.size()) {
+        c.text({room.x, row.bottom() + 2},
+               "… and "
+                   + plural(static_cast<std::int64_t>(table.rows.size() - end + table.left_out), "more row",
+                            "more rows"),
+               ui.small(Tone::secondary));
+    } else if (table.left_out > 0) {
         if (row.bottom() < room.bottom())
             c.text({room.x, row.bottom() + 2},
                    "… and " + thousands(static_cast<std::int64_t>(table.left_out)) + " more",
                    ui.small(Tone::secondary));
     }
     c.pop_clip();
-    if (last > 0) {  // where we are
+    if (last > 0 && !ui.state().for_picture && !ui.state().without_bars) {  // where we are
         const float h = std::max(16.0f, room.h * (rows - last) / std::max(1.0f, rows)),
                     y = room.y + (room.h - h) * state.scroll / last;
         c.rect({room.right() - 3, y, 3, h}, ui.theme().hairline, 1.5f);

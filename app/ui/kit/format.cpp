@@ -69,4 +69,16 @@ std::string plural(std::int64_t n, const char* one, const char* many) {
     return thousands(n) + " " + (n == 1 ? one : many);
 }
 
+std::string with_arrows(std::string_view text) {
+    constexpr std::string_view kFrom = " -> ", kTo = " → ";
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t next = std::min(text.find(kFrom, at), text.size());
+        out += text.substr(at, next - at);
+        if (next < text.size()) out += kTo;
+        at = next + (next < text.size() ? kFrom.size() : 0);
+    }
+    return out;
+}
+
 }  // namespace pentamesh::ui

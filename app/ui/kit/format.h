@@ -35,4 +35,7 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 
+// "tp 8 → 4" of what files and the command line write "tp 8 -> 4".
+[[nodiscard]] std::string with_arrows(std::string_view text);
+
 }  // namespace pentamesh::ui

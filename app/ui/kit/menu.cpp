@@ -39,6 +39,17 @@ float row_height(const MenuItem& item) {
     return kRow + (item.detail.empty() ? 0 : kDetail);
 }
 
+// Items that stay follow all others, those that match first.
+std::vector<std::size_t> shown_of(const std::vector<MenuItem>& items, std::string_view filter) {
+    std::vector<std::size_t> out = matching(items, filter);
+    const auto stays =
+        std::stable_partition(out.begin(), out.end(), [&](std::size_t i) { return !items[i].stays; });
+    const std::vector<std::size_t> listed(stays, out.end());
+    for (std::size_t i = 0; i < items.size(); ++i)
+        if (items[i].stays && std::find(listed.begin(), listed.end(), i) == listed.end()) out.push_back(i);
+    return out;
+}
+
 struct Menu {
     Ui& ui;
     std::string_view name;
@@ -49,7 +60,14 @@ struct Menu {
 
     // A line separates items only in their own order.
     [[nodiscard]] float gap_before(const MenuItem& item) const {
-        return item.separator && state.filter.empty() ? kSeparator : 0;
+        return item.separator && (state.filter.empty() || item.stays) ? kSeparator : 0;
+    }
+    // Of the items that stay: they are at the end of `shown`.
+    [[nodiscard]] float foot_height() const {
+        float h = 0;
+        for (const std::size_t i : shown)
+            if (items[i].stays) h += row_height(items[i]) + gap_before(items[i]);
+        return h;
     }
 
     // As wide as the widest of all items, filtered out or not; below the anchor where there is room.
@@ -63,7 +81,7 @@ struct Menu {
             if (!item.detail.empty()) w = std::max(w, c.text_width(item.detail, ui.small()) + 48);
         }
         for (const std::size_t i : shown) h += row_height(items[i]) + gap_before(items[i]);
-        if (shown.empty()) h += kRow;  // says so
+        if (shown.empty() || items[shown.front()].stays) h += kRow;  // nothing matches
         w = std::min(w, screen.x - 16);
         h = std::clamp(h, 60.0f, screen.y - 24);
         return {std::clamp(anchor.x, std::min(8.0f, screen.x), std::max(8.0f, screen.x - 8 - w)),
@@ -105,31 +123,44 @@ struct Menu {
         if (!item.detail.empty()) ui.label({text.x, text.y - 4, text.w, kDetail}, item.detail, ui.small());
     }
 
+    // The room of the next item, under its line where it has one.
+    Rect next_row(Rect& room, const MenuItem& item) const {
+        const float gap = gap_before(item);
+        if (gap > 0) {
+            const float y = room.y + 4;
+            ui.canvas().line({room.x + 8, y}, {room.right() - 8, y}, ui.theme().hairline);
+            room.cut_top(gap);
+        }
+        return room.cut_top(row_height(item));
+    }
+    // True: it was clicked.
+    bool pick_row(Rect row, std::size_t k) {
+        // A mouse that rests where a row comes to lie chooses nothing.
+        const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse) && ui.frame().wheel == 0;
+        const MenuItem& item = items[shown[k]];
+        const Hit hit = ui.area(name, row, shown[k], item.enabled, false);
+        if (hit.hovered && mouse_moved) state.cursor = static_cast<int>(k);
+        draw_item(row, item, static_cast<int>(k) == state.cursor);
+        return hit.clicked;
+    }
+
     // The index of the item that was clicked, -1: none.
     int draw_list(Rect room, bool cursor_moved) {
         int picked = -1;
-        Canvas& c = ui.canvas();
-        ScrollArea area(ui, name, room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
-        // A mouse that rests where a row comes to lie chooses nothing.
-        const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse) && ui.frame().wheel == 0;
-        for (std::size_t k = 0; k < shown.size(); ++k) {
-            const MenuItem& item = items[shown[k]];
-            const float gap = gap_before(item);
-            if (gap > 0) {
-                const float y = area.room.y + 4;
-                c.line({room.x + 8, y}, {room.right() - 8, y}, ui.theme().hairline);
-                area.room.cut_top(gap);
+        Rect foot = room.cut_bottom(foot_height());
+        std::size_t k = 0;
+        {
+            ScrollArea area(ui, name, room, state.scroll, {.wheel_step = 2 * kRow, .keys = false});
+            for (; k < shown.size() && !items[shown[k]].stays; ++k) {
+                const Rect row = next_row(area.room, items[shown[k]]);
+                if (static_cast<int>(k) == state.cursor && cursor_moved) area.show(row);
+                if (area.sees(row) && pick_row(row, k)) picked = static_cast<int>(shown[k]);
             }
-            const Rect row = area.room.cut_top(row_height(item));
-            const bool lit = static_cast<int>(k) == state.cursor;
-            if (lit && cursor_moved) area.show(row);
-            if (!area.sees(row)) continue;
-            const Hit hit = ui.area(name, row, shown[k], item.enabled, false);
-            if (hit.hovered && mouse_moved) state.cursor = static_cast<int>(k);
-            draw_item(row, item, static_cast<int>(k) == state.cursor);
-            if (hit.clicked) picked = static_cast<int>(shown[k]);
+            if (k == 0)
+                ui.canvas().text_in({room.x + 10, room.y, room.w - 20, kRow}, "nothing matches", ui.small());
         }
-        if (shown.empty()) c.text_in({room.x + 10, room.y, room.w - 20, kRow}, "nothing matches", ui.small());
+        for (; k < shown.size(); ++k)
+            if (pick_row(next_row(foot, items[shown[k]]), k)) picked = static_cast<int>(shown[k]);
         return picked;
     }
 };
@@ -138,7 +169,7 @@ struct Menu {
 
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width) {
-    Menu menu{ui, name, items, state, matching(items, state.filter), with_filter};
+    Menu menu{ui, name, items, state, shown_of(items, state.filter), with_filter};
     const Rect box = menu.box(anchor, min_width);
     const auto layer = ui.open_layer(name, box);
     MenuResult result;
@@ -156,7 +187,9 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
     const bool fresh = std::exchange(state.fresh, false);
     const bool moved = !fresh && menu.move_cursor();
     if (!with_filter && !fresh && pressed({Key::enter})) entered = true;
-    if (entered && !menu.shown.empty()) {
+    const bool none = !menu.shown.empty() && items[menu.shown.front()].stays && state.cursor <= 0
+                      && matching(items, state.filter).empty();
+    if (entered && !menu.shown.empty() && !none) {
         const int last = static_cast<int>(menu.shown.size()) - 1;
         const std::size_t i = menu.shown[std::clamp(state.cursor, 0, last)];
         if (items[i].enabled) result.picked = static_cast<int>(i);

@@ -15,6 +15,7 @@ struct MenuItem {
     bool enabled = true;
     bool checked = false;
     bool separator = false;  // a line before it
+    bool stays = false;  // stands below the list, where it is seen however long that is and whatever is typed
 };
 
 struct MenuResult {

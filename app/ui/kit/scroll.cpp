@@ -61,11 +61,12 @@ ScrollArea::~ScrollArea() {
     const float drawn_at = state_.at;
     const float content = room.y - top_ + 2 * options_.pad.y;
     state_.most = std::max(0.0f, std::ceil(content - window_.h - 0.5f));
+    ui_.state().hidden = std::max(ui_.state().hidden, state_.most);
     if (options_.wheel && state_.most > 0) state_.at -= ui_.take_wheel(window_) * options_.wheel_step;
     if (options_.keys) take_keys();
     state_.at = std::round(std::clamp(state_.at, 0.0f, state_.most));
     if (state_.at != drawn_at) ui_.state().wants_frame = true;
-    if (state_.most > 0 && !ui_.state().for_picture) {
+    if (state_.most > 0 && !ui_.state().for_picture && !ui_.state().without_bars) {
         const float h = std::max(16.0f, window_.h * window_.h / content);
         const float y = window_.y + (window_.h - h) * state_.at / state_.most;
         const Theme& t = ui_.theme();

@@ -2,6 +2,7 @@
 
 #include "render/clip.h"
 #include "render/text_edit.h"
+#include "render/typed_ahead.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.last_areas.swap(state_.areas);
     state_.areas.clear();
     state_.layers_open = 0;
+    state_.hidden = 0;
     state_.focus_home = 0;
     state_.keys_scroll = state_.scroll_has_focus;
     state_.scroll_has_focus = false;
@@ -43,6 +45,11 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.wants_frame = state_.tooltip_pending = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
+    const auto has_focus = [&](const UiState::Area& a) {
+        return a.types && a.id == state_.focus && a.layer == state_.top_layer;
+    };
+    focus_takes_text(state_.focus_visible
+                     && std::any_of(state_.last_areas.begin(), state_.last_areas.end(), has_focus));
     begun_ = mark();
 }
 
@@ -77,16 +84,33 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
 }
 
 bool Ui::hovers(Rect r) const {
-    return layer_ == state_.top_layer && layer_ == state_.layers_open && r.contains(frame_.mouse)
-           && inside_clip(canvas_, frame_.mouse) && (state_.active == 0 || !frame_.down[0]);
+    const bool over = layer_ == state_.top_layer && layer_ == state_.layers_open && r.contains(frame_.mouse)
+                      && inside_clip(canvas_, frame_.mouse) && (state_.active == 0 || !frame_.down[0]);
+    if (over) hovered_row_ = r;
+    return over;
 }
 
 Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, bool focusable) {
     const Id id = this->id(name, index);
-    state_.areas.push_back({id, r, layer_, focusable && enabled});
+    state_.areas.push_back({id, r, layer_, focusable && enabled, false});
     const Hit hit = enabled ? hit_of(id, r, focusable) : Hit{};
     if (state_.on_area)
         state_.on_area(name, id, hit.clicked || hit.released || hit.double_clicked || hit.right_clicked);
+    return hit;
+}
+
+Hit Ui::value_area(std::string_view name, Rect r, std::uint64_t index, bool enabled) {
+    Hit hit = area(name, r, index, enabled);
+    const Id id = this->id(name, index);
+    const auto own = std::find_if(state_.areas.rbegin(), state_.areas.rend(),
+                                  [&](const UiState::Area& a) { return a.id == id; });
+    if (own != state_.areas.rend()) own->types = enabled;
+    if (hit.focused && state_.focus_visible && layer_ == state_.top_layer && letter_typed())
+        hit.clicked = true;
+    if (!enabled || (!hit.clicked && !hit.held)) return hit;
+    expect_text();  // a press too: the click and the first letters may come in one slow frame
+    if (hit.clicked) state_.edit_from = id;
+    state_.wants_frame = true;
     return hit;
 }
 
@@ -95,7 +119,7 @@ Hit Ui::hit_of(Id id, Rect r, bool focusable) {
     const bool reachable = layer_ == state_.top_layer;
     const bool over = reachable && r.contains(frame_.mouse) && inside_clip(canvas_, frame_.mouse);
     hit.hovered = over && (state_.active == 0 || state_.active == id);
-    if (hit.hovered) hovered_now_ = id;
+    if (hit.hovered) hovered_now_ = id, hovered_row_ = r;
     if (over && frame_.clicked[0] && state_.active == 0) {
         state_.active = id;
         state_.press = frame_.mouse;
@@ -129,8 +153,11 @@ void Ui::focus_ring(Rect r, float radius) {
 }
 
 void Ui::tooltip(std::string text, Rect clear) {
+    constexpr float kMostRow = 40;  // of what is higher the tooltip may cover a part
     tooltip_ = std::move(text);
     tooltip_clear_ = clear;
+    if (clear.h <= 0 && hovered_row_.h <= kMostRow && hovered_row_.contains(frame_.mouse))
+        tooltip_clear_ = hovered_row_;
 }
 
 void Ui::also_in_tooltip(std::string_view line) {

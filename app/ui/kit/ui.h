@@ -38,11 +38,14 @@ struct UiState {
     std::function<void(std::string_view name, Id id, bool used)> on_area;
     bool reduced_motion = false;  // nothing glides: what moves, jumps
     bool for_picture = false;     // draws a picture: without controls that only a hand needs
+    bool without_bars = false;    // scrolls, but draws no bars: the whole window as a picture
+    float hidden = 0;             // logical pixels by which this frame is too low for what scrolls in it
     struct Area {
         Id id = 0;
         Rect rect;
         int layer = 0;
         bool focusable = false;
+        bool types = false;  // a letter typed while it has the keyboard goes into it
         bool operator==(const Area&) const = default;
     };
     // A part of the window that is drawn once and then shown from a texture (Ui::part).
@@ -79,6 +82,7 @@ struct UiState {
     bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
     Id edit = 0;                   // the text field that has the keyboard
     Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
+    Id edit_from = 0;              // the value in whose place the text field was opened
     std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
     bool scroll_has_focus = false;  // so in this frame, so far
@@ -150,12 +154,16 @@ class Ui {
     // ---- interaction ----
     Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
              bool focusable = true);
+    // A value with a text field in its place once it is `clicked`: by the mouse, by Enter, or by a letter
+    // typed while it has the keyboard. What is typed until the field is there goes into it (typed_value).
+    Hit value_area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true);
     [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
     // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
     [[nodiscard]] float take_wheel(Rect r);
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
-    // It covers nothing of `clear`, where the window has room beside that.
+    // It covers nothing of `clear`, by default the row under the mouse, where the window has room beside
+    // that.
     void tooltip(std::string text, Rect clear = {});
     // A line under what the tooltip says, or by itself.
     void also_in_tooltip(std::string_view line);
@@ -173,7 +181,9 @@ class Ui {
         int by = 0;
         bool edit_requested = false;
     };
-    Step stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up, bool on);
+    // `types`: the caller then opens a text field, and letters ask for it too.
+    Step stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up, bool on,
+                 bool types = true);
     // A raised box with a label, a value and a caret; true when clicked: the caller opens a menu.
     bool dropdown(std::string_view name, Rect r, std::string_view label, std::string_view right = {});
     void badge(Rect r, std::string_view label, Color color, Dash dash);
@@ -187,7 +197,8 @@ class Ui {
     bool text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
                   bool focus_now = false);
     // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
-    // does not. `fresh`: it is drawn for the first time.
+    // does not. `fresh`: it is drawn for the first time. Afterwards who works by
+    // keyboard is back at the value_area.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };
     Typing typed_value(std::string_view name, Rect r, std::string& text, bool fresh);
     bool link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index = 0,
@@ -267,6 +278,7 @@ class Ui {
     Id hovered_now_ = 0;
     std::string tooltip_;
     Rect tooltip_clear_;
+    mutable Rect hovered_row_;          // the lowest thing that was asked for and lies under the mouse: a row
     UiState::Part* part_ = nullptr;     // that is being drawn
     std::size_t part_areas_ = 0;        // where its areas begin
     Mark part_begun_;                   // clips inside it
@@ -277,6 +289,10 @@ class Ui {
     bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
                     Rect moving);
     void end_part();
+    // A field of text: its box before, its frame and the keyboard after; whether the keyboard goes to it now.
+    void begin_text(Id id, Rect r);
+    [[nodiscard]] bool takes_keyboard(Id id, bool focus_now, bool enabled);
+    void end_text(std::string_view name, Id id, Rect r, bool active, bool acted);
     void draw_tooltip();
     [[nodiscard]] Hit hit_of(Id id, Rect r, bool focusable);  // of an area that is enabled
 };

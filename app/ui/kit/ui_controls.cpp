@@ -2,14 +2,24 @@
 #include "app/ui/kit/ui.h"
 
 #include "render/text_edit.h"
+#include "render/typed_ahead.h"
 
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
 constexpr float kControlRadius = 6;
+
+TextFieldStyle text_style(const Theme& theme) {
+    TextFieldStyle s;
+    s.text = theme.text;
+    s.hint = theme.faint;
+    s.selection = theme.link.alpha(0.35f);
+    return s;
 }
+}  // namespace
 
 bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint64_t index, bool enabled,
                 bool subtle) {
@@ -28,6 +38,15 @@ bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint
 
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
+    if (state_.for_picture) {  // what is chosen, as words: nobody switches a picture
+        if (selected < 0 || selected >= static_cast<int>(labels.size())) return selected;
+        if (ground) {
+            swatch({r.x, r.center().y - 5}, *ground);
+            r.cut_left(16);
+        }
+        label(r, labels[static_cast<std::size_t>(selected)], style(13, Tone::text, Face::semibold));
+        return selected;
+    }
     canvas_.rect(r, theme_.raised, kControlRadius);
     canvas_.frame(r, theme_.hairline, 1, kControlRadius);
     // Wider labels get more room: every segment its text and an equal share of what is left.
@@ -65,7 +84,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
 }
 
 Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up,
-                     bool on) {
+                     bool on, bool types) {
     Step step;
     const Color ground = theme_.raised;
     canvas_.rect(r, on ? ground : ground.alpha(0.45f), kControlRadius);
@@ -82,7 +101,7 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     if (part(".minus", {r.x, r.y, end, r.h}, can_down, "−")) step.by = -1;
     if (part(".plus", {r.right() - end, r.y, end, r.h}, can_up, "+")) step.by = 1;
     const Rect middle{r.x + end, r.y, r.w - 2 * end, r.h};
-    const Hit hit = area(name, middle);
+    const Hit hit = types ? value_area(name, middle) : area(name, middle);
     TextStyle s = style(13, on ? Tone::text : Tone::faint);
     while (s.size > 10 && canvas_.text_width(value, s) > middle.w) s.size -= 1;
     canvas_.text_in(middle, value, s, Align::center);
@@ -149,75 +168,66 @@ void Ui::swatch(Vec2 at, Color color, float size) {
     canvas_.rect({at.x, at.y, size, size}, color, 3);
 }
 
+void Ui::begin_text(Id id, Rect r) {
+    if (part_ != nullptr) part_->has_field = true;
+    state_.areas.push_back({id, r, layer_, true, true});
+    canvas_.rect(r, theme_.raised, kControlRadius);
+}
+
+bool Ui::takes_keyboard(Id id, bool focus_now, bool enabled) {
+    const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
+    if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
+    if (focus_now && !enabled) state_.edit_next = id, expect_text();
+    const bool wanted = enabled && state_.edit_next == id;
+    if (wanted) state_.edit_next = 0;
+    return focus_now || tabbed || wanted;
+}
+
+void Ui::end_text(std::string_view name, Id id, Rect r, bool active, bool acted) {
+    canvas_.frame(r, active ? theme_.link : theme_.hairline, 1, kControlRadius);
+    if (active)
+        state_.edit = state_.focus = id;
+    else if (state_.edit == id)
+        state_.edit = 0;
+    if (text_expected()) state_.wants_frame = true;
+    if (state_.on_area) state_.on_area(name, id, acted);
+}
+
 bool Ui::text_field(std::string_view name, Rect r, std::string& text, std::string_view hint, bool focus_now,
                     bool* changed, const std::function<std::string(const std::string&)>* complete) {
     const Id id = this->id(name);
-    if (part_ != nullptr) part_->has_field = true;
-    state_.areas.push_back({id, r, layer_, true});
-    canvas_.rect(r, theme_.raised, kControlRadius);
-    TextFieldStyle s;
-    s.text = theme_.text;
-    s.hint = theme_.faint;
-    s.selection = theme_.link.alpha(0.35f);
-    const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
-    if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
+    begin_text(id, r);
     const bool enabled = layer_ >= state_.top_layer;  // one that opens now lies over all that were there
-    if (focus_now && !enabled) state_.edit_next = id;
-    const bool wanted = enabled && state_.edit_next == id;
-    if (wanted) state_.edit_next = 0;
+    const bool focus = takes_keyboard(id, focus_now, enabled);
     const TextFieldResult result =
-        pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint, s,
-                              focus_now || tabbed || wanted, enabled, complete);
+        pentamesh::text_field(std::to_string(id), r.inset(10, 0), canvas_.scale(), text, hint,
+                              text_style(theme_), focus, enabled, complete);
     tab_used_ = tab_used_ || result.completed;
-    canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kControlRadius);
-    if (result.active) {
-        state_.edit = id;
-        state_.focus = id;
-    } else if (state_.edit == id) {
-        state_.edit = 0;
-    }
     if (changed != nullptr) *changed = result.changed;
-    if (state_.on_area) state_.on_area(name, id, result.changed || result.entered);
+    end_text(name, id, r, result.active, result.changed || result.entered);
     return result.entered;
 }
 
 bool Ui::text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
                   bool focus_now) {
     const Id id = this->id(name);
-    if (part_ != nullptr) part_->has_field = true;
-    state_.areas.push_back({id, r, layer_, true});
-    canvas_.rect(r, theme_.raised, kControlRadius);
-    TextFieldStyle s;
-    s.text = theme_.text;
-    s.hint = theme_.faint;
-    s.selection = theme_.link.alpha(0.35f);
-    const bool tabbed = state_.focus == id && state_.focus_visible && state_.edit != id;
-    if (state_.edit == id && state_.focus != id) leave_text_field();  // Tab went on
+    begin_text(id, r);
     const bool enabled = layer_ >= state_.top_layer;
-    if (focus_now && !enabled) state_.edit_next = id;
-    const bool wanted = enabled && state_.edit_next == id;
-    if (wanted) state_.edit_next = 0;
-    const TextFieldResult result =
-        pentamesh::text_box(std::to_string(id), r.inset(10, 8), canvas_.scale(), text, known, s,
-                            focus_now || tabbed || wanted, enabled);
-    if (text.empty()) {
-        TextStyle faint = style(13, Tone::faint);
-        canvas_.text({r.x + 10, r.y + 8}, hint, faint);
-    }
-    canvas_.frame(r, result.active ? theme_.link : theme_.hairline, 1, kControlRadius);
-    if (result.active)
-        state_.edit = state_.focus = id;
-    else if (state_.edit == id)
-        state_.edit = 0;
-    if (state_.on_area) state_.on_area(name, id, result.changed);
+    const bool focus = takes_keyboard(id, focus_now, enabled);
+    const TextFieldResult result = pentamesh::text_box(std::to_string(id), r.inset(10, 8), canvas_.scale(),
+                                                       text, known, text_style(theme_), focus, enabled);
+    if (text.empty()) canvas_.text({r.x + 10, r.y + 8}, hint, style(13, Tone::faint));
+    end_text(name, id, r, result.active, result.changed);
     return result.changed;
 }
 
 Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
-    const bool entered = text_field(name, r, text, "", fresh);
-    if (entered) return Typing::taken;
-    if (pressed({Key::escape})) return Typing::dropped;
-    return !fresh && state_.edit != id(name) ? Typing::taken : Typing::goes_on;
+    const bool entered = text_field(name, r, text, "", fresh), escaped = pressed({Key::escape});
+    const bool left = !fresh && state_.edit != id(name);
+    if (!entered && !escaped && !left) return Typing::goes_on;
+    const Id from = std::exchange(state_.edit_from, 0);
+    if ((entered || escaped) && from != 0 && state_.focus_visible) state_.focus = from;
+    return escaped && !entered ? Typing::dropped : Typing::taken;
 }
 
 }  // namespace pentamesh::ui

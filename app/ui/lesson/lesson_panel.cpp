@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
+#include "app/ui/lesson/task_panel.h"
 
 #include <algorithm>
 #include <array>
@@ -278,7 +279,7 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
         const Vec2 at = dot.center();
         if (here)
             ui.canvas().circle(at, std::min(5.0f, pitch / 2), ui.theme().text);
-        else if (session.states[i].answered)
+        else if (session.states[i].answered || session.states[i].passed)
             ui.canvas().circle(at, std::min(3.5f, pitch / 2), ui.theme().secondary);
         else
             draw_circle(ui, at, std::min(3.5f, pitch / 2));
@@ -318,6 +319,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         p.words(session.words);
         draw_way_to_plan(p, *step);
         if (step->question) draw_question(p, *step->question);
+        if (step->task) p.room.cut_top(draw_task(ui, p.room, session, size, p.action.kind));
     }
     ui.canvas().pop_clip();
     const float used = p.room.y + std::round(scrolled) - room.y;

@@ -20,7 +20,9 @@ struct LessonAction {
         judged,
         reveal,
         retry,
-        show_plan
+        show_plan,
+        solve,   // the plan becomes the task's sample solution
+        restart  // and again what the task begins with
     } kind = Kind::none;
     std::size_t step = 0;  // jump
 };

@@ -3,6 +3,7 @@
 #include "app/ui/views/table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/teach/course.h"
 
 #include <algorithm>
 
@@ -17,17 +18,30 @@ std::filesystem::file_time_type time_of(const std::filesystem::path& file) {
     return std::filesystem::last_write_time(file, ignored);
 }
 
+// The lessons of a course lie beside it, or one folder up.
+std::optional<std::string> lesson_beside(const std::filesystem::path& course, const std::string& id) {
+    std::error_code ignored;
+    for (const auto& folder : {course.parent_path(), course.parent_path().parent_path()}) {
+        const auto file = folder / (std::filesystem::path(id).filename().string() + ".md");
+        if (std::filesystem::is_regular_file(file, ignored)) return read_file(file.string());
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 ParsedLesson read_lesson(const std::filesystem::path& file) {
     try {
-        return parse_lesson(read_file(file.string()), view_names());
+        const std::string text = read_file(file.string());
+        if (!is_course(text)) return parse_lesson(text, view_names());
+        return lesson_of_course(
+            parse_course(text), [&](const std::string& id) { return lesson_beside(file, id); }, view_names());
     } catch (const Error& e) {
         ParsedLesson none;
         none.errors.push_back({0, e.message()});
         return none;
     }
 }
-
-}  // namespace
 
 bool LessonSession::asks_for_ranks() const {
     const LessonStep* s = current();
@@ -48,8 +62,10 @@ std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
         if (entry.path().extension() != ".md") continue;
-        LessonEntry e{entry.path().stem().string(), {}, entry.path()};
-        e.title = read_lesson(e.file).lesson.title;
+        const Lesson lesson = read_lesson(entry.path()).lesson;
+        LessonEntry e{entry.path().stem().string(), lesson.title, entry.path(), lesson.minutes};
+        for (const LessonStep& step : lesson.steps)
+            if (step.task) e.tasks.push_back(step.title);
         if (e.title.empty()) e.title = e.id;
         out.push_back(std::move(e));
     }
@@ -89,6 +105,10 @@ bool reload_lesson(LessonSession& session, double now_s) {
     return true;
 }
 
+bool file_changed(const LessonSession& session) {
+    return session.open && time_of(session.file) != session.file_time;
+}
+
 void go_to_step(LessonSession& session, std::size_t step) {
     if (step >= session.lesson.steps.size()) return;
     session.step = step;
@@ -118,10 +138,23 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.words = said(asked ? hide_answer(*step) : step->words);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
+    s.veil = {};
+    s.hints.clear();
+    if (step->task) {
+        s.prompt = said(step->task->prompt);
+        s.why = said(step->task->why);
+        for (const std::string& hint : step->task->hints) s.hints.push_back(said(hint));
+        s.task = judge_task(*step->task, s.start, plan, evaluation, presets);
+        if (s.task.passed) s.state().passed = true;
+    }
     if (!step->question) return;
     s.prompt = said(step->question->prompt);
     s.why = said(step->question->why);
     s.solution = solve(*step->question, plan, evaluation, presets);
+    if (asked) {
+        s.veil = veil_of(*step, s.solution, plan, evaluation);
+        s.words = s.veil.figures(s.words);
+    }
     // What was answered is answered of the plan as it is.
     if (s.state().answered) s.state().right = is_right(*step->question, s.solution, s.state().given);
 }

@@ -5,6 +5,8 @@
 #include "app/ui/scene/scene.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
+#include "core/teach/task.h"
+#include "core/teach/veil.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +24,9 @@ struct StepState {
     std::string typed;      // number, or ranks by keyboard
     std::string remark;     // why what was typed is no answer
     std::vector<std::int64_t> picked;
+    std::size_t hints = 0;  // of a task, shown so far
+    bool passed = false;    // the task was, at least once
+    bool helped = false;    // its solution was asked for
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 
@@ -41,6 +46,10 @@ struct LessonSession {
     bool made_asked = false;  // with the answer hidden
     std::string words, prompt, why, notes;
     Solution solution;
+    Veil veil;   // what the open question hides
+    Plan start;  // the task's
+    TaskState task;
+    std::vector<std::string> hints;
 
     std::filesystem::file_time_type file_time{};
     double checked_s = 0;  // when the file was last looked at
@@ -64,16 +73,22 @@ struct LessonEntry {
     std::string id;  // file name without .md
     std::string title;
     std::filesystem::path file;
+    int minutes = 0;                   // 0: not said
+    std::vector<std::string> tasks{};  // titles of the steps that are one
 };
 // The lessons of a folder, by file name; a broken one under its file's name. Empty where there is no folder.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
 
+// A lesson or a course of lessons, with what is wrong with it. Never throws.
+[[nodiscard]] ParsedLesson read_lesson(const std::filesystem::path& file);
 // Reads a lesson and goes to its first step. A file that cannot be read or has no step leaves a session that
 // says so.
 void begin_lesson(LessonSession& session, const std::filesystem::path& file, double now_s);
 // Reads the file again where its time changed; looks at most once a second. True where something changed.
 // A file with errors keeps the lesson as it was.
 bool reload_lesson(LessonSession& session, double now_s);
+// The lesson's file was written since it was read.
+[[nodiscard]] bool file_changed(const LessonSession& session);
 void go_to_step(LessonSession& session, std::size_t step);
 
 // The plan that the step shows; `base` where no step opened one. Error where a field does not fit.

@@ -45,6 +45,13 @@ std::string calls_text(const Evaluation& e, const SharedGroup& g) {
     return text;
 }
 
+void warn(Ui& ui, Rect& room, const std::string& what) {
+    TextStyle s = ui.small();
+    s.color = ui.theme().bad;
+    const float h = ui.canvas().paragraph_height(room.w, what, s, 18);
+    ui.canvas().paragraph(room.cut_top(h + 4), what, s, 18);
+}
+
 }  // namespace
 
 void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
@@ -55,6 +62,8 @@ void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
     ui.section(room.cut_top(18), "WHAT THEY SHARE", n == 1 ? "1 RANK" : thousands(n) + " RANKS");
     room.cut_top(6);
     blame_row(ui, room, "ranks", ranks_text(b.ranks, kPartsShown));
+    if (scene.hosts != nullptr && !scene.hosts->names.empty())
+        blame_row(ui, room, "hosts", hosts_text(*scene.hosts, b.ranks, kPartsShown));
     const std::string place = shared_place_text(plan, e, b);
     blame_row(ui, room, "all in", place.empty() ? "no common node, stage or coordinate" : place);
     if (b.tier >= 0) blame_row(ui, room, "joined by", tier_label(plan.cluster, b.tier));
@@ -99,7 +108,7 @@ std::string select_ranks(Scene& scene, const std::string& list) {
     return {};
 }
 
-void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state) {
+void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state, HostNames& hosts) {
     if (!state.open) return;
     const Vec2 screen = ui.frame().size;
     const float w = std::min(460.0f, screen.x - 32), h = std::min(440.0f, screen.y - 96);
@@ -121,11 +130,13 @@ void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state) {
         state.error = !valid ? "The plan has errors: there are no groups." : select_ranks(scene, state.text);
         if (!state.error.empty()) scene.selection = scene.selection.cleared();
     }
+    room.cut_top(8);
+    bool named = false;
+    ui.text_field("blame.hosts", room.cut_top(30), hosts.list, "hosts by name: gpu[001-064]", false, &named);
+    if (!hosts.error().empty()) warn(ui, room, hosts.error());
     room.cut_top(10);
     if (!state.error.empty() && !state.text.empty()) {
-        TextStyle s = ui.small();
-        s.color = ui.theme().bad;
-        ui.canvas().paragraph(room, state.error, s, 18);
+        warn(ui, room, state.error);
     } else if (valid && scene.selection.topic == Selection::Topic::ranks) {
         ScrollArea area(ui, "blame.answer", room, state.scroll);
         area.room.w -= 10;

@@ -4,6 +4,7 @@
 
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
+#include "app/ui/scene/host_names.h"
 #include "app/ui/scene/scene.h"
 
 #include <string>
@@ -19,7 +20,7 @@ struct BlamePanelState {
     ScrollState scroll{};
 };
 // While it is open. Enter selects the ranks that were typed: they are lit in the mesh.
-void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state);
+void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state, HostNames& hosts);
 
 // Selects the ranks of a list. What is wrong with it; empty: nothing.
 [[nodiscard]] std::string select_ranks(Scene& scene, const std::string& list);

@@ -35,6 +35,7 @@ Dimension dimension_of(Constant::Unit unit) {
     switch (unit) {
     case Constant::Unit::share: return Dimension::share;
     case Constant::Unit::seconds: return Dimension::seconds;
+    case Constant::Unit::bytes: return Dimension::bytes;
     case Constant::Unit::bytes_per_s: return Dimension::bytes_per_s;
     case Constant::Unit::flops_per_s: return Dimension::flops_per_s;
     case Constant::Unit::ratio: return Dimension::ratio;
@@ -123,7 +124,8 @@ std::string source_of(const Constant& c) {
 
 std::string head_of(const Scene& scene, const Constant& c) {
     if (c.section == "GPU") return scene.plan.cluster.gpu.name;
-    if (c.section == "efficiency") return "Efficiency, fitted";
+    const std::optional<Calibration>& own = scene.plan.cluster.calibration;
+    if (c.section == "efficiency") return "Efficiency, " + (own ? calibrated_text(*own) : "fitted");
     return "Fabric";
 }
 
@@ -162,6 +164,7 @@ std::string constant_text(Constant::Unit unit, double value) {
     switch (unit) {
     case Constant::Unit::share: return percent(value);
     case Constant::Unit::seconds: return time_text(value);
+    case Constant::Unit::bytes: return memory_text(value);
     case Constant::Unit::bytes_per_s: return bandwidth_text(value);
     case Constant::Unit::flops_per_s:
         return value >= 1e15 ? significant(value / 1e15) + " PFLOP/s"

@@ -58,8 +58,8 @@ void read_again(const Scene& scene, ImportSheetState& s) {
     s.links.reset();
     s.error.clear();
     try {
-        if (interop::is_nccl_tests(s.text))
-            s.links = interop::read_nccl_tests(s.text, s.origin, scene.plan.cluster);
+        if (const auto tool = interop::fabric_tool(s.text))
+            s.links = interop::read_fabric(*tool, s.text, s.origin, scene.plan.cluster);
         else
             s.made = interop::import_settings(request_of(scene, s), scene.presets);
     } catch (const Error& e) {
@@ -262,15 +262,17 @@ void draw_lists(Ui& ui, Rect room, ImportSheetState& s) {
 std::optional<Imported> import_outcome(const Scene& scene, const ImportSheetState& s) {
     if (s.links && !s.links->edits.empty())
         return Imported{apply_edits(scene.plan, s.links->edits, scene.presets),
-                        "the measured links of " + s.origin, true};
-    if (s.made && s.made->plan) return Imported{*s.made->plan, "the settings of " + s.origin};
+                        "the measured links of " + s.origin,
+                        {},
+                        true};
+    if (s.made && s.made->plan) return Imported{*s.made->plan, "the settings of " + s.origin, s.made->hosts};
     return std::nullopt;
 }
 
 }  // namespace
 
 bool is_settings_text(const std::string& text) {
-    if (interop::is_nccl_tests(text)) return true;
+    if (interop::fabric_tool(text)) return true;
     const std::vector<Framework> fits = interop::guess_framework(text);
     return std::any_of(fits.begin(), fits.end(), [](Framework f) { return f != Framework::hf; });
 }
@@ -292,7 +294,7 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
                             {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(4);
         draw_outcome(ui, room, state);
-        if (!state.links && !interop::is_nccl_tests(state.text)) draw_inputs(ui, room, scene, state);
+        if (!state.links && !interop::fabric_tool(state.text)) draw_inputs(ui, room, scene, state);
         Rect right = room.cut_right(std::floor(room.w * 0.48f));
         room.cut_right(16);
         draw_lists(ui, right, state);

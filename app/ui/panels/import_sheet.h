@@ -25,7 +25,7 @@ struct ImportSheetState {
     bool own_model = false;                         // the open plan's model stands in
     bool stale = true;                              // to be read again
     std::optional<interop::Import> made{};  // none where it could not be read at all: `error` says why
-    std::optional<interop::LinkMeasurement> links{};
+    std::optional<interop::FabricReading> links{};
     std::string error{};
     MarkedText shown{};
     MarkedTextState lines{};
@@ -46,8 +46,9 @@ struct ImportSheetState {
 // While it is open. The plan that is to be opened, once Open is pressed.
 struct Imported {
     Plan plan;
-    std::string what;    // "the settings of run.sh"
-    bool edits = false;  // the open plan with other figures, no other plan
+    std::string what;     // "the settings of run.sh"
+    std::string hosts{};  // that the text names
+    bool edits = false;   // the open plan with other figures, no other plan
 };
 [[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);
 

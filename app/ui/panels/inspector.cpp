@@ -3,8 +3,10 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/blame_panel.h"
+#include "app/ui/panels/block_card.h"
 #include "app/ui/panels/explain_selection.h"
 #include "app/ui/panels/rank_card.h"
+#include "app/ui/scene/difference.h"
 #include "core/io/plan_json.h"
 #include "core/plan/edit_words.h"
 #include "core/rules/first_error.h"
@@ -36,6 +38,7 @@ void section(Ui& ui, Rect& room, std::string_view head, std::string_view right =
 void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     const std::int64_t rank = scene.selection.rank;
     section(ui, room, "GPU", "RANK " + thousands(rank));
+    if (const std::string host = host_of(scene, rank); !host.empty()) field(ui, room, "host", host);
     for (const CardLine& line : rank_lines(scene.plan, scene.evaluation, rank))
         field(ui, room, line.name, line.value);
     room.cut_top(12);
@@ -95,6 +98,8 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
     field(ui, room, "starts", time_text(t.start[i]));
     field(ui, room, "takes", time_text(t.end[i] - t.start[i]));
+    for (const CardLine& line : block_lines(scene.plan, scene.evaluation, t, i))
+        field(ui, room, line.name, line.value);
     room.cut_top(12);
 }
 
@@ -166,9 +171,19 @@ void severity_mark(Ui& ui, Vec2 at, Severity s) {
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
-    section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size()));
+    section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size() + scene.better.size()));
     Canvas& c = ui.canvas();
-    if (problems.empty()) {
+    for (std::size_t i = 0; i < scene.better.size(); ++i) {
+        severity_mark(ui, room.min(), Severity::info);
+        const Rect text{room.x + 22, room.y, room.w - 22, room.h};
+        room.cut_top(c.paragraph(text, scene.better[i].what, ui.style(12), 18));
+        if (ui.link("problem.better", {text.x, room.y}, "open that layout", i)) {
+            edit = scene.better[i];
+            edit->what = "a faster layout";
+        }
+        room.cut_top(28);
+    }
+    if (problems.empty() && scene.better.empty()) {
         c.text(room.min(), "Nothing to mend.", ui.small());
         room.cut_top(26);
     }
@@ -187,6 +202,7 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
                 while (end > 1 && (words[end] & 0xC0) == 0x80);  // whole letters of UTF-8
                 label = words.substr(0, end) + "…";
             }
+            if (label != words && ui.hovers({text.x, text.y, text.w, 18})) ui.tooltip(words);
             if (ui.link("problem.fix", text.min(), label, i)) {
                 try {
                     edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
@@ -338,13 +354,16 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     return edit;
 }
 
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state) {
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
+                 bool covered) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     Rect row = room.inset(16, 0);
-    const std::string timing =
-        evaluate_s >= 0 ? "evaluated in " + time_text(evaluate_s) : "Pentamesh " PENTAMESH_VERSION;
-    const float timing_w = c.text_width(timing, ui.small());
+    const std::string timing = !scene.changed.empty() ? std::string(scene.changed)
+                               : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
+                                                      : "Pentamesh " PENTAMESH_VERSION;
+    const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
+    const float timing_w = std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f);
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
                           bool bad = false) {
         const float w = c.text_width(name, ui.small()) + 6
@@ -360,8 +379,20 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         r.cut_left(c.text_width(value, s) + 4);
         c.text_in(r, after, ui.small());
     };
+    // The difference to A behind the figure, where a plan is pinned.
+    const auto against = [&](double now, double Step::*figure, bool less_is_better,
+                             std::string (*text)(double)) {
+        if (scene.pinned == nullptr || !scene.pinned->step) return;
+        draw_difference(ui, row, difference(now, (*scene.pinned->step).*figure), less_is_better, text,
+                        timing_w + 16);
+    };
+    if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
+    if (covered) {  // whether it fits, or is possible, is what is asked
+        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
+        return;
+    }
     problem_count(ui, row, e.problems, state);
     if (!e.valid) {
         for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "—", "");
@@ -369,21 +400,27 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         const std::string why = first_error(e.problems);
         if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
         row = room.inset(16, 0);
-        c.text_in(row, timing, ui.small(), Align::right);
+        c.text_in(row, timing, timing_style, Align::right);
         return;
     }
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.has_room());
+    if (!e.memory.stage.empty() && scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
+        draw_difference(ui, row, difference(e.memory.peak(), scene.pinned->memory.peak()), true, memory_text,
+                        timing_w + 16);
     if (e.step) {
         const Step& s = *e.step;
         item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
+        against(s.time_s, &Step::time_s, true, time_text);
         item("MFU", percent(s.mfu), "");
+        against(s.mfu, &Step::mfu, false, points_text);
         item("", count_text(s.tokens_per_s), "tokens/s");
+        against(s.tokens_per_s, &Step::tokens_per_s, false, count_text);
         double exposed = 0;
         for (const double x : s.exposed_comm_s) exposed += x;
         if (s.time_s > 0) item("exposed communication", percent(exposed / s.time_s), "");
     }
-    c.text_in(row, timing, ui.small(), Align::right);
+    if (c.text_in(row, timing, timing_style, Align::right) && ui.hovers(row)) ui.tooltip(timing);
 }
 
 }  // namespace pentamesh::ui

@@ -18,7 +18,8 @@ struct InspectorState {
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
 // With a count of errors and warnings that opens their layer; `state` null: a picture, nothing opens.
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state);
+void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
+                 bool covered = false);
 // The problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.
 [[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);

@@ -9,6 +9,7 @@
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 #include "core/rules/first_error.h"
+#include "core/step/compute.h"
 
 #include <algorithm>
 #include <array>
@@ -52,6 +53,8 @@ std::string label_of(const PlanField& f) {
     if (leaf == "moe") label = "mixture of experts";
     if (leaf == "mla") label = "latent attention (MLA)";
     if (leaf == "linear") label = "linear attention";
+    if (leaf == "every") label = "experts in every n-th layer";
+    if (leaf == "latent") label = "width that experts work in";
     for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
         if (label.size() > unit.size() && label.ends_with(unit)) {
             label.resize(label.size() - unit.size());
@@ -75,7 +78,10 @@ std::string allowed_text(const PlanField& f) {
     case PlanField::Kind::whole:
         return "a whole number from " + three_digits(f.least) + " to " + count_text(f.most)
                + (f.may_be_none ? ", or none" : "");
-    case PlanField::Kind::list: return "values with commas between them, or none";
+    case PlanField::Kind::list:
+        if (f.pointer.ends_with("/pattern"))
+            return R"(runs of layers as JSON: [{"kind": "window", "ffn": "dense", "count": 5, "window": 1024}, …])";
+        return "values with commas between them, or none";
     case PlanField::Kind::json: return "a word, or JSON";
     default: return "";
     }
@@ -112,20 +118,19 @@ std::optional<PlanEdit> try_back(const Scene& scene, const PlanField& f, PlanEdi
     }
 }
 
-// A box with the value; a click types into it. What is typed is taken by Enter and when it is left.
+// A box with the value; a click or a letter types into it. What is typed is taken by Enter and when it is
+// left.
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
                                   PlanEditorState& state) {
     Canvas& c = ui.canvas();
     if (state.editing == f.pointer) {
         const bool fresh = std::exchange(state.edit_fresh, false);
-        const bool entered = ui.text_field("editor.edit", box, state.edit_text, "", fresh);
-        const bool escaped = pressed({Key::escape});
-        const bool left = !fresh && !entered && ui.state().edit == 0;
-        if (!entered && !left && !escaped) return std::nullopt;
+        const Ui::Typing typing = ui.typed_value("editor.edit", box, state.edit_text, fresh);
+        if (typing == Ui::Typing::goes_on) return std::nullopt;
         state.editing.clear();
-        return escaped ? std::nullopt : try_value(scene, f, state.edit_text, state);
+        return typing == Ui::Typing::dropped ? std::nullopt : try_value(scene, f, state.edit_text, state);
     }
-    const Hit hit = ui.area("editor" + f.pointer, box);
+    const Hit hit = ui.value_area("editor" + f.pointer, box);
     c.rect(box, ui.theme().raised, 6);
     c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
     if (hit.focused) ui.focus_ring(box, 6);
@@ -164,6 +169,13 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
     }
 }
 
+// What the way back to the preset does: a whole group comes or goes with its switch alone.
+std::string back_words(const PlanField& f) {
+    if (f.kind != PlanField::Kind::group) return "back to " + f.preset_value;
+    std::string what = f.pointer == "/model/moe" ? "experts" : label_of(f);
+    return (f.preset_value == "on" ? "bring back the " : "remove the ") + what;
+}
+
 std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const PlanField& f,
                                   PlanEditorState& state) {
     Canvas& c = ui.canvas();
@@ -179,9 +191,14 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
     row.cut_left(12);
     if (changed && row.w > 60) {
-        const std::string back = "back to " + f.preset_value;
-        if (ui.link("editor.back", {row.x, row.center().y - 9}, back, id_of(f.pointer))) {
-            edit = try_back(scene, f, state);
+        const Rect place{row.x, row.center().y - 9, row.w, 18};
+        if (f.preset_lacks) {
+            ui.label(place, "not in the preset", ui.small(Tone::faint));
+        } else {
+            const std::string back = back_words(f);
+            if (ui.hovers({row.x, row.y, ui.canvas().text_width(back, ui.small()), row.h}))
+                ui.tooltip(back + "\nas in the preset; nothing else changes");
+            if (ui.link("editor.back", place.min(), back, id_of(f.pointer))) edit = try_back(scene, f, state);
         }
     }
     if (state.refused == f.pointer) {
@@ -196,8 +213,15 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
 std::string model_line(const Scene& scene) {
     const ParameterCounts& n = scene.evaluation.parameters;
     const auto total = static_cast<double>(n.total), active = static_cast<double>(n.active);
+    const std::int64_t sequence = scene.plan.training.sequence_length;
+    const ForwardFlops flops = forward_flops(scene.plan.model, sequence);
     std::string line = count_text(total) + " parameters (" + thousands(n.total) + ")";
-    if (n.active != n.total) line += ", " + count_text(active) + " active for one token";
+    if (n.active != n.total)
+        line += ", " + count_text(static_cast<double>(n.active_without_embedding)) + " active for one token ("
+                + count_text(active) + " with the embedding's table)";
+    if (sequence > 0)  // forward and backward, as MFU counts them
+        line += ", " + three_digits(3 * (flops.layers + flops.head) / static_cast<double>(sequence) / 1e9)
+                + " GFLOP a token";
     return line + ", " + traffic_text(total * bytes_of(scene.plan.training.parameters)) + " of weights in "
            + std::string(name_of(scene.plan.training.parameters));
 }
@@ -342,6 +366,19 @@ bool is_model(EditorSection s) {
     return s <= EditorSection::other_model;
 }
 
+// What the model comes to needs no layout. Why there are no other figures stands below it.
+void draw_counts(Ui& ui, Rect& room, const Scene& scene, EditorSection section) {
+    Canvas& c = ui.canvas();
+    const bool valid = scene.evaluation.valid;
+    if (is_model(section))
+        room.cut_top(c.paragraph(room, model_line(scene), ui.small(), 16) + (valid ? 8 : 2));
+    if (valid) return;
+    TextStyle bad = ui.small();
+    bad.color = ui.theme().bad;
+    const std::string why = "No other figures: " + first_error(scene.evaluation.problems);
+    room.cut_top(c.paragraph(room, why, bad, 16) + 8);
+}
+
 }  // namespace
 
 std::string_view name_of(EditorSection section) {
@@ -384,13 +421,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         preset_button(ui, head, scene, state);
         c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(8);
-        const std::string line = scene.evaluation.valid
-                                     ? model_line(scene)
-                                     : "No figures: " + first_error(scene.evaluation.problems);
-        TextStyle line_style = ui.small();
-        if (!scene.evaluation.valid) line_style.color = ui.theme().bad;
-        if (!scene.evaluation.valid || is_model(state.section))
-            room.cut_top(c.paragraph(room, line, line_style, 16) + 8);
+        draw_counts(ui, room, scene, state.section);
         draw_sections(ui, room.cut_left(std::min(kSectionWidth, room.w * 0.3f)), state);
         room.cut_left(20);
         ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});

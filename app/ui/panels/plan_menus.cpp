@@ -1,5 +1,6 @@
 // The plan panel's menus: presets of models and clusters, schedules and orders.
 #include "app/ui/panels/plan_blocks.h"
+#include "app/ui/panels/plan_panel.h"
 #include "app/ui/panels/preset_menu.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
@@ -25,16 +26,31 @@ template <typename Make>
 MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind,
                       EditorSection section, std::string_view current, Make&& make) {
     PresetMenu menu = preset_menu(scene.presets, kind, current);
-    menu.items.push_back(
-        {.label = "Edit the " + std::string(word_of(kind)) + "…", .right = "by hand", .separator = true});
-    if (has_own_presets(scene.presets)) menu.items.push_back({.label = "Presets of your own…"});
+    menu.items.push_back({.label = "Edit the " + std::string(word_of(kind)) + "…",
+                          .right = "by hand",
+                          .separator = true,
+                          .stays = true});
+    const std::size_t sheet = menu.entry.size(), added = sheet + 1;
+    const bool can_add = kind == PresetKind::model;
+    if (can_add) menu.items.push_back({.label = "New model…", .right = "by hand", .stays = true});
+    if (has_own_presets(scene.presets))
+        menu.items.push_back({.label = "Presets of your own…", .stays = true});
     return pick(ui, state, menu.items, true, [&](std::size_t i) -> MaybeEdit {
-        if (i == menu.entry.size()) state.wants_editor = section;
-        if (i > menu.entry.size()) state.wants_presets = true;
+        if (i == sheet || (can_add && i == added)) state.wants_editor = section;
+        if (can_add && i == added) return new_model_edit(scene.plan);
+        if (i > sheet) state.wants_presets = true;
         if (!menu.is_preset(i)) return std::nullopt;
         return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, ""};
     });
 }
+
+}  // namespace
+
+PlanEdit new_model_edit(const Plan& plan) {
+    return {with_model(plan, plain_model(), ""), "a new model", ""};
+}
+
+namespace {
 
 MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return pick_preset(

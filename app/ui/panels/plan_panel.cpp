@@ -93,7 +93,9 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     const Model& m = scene.plan.model;
     const ParameterCounts& n = scene.evaluation.parameters;
     std::string text = count_text(static_cast<double>(n.total)) + " parameters";
-    if (n.active != n.total) text += ", " + count_text(static_cast<double>(n.active)) + " active";
+    if (n.active != n.total)
+        text += ", " + count_text(static_cast<double>(n.active_without_embedding)) + " active ("
+                + count_text(static_cast<double>(n.active)) + " with the embedding)";
     text += " · " + plural(m.layers, "layer", "layers") + " · hidden " + thousands(m.hidden) + " · "
             + plural(m.heads, "head", "heads");
     if (m.attention == AttentionKind::mla)
@@ -104,6 +106,11 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
 }
 
+// GPUs that come or go, as was chosen beside the product of the factors.
+Plan with_spare(const Plan& plan, std::int64_t gpus, const PlanPanelState& state) {
+    return state.spare_replicates ? with_gpus_as_replicas(plan, gpus) : with_gpus(plan, gpus);
+}
+
 // "[64] nodes of [8]", where the first tier is not the whole cluster.
 MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Cluster& cluster = scene.plan.cluster;
@@ -111,7 +118,7 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
     constexpr std::string_view kGpus = "/cluster/gpus";
     const std::int64_t each = cluster.tiers.front().domain, nodes = divide_up(cluster.gpus, each);
     const auto nodes_to = [&](std::int64_t n) {
-        return PlanEdit{with_gpus(scene.plan, n * each), plural(n, "node", "nodes"), ""};
+        return PlanEdit{with_spare(scene.plan, n * each, state), plural(n, "node", "nodes"), ""};
     };
     const auto each_to = [&](std::int64_t n) -> MaybeEdit {
         Plan to = with_gpus_per_node(scene.plan, n);
@@ -145,7 +152,7 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
     if (state.editing == "gpus_per_node") {
         const auto n = typed_number(ui, "gpus_per_node", kGpus, right, state);
         if (n) edit = each_to(*n);
-        if (edit && edit->plan.cluster.tiers.front().domain != *n) {
+        if (n && edit && edit->plan.cluster.tiers.front().domain != *n) {
             edit.reset();
             state.refused = "gpus_per_node";
             state.refusal = "A node has fewer GPUs than the next tier, " + cluster.tiers[1].name
@@ -173,7 +180,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     if (ui.dropdown("plan.cluster", row, scene.plan.cluster.name)) open_menu(state, "cluster", row);
     const std::int64_t gpus = scene.plan.cluster.gpus;
     const auto edit_to = [&](std::int64_t n) {
-        return PlanEdit{with_gpus(scene.plan, n), thousands(n) + " GPUs", ""};
+        return PlanEdit{with_spare(scene.plan, n, state), thousands(n) + " GPUs", ""};
     };
     if (state.editing == "gpus") {
         if (const auto n = typed_number(ui, "gpus", "/cluster/gpus", count, state)) edit = edit_to(*n);
@@ -273,8 +280,22 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     return edit;
 }
 
+// Where a plan shards, more GPUs may be more shards or more replicas. In the product's row, or below it.
+void spare_link(Ui& ui, Rect row, Rect& room, float from, const Plan& p, PlanPanelState& state) {
+    if (p.layout.dp_shard < 2 || ui.state().for_picture) return;
+    const std::string_view label = state.spare_replicates ? "more: replicas" : "more: shards";
+    const float w = ui.canvas().text_width(label, ui.small());
+    if (from + w > row.w) row = room.cut_top(20);
+    const Rect at{row.right() - w - 1, row.y + 1, w, 18};
+    if (ui.link("plan.spare", at.min(), label)) state.spare_replicates = !state.spare_replicates;
+    if (ui.hovers(at))
+        ui.tooltip(std::string("More GPUs become ") + (state.spare_replicates ? "replicas" : "shards")
+                   + "\nGPUs that come or go change " + (state.spare_replicates ? "dp_replicate" : "dp_shard")
+                   + ". Click for the other.");
+}
+
 // "8·1·64·16·1 = 8,192 all GPUs"; a product that is not the cluster says so, and why.
-void product_line(Ui& ui, Rect& room, const Plan& p) {
+void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
     Canvas& c = ui.canvas();
     const Layout& l = p.layout;
     const std::int64_t ranks = ranks_laid_out(p), gpus = p.cluster.gpus;
@@ -294,6 +315,7 @@ void product_line(Ui& ui, Rect& room, const Plan& p) {
     else
         text = (ranks < kManyRanks ? thousands(ranks) : "over 10^12") + " of " + thousands(gpus) + " GPUs";
     c.text_in({row.x + x, row.y, row.w - x, 18}, text, verdict);
+    spare_link(ui, row, room, x + c.text_width(text, verdict) + 12, p, state);
     if (all) return;
     std::string why = "Too many: the factors ask for more ranks than the cluster has GPUs.";
     if (ranks == 0)
@@ -344,7 +366,7 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
         field_message(ui, room, name_of(axis), state);
         room.cut_top(2);
     }
-    product_line(ui, room, scene.plan);
+    product_line(ui, room, scene.plan, state);
     name_line(ui, room, scene, state);
     room.cut_top(10);
     keep(order_block(ui, room, scene, state));

@@ -27,12 +27,15 @@ struct PlanPanelState {
     std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
     bool wants_presets = false;                 // so is the list of one's own presets
     bool wants_stages = false;                  // so is the sheet of layers per stage
+    bool spare_replicates = false;              // GPUs that come are replicas, not shards
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
     std::string refusal;  // what was typed, and what is allowed
 };
 [[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
                                                       PlanPanelState& state);
 // The panel's menus, drawn after everything else.
+// A model to be typed in, in the place of the plan's.
+[[nodiscard]] PlanEdit new_model_edit(const Plan& plan);
 [[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
 
 }  // namespace pentamesh::ui

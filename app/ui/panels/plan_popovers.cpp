@@ -142,7 +142,8 @@ float width_of(Ui& ui, std::span<const E> values) {
     return w;
 }
 
-constexpr std::array<Dtype, 4> kCompute{Dtype::bf16, Dtype::fp16, Dtype::fp8, Dtype::fp4};
+constexpr std::array<Dtype, 6> kCompute{Dtype::bf16, Dtype::fp16, Dtype::fp8,
+                                        Dtype::fp4,  Dtype::tf32, Dtype::fp32};
 constexpr std::array<Dtype, 4> kStored{Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8};
 
 template <typename Draw>
@@ -160,7 +161,7 @@ MaybeEdit choices(Ui& ui, const Scene& scene, PlanPanelState& state, int rows, f
 }
 
 MaybeEdit precision_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
-    const float w = width_of<Dtype>(ui, kStored);
+    const float w = std::max(width_of<Dtype>(ui, kStored), width_of<Dtype>(ui, kCompute));
     return choices(ui, scene, state, 3, w, [](ChoiceRows& rows) {
         rows.of<Dtype>("compute", "prec.compute", kCompute, &Training::compute);
         rows.of<Dtype>("parameters", "prec.parameters", kStored, &Training::parameters);

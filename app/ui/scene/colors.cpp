@@ -34,6 +34,21 @@ Color color_of(const Theme& theme, OpKind op) {
     return theme.forward;
 }
 
+Color color_of_part(const Theme& t, const StepSlice& s) {
+    switch (s.part) {
+    case StepPart::recompute: return t.secondary;
+    case StepPart::bubble:
+    case StepPart::uneven: return t.faint;
+    case StepPart::exposed: return color_of(t, s.group);
+    case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
+    case StepPart::straggler: return t.bad;
+    case StepPart::compute:
+    case StepPart::ideal:
+    case StepPart::kernels: break;
+    }
+    return t.text;
+}
+
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
     if (tier <= 0) return {theme.good, Dash::solid};
     const auto index = static_cast<std::size_t>(tier);

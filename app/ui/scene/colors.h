@@ -4,6 +4,7 @@
 #include "app/ui/kit/theme.h"
 #include "core/mesh/mesh.h"
 #include "core/pipeline/schedules/schedule.h"
+#include "core/step/step.h"
 
 namespace pentamesh::ui {
 
@@ -12,6 +13,8 @@ static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 // The colour of a group kind: an axis' own, a combination's outermost part.
 [[nodiscard]] Color color_of(const Theme& theme, GroupKind kind);
 [[nodiscard]] Color color_of(const Theme& theme, OpKind op);
+// A part of the step; what is below the peak is hatched besides.
+[[nodiscard]] Color color_of_part(const Theme& theme, const StepSlice& slice);
 
 // Verdict of a tier: index 0 is the fast domain. Colour, line and name always go together.
 struct TierMark {

@@ -4,6 +4,11 @@
 
 namespace pentamesh::ui {
 
+std::string host_of(const Scene& scene, std::int64_t rank) {
+    const bool named = scene.hosts != nullptr && !scene.hosts->names.empty();
+    return named && rank >= 0 && rank < scene.evaluation.mesh.world ? scene.hosts->of(rank) : "";
+}
+
 int stage_of_rank(const Mesh& mesh, std::int64_t rank) {
     const Factor& pp = mesh.dense[Axis::pp];
     if (rank < 0 || rank >= mesh.world || pp.size < 2) return -1;

@@ -6,13 +6,16 @@
 #include "core/evaluate.h"
 #include "core/interop/import.h"
 #include "core/io/presets.h"
+#include "core/mesh/rank_list.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/glossary.h"
 #include "render/input.h"
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -100,9 +103,17 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
+    const Hosts* hosts = nullptr;               // that are named; no names in it: nobody named them
     std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: nobody's
+    const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
+    std::string_view changed{};                 // what the last edit did to the main figures
+    bool another_model = false;                 // A has another model than the plan
+    bool has_before = false;                    // there is a plan before the last edit
+    std::span<const PlanEdit> better{};  // layouts that fit and are much faster, where a search knows some
 };
 
+// "gpu004"; empty: it has no name.
+[[nodiscard]] std::string host_of(const Scene& scene, std::int64_t rank);
 // The pipeline stage of a GPU; -1: there is no such rank, or one stage alone.
 [[nodiscard]] int stage_of_rank(const Mesh& mesh, std::int64_t rank);
 // The stage that was picked, by itself or with a GPU of it; -1: none.

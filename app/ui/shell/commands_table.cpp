@@ -48,6 +48,8 @@ void Shell::make_file_commands() {
          .menu = "File",
          .chord = ctrl(Key::s, true),
          .run = [this] { ask(DialogKind::save, proposed_file(), nullptr); }});
+    make_review_commands();
+    make_calibrate_commands();
     for (const Presets::Entry& e : presets_.list(PresetKind::plan))
         add({.id = "preset." + e.id,
              .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),
@@ -113,6 +115,16 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::e, true),
          .separator = true,
          .run = [this] { editor_.open_at(EditorSection::size); }});
+    add({.id = "edit.model", .title = "Edit the model…", .menu = "Edit", .run = [this] {
+             editor_.open_at(EditorSection::size);
+         }});
+    add({.id = "edit.new_model", .title = "New model…", .menu = "Edit", .run = [this] {
+             apply(new_model_edit(document_.plan()));
+             editor_.open_at(EditorSection::size);
+         }});
+    add({.id = "edit.cluster", .title = "Edit the cluster…", .menu = "Edit", .run = [this] {
+             editor_.open_at(EditorSection::fabric);
+         }});
     add({.id = "edit.presets", .title = "Presets of your own…", .menu = "Edit", .run = [this] {
              ask_own_presets();
          }});
@@ -121,8 +133,9 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .run = [this] { stages_.open_now(); },
          .enabled = [this] { return document_.plan().layout.pp > 1; }});
-    add({.id = "edit.title", .title = "Title of the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
+    add({.id = "edit.title", .title = "Rename the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
     make_notes_commands();
+    make_decide_commands();
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",
@@ -157,34 +170,6 @@ void Shell::make_order_commands() {
                  },
              .checked = [this, &o] { return document_.plan().layout.order == o.order; }});
     }
-}
-
-void Shell::make_export_commands() {
-    add({.id = "export.picture",
-         .title = "Picture of this view…",
-         .menu = "Export",
-         .chord = ctrl(Key::e),
-         .run =
-             [this] {
-                 const std::string view(full_ ? view_of(*full_).name : "dashboard");
-                 ask(DialogKind::picture, proposed_file(view + ".png"), nullptr);
-             },
-         .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
-    struct Format {
-        TableFormat format;
-        const char *id, *title;
-    };
-    static constexpr std::array<Format, 4> kFormats{
-        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
-         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
-         {TableFormat::json, "export.json", "Copy data as JSON"},
-         {TableFormat::text, "export.text", "Copy data as text"}}};
-    for (const Format& f : kFormats)
-        add({.id = f.id,
-             .title = f.title,
-             .menu = "Export",
-             .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
 }
 
 void Shell::make_help_commands() {

@@ -63,8 +63,13 @@ void Shell::make_view_commands() {
 }
 
 void Shell::make_timeline_commands() {
-    const auto has_timeline = [this] { return views_.timeline.current(evaluation_, evaluated_) != nullptr; };
-    const auto step = [this](int by) {
+    // The same keys play the layer where that fills the window.
+    const auto of_layer = [this] { return full_view() == ViewId::layer && evaluation_.valid; };
+    const auto has_timeline = [this, of_layer] {
+        return of_layer() || views_.timeline.current(evaluation_, evaluated_) != nullptr;
+    };
+    const auto step = [this, of_layer](int by) {
+        if (of_layer()) return step_layer(views_.layer, by);
         if (const auto* shown = views_.timeline.current(evaluation_, evaluated_))
             step_cursor(*shown, views_.timeline, by, selection_.stage);
     };
@@ -72,7 +77,11 @@ void Shell::make_timeline_commands() {
          .title = "Play or pause the timeline",
          .menu = "View",
          .chord = {.key = Key::p},
-         .run = [this] { views_.timeline.playing = !views_.timeline.playing; },
+         .run =
+             [this, of_layer] {
+                 if (of_layer()) return play_or_pause(views_.layer);
+                 views_.timeline.playing = !views_.timeline.playing;
+             },
          .enabled = has_timeline});
     add({.id = "timeline.step",
          .title = "Timeline: next start or end",
@@ -127,12 +136,12 @@ void Shell::make_look_commands() {
          .menu = "View",
          .chord = ctrl(Key::equal),
          .separator = true,
-         .run = [this] { settings_.scale = std::min(4.0f, settings_.scale * 1.125f); }});
+         .run = [this] { own_scale() = std::min(4.0f, own_scale() * 1.125f); }});
     add({.id = "view.smaller", .title = "Smaller", .menu = "View", .chord = ctrl(Key::minus), .run = [this] {
-             settings_.scale = std::max(0.5f, settings_.scale / 1.125f);
+             own_scale() = std::max(0.5f, own_scale() / 1.125f);
          }});
     add({.id = "view.normal", .title = "Normal size", .menu = "View", .chord = ctrl(Key::n0), .run = [this] {
-             settings_.scale = 1;
+             own_scale() = presenter_.on ? kPresentScale : 1;
          }});
     add({.id = "view.fullscreen",
          .title = "Full screen",

@@ -22,7 +22,16 @@ std::string head_of(DialogKind kind, PresetKind preset) {
     switch (kind) {
     case DialogKind::open: return "Open a plan, a config.json, settings or a picture of ours";
     case DialogKind::save: return "Save the plan as";
-    case DialogKind::picture: return "Save a picture as";
+    case DialogKind::picture: return "A picture of this view";
+    case DialogKind::picture_file: return "Save a picture as";
+    case DialogKind::table: return "Save the table as";
+    case DialogKind::review_second: return "The plan to compare with";
+    case DialogKind::written: return "Written";
+    case DialogKind::review: return "Export a design review";
+    case DialogKind::review_file: return "Save the review as";
+    case DialogKind::handout: return "Save the handout as";
+    case DialogKind::results: return "Save the results as a picture";
+    case DialogKind::runs: return "Add measured runs";
     case DialogKind::settings: return "Save the settings as";
     case DialogKind::close: return "Keep the changes to this plan?";
     case DialogKind::recover: return "Plans that were not saved";
@@ -47,8 +56,14 @@ std::string_view words_of(DialogKind kind) {
 }  // namespace
 
 bool asks_for_file(DialogKind kind) {
-    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture
-           || kind == DialogKind::settings;
+    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture_file
+           || kind == DialogKind::table || kind == DialogKind::settings || kind == DialogKind::review_file
+           || kind == DialogKind::review_second || kind == DialogKind::handout || kind == DialogKind::results
+           || kind == DialogKind::runs;
+}
+
+std::string head_of_file(DialogKind kind) {
+    return kind == DialogKind::open ? "Open" : head_of(kind, PresetKind::model);
 }
 
 bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label, bool enabled,
@@ -81,6 +96,8 @@ void Shell::close_dialog() {
 // Of what stands between a dialog's words and its buttons.
 float Shell::dialog_body_height(Ui& ui, float width) const {
     if (dialog_.kind == DialogKind::preset) return preset_dialog_height(ui, width);
+    if (dialog_.kind == DialogKind::picture) return picture_dialog_height(ui, width);
+    if (dialog_.kind == DialogKind::review) return review_dialog_height(ui, width);
     if (dialog_.kind == DialogKind::presets) return presets_dialog_height(ui, width);
     if (dialog_.kind != DialogKind::recover) return 0;
     const std::size_t left = left_names_.size();
@@ -96,9 +113,18 @@ bool Shell::draw_dialog_body(Ui& ui, Rect room, Rect buttons) {
     case DialogKind::missing: return draw_missing_dialog(ui, buttons);
     case DialogKind::preset: return draw_preset_dialog(ui, room, buttons);
     case DialogKind::presets: return draw_presets_dialog(ui, room, buttons);
+    case DialogKind::picture: return draw_picture_dialog(ui, room, buttons);
+    case DialogKind::written: return draw_written_dialog(ui, room, buttons);
+    case DialogKind::review: return draw_review_dialog(ui, room, buttons);
     case DialogKind::open:
     case DialogKind::save:
-    case DialogKind::picture:
+    case DialogKind::picture_file:
+    case DialogKind::table:
+    case DialogKind::review_second:
+    case DialogKind::review_file:
+    case DialogKind::handout:
+    case DialogKind::results:
+    case DialogKind::runs:
     case DialogKind::settings:
         return native_dialog_ ? draw_waiting_dialog(ui, buttons) : draw_file_dialog(ui, room, buttons);
     case DialogKind::none: break;
@@ -110,12 +136,14 @@ void Shell::draw_dialog(Ui& ui) {
     const Vec2 size = ui.frame().size;
     const bool files = asks_for_file(dialog_.kind), browses = files && !native_dialog_;
     const bool rows = dialog_.kind == DialogKind::recover || dialog_.kind == DialogKind::presets;
-    const float wide = browses ? 820.0f : rows ? 680.0f : 480.0f;
+    const bool shows = dialog_.kind == DialogKind::review || dialog_.kind == DialogKind::picture;
+    const float wide = shows ? 920.0f : browses ? 820.0f : rows ? 680.0f : 480.0f;
     const float w = std::min(wide, size.x - 32);
     const auto height = [&](std::string_view text, const TextStyle& style, float line) {
         return text.empty() ? 0 : ui.canvas().paragraph_height(w - 2 * kDialogPad.x, text, style, line) + 6;
     };
-    const bool says = dialog_.kind == DialogKind::close || dialog_.kind == DialogKind::missing;
+    const bool says = dialog_.kind == DialogKind::close || dialog_.kind == DialogKind::missing
+                      || dialog_.kind == DialogKind::written;
     const std::string_view words = says                      ? dialog_.text
                                    : files && native_dialog_ ? "The desktop's own dialog asks for it."
                                                              : words_of(dialog_.kind);

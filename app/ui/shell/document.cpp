@@ -86,6 +86,11 @@ void Document::replace_unmodified(OpenedPlan opened) {
     ++revision_;
 }
 
+void Document::looked_at(Plan plan, std::string what) {
+    redo_.push_back({state_of({std::move(plan)}), std::move(what)});
+    merge_key_.clear();
+}
+
 bool Document::exchange(std::vector<Step>& from, std::vector<Step>& to) {
     if (from.empty()) return false;
     Step step = std::move(from.back());

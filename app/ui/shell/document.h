@@ -43,10 +43,17 @@ class Document {
     void replace(OpenedPlan opened, std::string what);
     // The same without a step of undo: only for a plan that nobody changed.
     void replace_unmodified(OpenedPlan opened);
+    // A plan that was looked at and changed meanwhile, and is not asked about: redo shows it, undo then this
+    // one.
+    void looked_at(Plan plan, std::string what);
     bool undo();
     bool redo();
     [[nodiscard]] bool can_undo() const { return !undo_.empty(); }
     [[nodiscard]] bool can_redo() const { return !redo_.empty(); }
+    // Null: nothing can be undone.
+    [[nodiscard]] const Plan* before_last_edit() const {
+        return undo_.empty() ? nullptr : undo_.back().state.plan.get();
+    }
     [[nodiscard]] std::string undo_text() const { return undo_.empty() ? "" : undo_.back().what; }
     [[nodiscard]] std::string redo_text() const { return redo_.empty() ? "" : redo_.back().what; }
     // What a plan says means something else from now on: each state of the history is replaced by what

@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -28,8 +29,10 @@ bool is_picture(std::string_view text) {
 bool is_page(std::string_view text) {
     if (text.starts_with("%PDF")) return true;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '<'
-           && text.substr(first, kHeadOfPage).find("<svg") != std::string_view::npos;
+    if (first == std::string_view::npos || text[first] != '<') return false;
+    const std::string_view head = text.substr(first, kHeadOfPage);
+    return head.find("<svg") != std::string_view::npos
+           || head.find("content=\"Pentamesh ") != std::string_view::npos;  // a review of ours
 }
 // A lesson begins with its head between two lines of dashes.
 bool is_lesson(std::string_view text) {
@@ -66,22 +69,36 @@ std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
 }  // namespace
 
 std::vector<std::string> incoming_endings() {
-    return {".json", ".png", ".svg", ".pdf", ".md", ".sh", ".yaml", ".yml", ".toml", ".py", ".txt", ".log"};
+    return {".json", ".png", ".svg",  ".pdf", ".html", ".md", ".sh",
+            ".yaml", ".yml", ".toml", ".py",  ".txt",  ".log"};
 }
 
-std::string plan_text_inside(const std::string& text, const std::string& name) {
-    std::optional<std::string> inside;
-    if (is_picture(text))
-        inside = read_png_text(text, "pentamesh.plan");
-    else if (is_page(text))
-        inside = read_embedded(text);
-    else
-        return text;
-    if (!inside)
+namespace {
+
+// The plans' texts in a picture or a page; none: it is neither.
+std::vector<std::string> plan_texts_inside(const std::string& text, const std::string& name) {
+    std::vector<std::string> inside;
+    if (is_picture(text)) {
+        for (std::string key = "pentamesh.plan"; auto plan = read_png_text(text, key);
+             key = "pentamesh.plan." + std::to_string(inside.size() + 1))
+            inside.push_back(std::move(*plan));
+    } else if (is_page(text)) {
+        inside = read_all_embedded(text);
+    } else {
+        return {};
+    }
+    if (inside.empty())
         throw Error(ErrorKind::invalid, name, "",
                     is_picture(text) ? "this picture has no plan inside; only Pentamesh's own do"
                                      : "this page has no plan inside; only Pentamesh's own do");
-    return *inside;
+    return inside;
+}
+
+}  // namespace
+
+std::string plan_text_inside(const std::string& text, const std::string& name) {
+    const std::vector<std::string> inside = plan_texts_inside(text, name);
+    return inside.empty() ? text : inside.front();
 }
 
 Incoming read_incoming(const std::string& text, const std::string& name, const Presets& presets) {
@@ -96,7 +113,8 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
         in.text = text;
         return in;
     }
-    const nlohmann::json value = parse_json(plan_text_inside(text, name), name);
+    const std::vector<std::string> inside = plan_texts_inside(text, name);
+    const nlohmann::json value = parse_json(inside.empty() ? text : inside.front(), name);
     if (!wrapped && is_model(value)) {
         in.kind = IncomingKind::model;
         Source ignored;
@@ -106,6 +124,8 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
     }
     in.kind = wrapped ? IncomingKind::plan_inside : IncomingKind::plan;
     in.plan = plan_from_json(value, name, presets);
+    for (std::size_t i = 1; i < inside.size(); ++i)
+        in.others.push_back(plan_from_json(parse_json(inside[i], name), name, presets));
     return in;
 }
 

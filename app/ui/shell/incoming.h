@@ -16,8 +16,9 @@ enum class IncomingKind : std::uint8_t { plan, plan_inside, model, lesson, setti
 
 struct Incoming {
     IncomingKind kind = IncomingKind::plan;
-    Plan plan;    // plan, plan_inside (a picture's or a page's)
-    Model model;  // model (a Hugging Face config)
+    Plan plan;                   // plan, plan_inside (a picture's or a page's)
+    Model model;                 // model (a Hugging Face config)
+    std::vector<Plan> others{};  // that a review has inside besides: what the plan is compared with
     std::string
         text{};  // settings (of a framework, a table of nccl-tests): what stands in it is asked in a sheet
 };

@@ -1,10 +1,6 @@
 #include "app/ui/shell/lesson_handout.h"
 
-#include "app/ui/kit/format.h"
-#include "app/ui/shell/picture.h"
-#include "core/advice/advice.h"
-#include "core/evaluate.h"
-#include "core/teach/lesson_answers.h"
+#include "app/ui/shell/lesson_sheet.h"
 
 #include <algorithm>
 #include <array>
@@ -12,46 +8,6 @@
 namespace pentamesh::ui {
 
 namespace {
-
-// A step with its texts answered by its own plan.
-struct StepSheet {
-    const LessonStep& step;
-    Plan plan;
-    Evaluation evaluation;
-    std::string words, prompt, why;
-    Solution solution;
-};
-
-StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
-    const LessonPlan from = plan_of_step(lesson, i);
-    StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}};
-    s.plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
-    s.evaluation = assess(s.plan);
-    const auto said = [&](const std::string& text) { return expand(text, s.plan, s.evaluation, presets); };
-    s.words = said(s.step.words);
-    if (!s.step.question) return s;
-    s.prompt = said(s.step.question->prompt);
-    s.why = said(s.step.question->why);
-    s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
-    return s;
-}
-
-std::string answer_of(const StepSheet& s) {
-    const LessonQuestion& q = *s.step.question;
-    if (!s.solution.solvable(q.kind)) return "no answer in this plan: " + s.solution.answer.working;
-    if (s.solution.option >= 0) return q.options[s.solution.option].label;
-    return s.solution.answer.text;
-}
-
-// What there is to choose from: the options, or the cluster's tiers.
-std::vector<std::string> choices_of(const StepSheet& s) {
-    std::vector<std::string> out;
-    for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
-    if (s.step.question->kind == QuestionKind::tier)
-        for (const Tier& t : s.plan.cluster.tiers)
-            out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
-    return out;
-}
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -145,21 +101,7 @@ std::string base64(std::string_view bytes) {
     return out;
 }
 
-std::string picture_of(const StepSheet& s, const Presets& presets, const FontFiles& fonts) {
-    PictureRequest request;
-    const auto views = picture_views();
-    request.view = s.step.scene.view;
-    if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = "dashboard";
-    request.size = {1280, 720};
-    request.theme = ThemeId::light;
-    const bool asks = s.step.question && s.step.question->kind == QuestionKind::ranks;
-    if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (!asks && name_of(static_cast<GroupKind>(k)) == s.step.scene.axis)
-            request.group = static_cast<GroupKind>(k);
-    return make_picture(presets, s.plan, request, "png", fonts);
-}
-
+// `open`: beside the question, without what would answer it.
 constexpr std::string_view kStyle =
     "body{font:16px/1.5 Inter,system-ui,sans-serif;color:#1a2029;background:#fff;max-width:52rem;margin:2rem "
     "auto;"
@@ -170,6 +112,27 @@ constexpr std::string_view kStyle =
     "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
     "print{h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
 
+std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {
+    return "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
+           + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";
+}
+
+std::string question_html(const StepSheet& s) {
+    std::string out = "<div class=\"ask\">" + words_html(s.prompt);
+    if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
+        out += "<ol type=\"a\">";
+        for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
+        out += "</ol>";
+    }
+    return out + "</div>\n";
+}
+
+std::string task_html(const StepSheet& s) {
+    std::string out = "<div class=\"ask\">" + words_html(s.prompt) + "<ul>";
+    for (const std::string& goal : goals_of(s)) out += "<li>" + inline_html(goal) + "</li>";
+    return out + "</ul></div>\n";
+}
+
 }  // namespace
 
 std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& presets) {
@@ -177,6 +140,13 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const StepSheet s = sheet_of(lesson, i, base, presets);
         out += "\n" + std::to_string(i + 1) + ". " + s.step.title + "\n\n" + s.words + "\n";
+        if (s.step.task) {
+            out += "\nTask: " + s.prompt + "\n";
+            for (const std::string& goal : goals_of(s)) out += "  - " + goal + "\n";
+            for (const std::string& hint : s.hints) out += "  hint: " + hint + "\n";
+            out += "Solution: " + solution_of(s) + "\n";
+            if (!s.why.empty()) out += "  " + s.why + "\n";
+        }
         if (!s.step.question) continue;
         out += "\nQuestion: " + s.prompt + "\n";
         const std::vector<std::string> choices = choices_of(s);
@@ -199,21 +169,21 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const StepSheet s = sheet_of(lesson, i, base, presets);
         const std::string n = std::to_string(i + 1);
+        if (!s.step.part.empty()) out += "<h1>" + escaped(s.step.part) + "</h1>\n";
         out += "<h2>" + n + ". " + escaped(s.step.title) + "</h2>\n";
-        if (!s.step.scene.view.empty())
-            out += "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
-                   + base64(picture_of(s, presets, fonts)) + "\">\n";
-        out += words_html(expand(hide_answer(s.step), s.plan, s.evaluation, presets));
-        if (!s.step.question) continue;
-        out += "<div class=\"ask\">" + words_html(s.prompt);
-        if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
-            out += "<ol type=\"a\">";
-            for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
-            out += "</ol>";
+        const bool pictured = !s.step.scene.view.empty(), with_answer = pictured && picture_answers(s);
+        if (pictured && !with_answer) out += picture_html(s, presets, fonts, true);
+        out += words_html(s.asked);
+        if (s.step.task) {
+            out += task_html(s);
+            answers +=
+                "<p><b>" + n + ".</b> <code>" + escaped(solution_of(s)) + "</code></p>\n" + words_html(s.why);
         }
-        out += "</div>\n";
+        if (!s.step.question) continue;
+        out += question_html(s);
         answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
                    + escaped(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
+        if (with_answer) answers += picture_html(s, presets, fonts, false);
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";
     return out + "</body>\n</html>\n";

@@ -16,5 +16,9 @@ namespace pentamesh::ui {
 // One self-contained HTML page. Error of kind io where there is no EGL to draw with.
 [[nodiscard]] std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
                                       const FontFiles& fonts);
+// The same as slides: words and question, then the picture; at the end the answers. Error of kind io where
+// there is no EGL, or this build writes no PDF.
+[[nodiscard]] std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
+                                     const FontFiles& fonts);
 
 }  // namespace pentamesh::ui

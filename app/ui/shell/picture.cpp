@@ -1,8 +1,11 @@
 #include "app/ui/shell/picture.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/review/review.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
+#include "app/ui/views/search/search_runner.h"
+#include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/explain/plan_line.h"
 #include "core/io/own_presets.h"
@@ -12,31 +15,19 @@
 #include "render/png.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace pentamesh::ui {
 
 namespace {
 
-// The sheet of a design review shows these, and the problems.
+// The first page of a design review.
 constexpr std::string_view kReview = "review";
 
-void draw_problems(Ui& ui, Rect room, const Scene& scene) {
-    Canvas& c = ui.canvas();
-    ui.section(room.cut_top(18), "PROBLEMS AND ADVICE", std::to_string(scene.evaluation.problems.size()));
-    room.cut_top(6);
-    if (scene.evaluation.problems.empty()) c.text(room.min(), "Nothing to mend.", ui.small());
-    for (const Problem& p : scene.evaluation.problems) {
-        const float h = c.paragraph_height(room.w - 18, p.message, ui.style(12), 18);
-        if (h > room.h) break;
-        const Color mark = p.severity == Severity::error     ? ui.theme().bad
-                           : p.severity == Severity::warning ? ui.theme().amber
-                                                             : ui.theme().link;
-        c.rect({room.x, room.y + 5, 8, 8}, mark, p.severity == Severity::info ? 4.0f : 1.0f);
-        c.paragraph({room.x + 18, room.y, room.w - 18, h}, p.message, ui.style(12), 18);
-        room.cut_top(h + 8);
-    }
-}
+constexpr float kMostPixels = 20000, kLeastHeight = 150;
+constexpr int kMostTries = 12;  // at another height
 
 // What a sheet is drawn from.
 struct PictureSheet {
@@ -47,39 +38,27 @@ struct PictureSheet {
     void draw(Ui& ui, Rect room, ViewId view) { draw_titled_view(ui, room, scene, view, views, revision); }
 };
 
-void draw_review(Ui& ui, Rect room, PictureSheet& sheet) {
-    constexpr float kGap = 24;
-    Rect right = room.cut_right(room.w * 0.36f);
-    room.cut_right(kGap);
-    Rect mesh = room.cut_top(room.h * 0.46f);
-    room.cut_top(kGap / 2);
-    Rect memory = room.cut_top(room.h * 0.45f);
-    room.cut_top(kGap / 2);
-    sheet.draw(ui, mesh, ViewId::mesh);
-    sheet.draw(ui, memory, ViewId::memory);
-    sheet.draw(ui, room, ViewId::timeline);
-    const Rect comm = right.cut_top(right.h * 0.56f);
-    right.cut_top(kGap / 2);
-    sheet.draw(ui, comm, ViewId::comm);
-    draw_problems(ui, right, sheet.scene);
-}
-
-// `view` nullopt: the review.
-void draw_sheet(Ui& ui, PictureSheet& sheet, std::optional<ViewId> view) {
+void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& request, const Veil& veil) {
     const Vec2 size = ui.frame().size;
     Canvas& c = ui.canvas();
     c.rect({0, 0, size.x, size.y}, ui.theme().window);
     Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
     const Plan& p = sheet.scene.plan;
-    c.text_in(room.cut_top(24), title_of(p), {Face::semibold, 16, ui.theme().text, 0});
-    const std::string line = assumptions_line(p, sheet.scene.evaluation);
-    room.cut_top(c.paragraph(room, line, ui.small(), 18) + 8);
+    const Rewording words = words_under(veil, Veil::Place::view);
+    const Reworded under_veil(words);
+    if (request.title) {
+        const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
+        room.cut_top(c.paragraph(room, title_of(p), style, 24));  // a long one goes on below
+    }
+    if (request.caption)
+        room.cut_top(c.paragraph(room, assumptions_line(p, sheet.scene.evaluation), ui.small(), 18) + 8);
     const Rect status = room.cut_bottom(24);
-    if (view)
-        sheet.draw(ui, room, *view);
+    if (veil.covers)
+        draw_cover(ui, room);
     else
-        draw_review(ui, room, sheet);
-    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr);
+        sheet.draw(ui, room, view);
+    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr,
+                veil.covers);
 }
 
 // The request's own selection in a window as it is at first, or the screen's.
@@ -92,6 +71,8 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     Screen screen;
     screen.settings.theme = request.theme;
     screen.selection.choose(request.group);
+    screen.veil = request.veil;
+    screen.views.mesh.plain = request.uncolored;
     if (request.rank >= 0) {
         screen.selection.rank = request.rank;
         screen.selection.topic = Selection::Topic::rank;
@@ -140,17 +121,40 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     if (ending != "png" && ending != "svg" && ending != "pdf")
         throw Error(ErrorKind::usage, "", "",
                     "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
-    if (!(request.size.x >= 200 && request.size.y >= 150 && request.size.x <= 20000
-          && request.size.y <= 20000))
+    const bool as_high = request.size.y == 0;
+    if (!(request.size.x >= 200 && (as_high || request.size.y >= 150) && request.size.x <= kMostPixels
+          && request.size.y <= kMostPixels))
         throw Error(ErrorKind::usage, "", "", "a picture is 200x150 to 20000x20000");
     if (!(request.scale >= 0.5f && request.scale <= 8))
         throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
+    if (request.view == kReview) {
+        ReviewRequest review;
+        review.size = request.size;
+        review.theme = request.screen ? request.screen->settings.theme : request.theme;
+        review.pages = {ReviewPage::summary};
+        review.text_runs = request.text_runs;
+        review.outlines = request.outlines;
+        Plan shown = plan;
+        shown.scene = scene_as_saved(ViewStates{}, Selection{}, std::nullopt);
+        return make_review_picture(presets, shown, review, ending, request.scale, fonts);
+    }
     const bool vector = ending != "png";
-    Offscreen surface(request.size, vector ? 1 : request.scale, fonts);
+    Vec2 size = request.size;
+    if (as_high) size.y = std::max(kLeastHeight, std::round(size.x * 9 / 16));
+    const float scale = vector ? 1 : request.scale;
+    Offscreen surface(size, scale, fonts);
     surface.record_text(request.text_runs != nullptr);
     Shell shell(presets, plan, {});
-    const Screen screen = screen_of(request, shell);
+    Screen screen = screen_of(request, shell);
+    // What the window works out beside its frames is there before the first.
+    const auto shows = [&](ViewId id) {
+        if (request.view != "dashboard") return request.view == view_of(id).name;
+        const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
+        return (screen.full ? *screen.full : in_pane) == id;
+    };
+    if (shows(ViewId::search) && shell.evaluation().valid) search_to_the_end(plan, screen.views.search);
     shell.show(screen);
+    shell.ui_state().without_bars = true;
     // It opens as it was left: the view of the picture.
     Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
     written.scene = scene_as_saved(screen.views, screen.selection,
@@ -175,14 +179,54 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         const TimelineViewState& timeline = sheet.views.timeline;
         sheet.scene.time_cursor_s = timeline.cursor_s;
         sheet.scene.shown_timeline = timeline.current(shell.evaluation(), revision);
-        draw_sheet(ui, sheet, view_named(request.view));
+        draw_sheet(ui, sheet, *view_named(request.view), request, screen.veil);
     };
-    // The first frame lays out, the second draws what the first found out.
-    for (int i = 0; i < 2; ++i)
+    StepViewState& step = sheet.views.step;
+    const bool tornado = step.part == StepViewState::kSensitivity || wants_tornado_table(sheet.views);
+    if (request.view == view_of(ViewId::step).name && tornado && shell.evaluation().valid) {
+        step.tornado.of = {};
+        step.tornado.of.key = revision;
+        step.tornado.of.value = sensitivity_of(plan, presets);
+    }
+    for (const Plan& other : request.compared) {
+        CompareViewState& c = sheet.views.compare;
+        if (c.kept.empty())
+            c.pin(other, assess(other));
+        else
+            (void)c.add(other, assess(other));
+    }
+    if (request.view == view_of(ViewId::compare).name && shell.evaluation().valid)
+        if (const KeptPlan* a = sheet.views.compare.pinned())
+            sheet.views.compare.path.value = path_between(*a->plan, plan);
+    const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };
+    // What does not fit makes the picture higher. What is wider then may be lower again: it never shrinks.
+    for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
+        if (hidden() <= 0 || size.y >= kMostPixels) break;
+        size.y = std::min(kMostPixels, size.y + hidden());
+        surface.resize(size, scale);
+    }
+    const auto frames = [&](int count) {
+        for (int i = 0; i < count; ++i)
+            surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
+    };
+    frames(2);  // the first lays out, the second draws what the first found out
+    const bool waits = request.view == "dashboard" && shell.works_beside();
+    while (waits && shell.works_beside()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        frames(1);
+    }
+    if (waits) frames(2);
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
+    if (request.onto != nullptr) {
+        surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
+        return {};
+    }
     if (!vector) return encode_png(surface.read(), {{"Title", title_of(plan)}, {"pentamesh.plan", text}});
-    Page page(ending == "svg" ? PageFormat::svg : PageFormat::pdf, request.size, fonts, title_of(plan), text);
+    const PageFormat format = ending == "pdf"    ? PageFormat::pdf
+                              : request.outlines ? PageFormat::svg_outlines
+                                                 : PageFormat::svg;
+    Page page(format, size, fonts, title_of(plan), text);
     surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
     return page.finish();
 }

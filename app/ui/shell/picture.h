@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -20,12 +21,19 @@ namespace pentamesh::ui {
 
 struct PictureRequest {
     std::string view = "dashboard";
-    Vec2 size{1600, 900};
+    Vec2 size{1600, 900};  // height 0: at least 9/16 of the width, and as much more as the content takes
     float scale = 1;
+    bool outlines = false;  // SVG: text as shapes
+    bool title = true;      // the plan's, over a view; the whole window has its own
+    bool caption = true;    // the line of model, cluster and layout
     ThemeId theme = ThemeId::dark;
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     GroupKind group = GroupKind::tp;
+    std::vector<Plan> compared{};  // of a picture of Compare: A, then C, D ...; the plan itself is B
+    Veil veil{};                   // of a question beside the picture; a screen has its own
+    bool uncolored = false;        // the mesh without the colours of groups
+    Page* onto = nullptr;          // drawn on what it has open, and no bytes are given back
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that

@@ -99,16 +99,18 @@ std::int64_t tab_of(const ViewStates& views, int pane) {
     return std::find(all.begin(), all.end(), views.in_pane[static_cast<std::size_t>(pane)]) - all.begin();
 }
 
-// A digit for each pane, the top one first, in base kViewCount.
+// A digit for each pane, the top one first. The base stays what it was in files that were written: no pane
+// has so many views.
+constexpr std::int64_t kTabBase = 9;
 std::int64_t tabs_of(const ViewStates& views) {
     std::int64_t page = 0;
-    for (int pane = kPaneCount; pane-- > 0;) page = page * kViewCount + tab_of(views, pane);
+    for (int pane = kPaneCount; pane-- > 0;) page = page * kTabBase + tab_of(views, pane);
     return page;
 }
 void show_tabs(std::int64_t page, ViewStates& views) {
-    for (int pane = 0; pane < kPaneCount; ++pane, page /= kViewCount) {
+    for (int pane = 0; pane < kPaneCount; ++pane, page /= kTabBase) {
         const std::vector<ViewId> all = views_in(static_cast<Pane>(pane));
-        const auto tab = static_cast<std::size_t>(page % kViewCount);
+        const auto tab = static_cast<std::size_t>(page % kTabBase);
         if (tab < all.size()) views.in_pane[static_cast<std::size_t>(pane)] = all[tab];
     }
 }
@@ -128,10 +130,10 @@ void show_page(std::int64_t page, ViewStates& views, ViewId view) {
         return static_cast<int>(std::clamp<std::int64_t>(page, 0, last));
     };
     switch (view) {
-    case ViewId::map: views.map.page = static_cast<MapPage>(within(static_cast<int>(MapPage::choose))); break;
+    case ViewId::map: views.map.page = static_cast<MapPage>(within(static_cast<int>(MapPage::tables))); break;
     case ViewId::memory: views.memory.saved = page == 1; break;
     case ViewId::comm: views.comm.part = within(CommViewState::kRing); break;
-    case ViewId::step: views.step.part = within(StepViewState::kConstants); break;
+    case ViewId::step: views.step.part = within(StepViewState::kSoftware); break;
     case ViewId::shards: views.shards.state = static_cast<TensorState>(within(kTensorStates - 1)); break;
     default: break;
     }

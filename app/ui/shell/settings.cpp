@@ -29,6 +29,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
                 into = std::clamp(json[key].get<float>(), low, high);
         };
         number("scale", s.scale, 0.5f, 4);
+        number("present", s.present, 0.5f, 4);
         number("left", s.left, 200, 600);
         number("right", s.right, 200, 600);
         number("memory", s.memory, 0.08f, 0.6f);
@@ -39,6 +40,12 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         flag("welcomed", s.welcomed);
         flag("reduced_motion", s.reduced_motion);
         if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
+        if (json.contains("tasks_done") && json["tasks_done"].is_array())
+            for (const auto& id : json["tasks_done"])
+                if (id.is_string() && s.tasks_done.size() < 1000
+                    && std::find(s.tasks_done.begin(), s.tasks_done.end(), id.get<std::string>())
+                           == s.tasks_done.end())
+                    s.tasks_done.push_back(id);
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
@@ -58,7 +65,7 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
         {"theme", name_of(s.theme)}, {"scale", s.scale},       {"left", s.left},
         {"right", s.right},          {"memory", s.memory},     {"timeline", s.timeline},
         {"recent", s.recent},        {"welcomed", s.welcomed}, {"reduced_motion", s.reduced_motion},
-        {"flags", s.flags}};
+        {"present", s.present},      {"flags", s.flags},       {"tasks_done", s.tasks_done}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     write_file(file_in(folder).string(),

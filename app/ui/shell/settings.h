@@ -11,13 +11,16 @@
 namespace pentamesh::ui {
 
 inline constexpr std::size_t kRecentListed = 6;  // in the File menu
+inline constexpr float kPresentScale = 1.25f;    // a lecture room's last row
 
 struct Settings {
     ThemeId theme = ThemeId::dark;
     float scale = 1;                        // times the monitor's
+    float present = kPresentScale;          // times that, while presenting
     float left = 296, right = 290;          // widths of the panels
     float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
     std::vector<std::string> recent;        // absolute paths, each once, newest first
+    std::vector<std::string> tasks_done;    // titles, each once
     std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
     bool welcomed = false;                  // the welcome was seen
     bool reduced_motion = false;            // nothing glides

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/frame.h"
+#include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -19,6 +20,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr double kToast_s = 6;
+constexpr double kAdviceRest_s = 0.85;  // a little more than shell_decide.cpp waits
 
 }  // namespace
 
@@ -40,6 +42,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         say(e.what());
     }
     lessons_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons");
+    courses_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons" / "courses");
     make_commands();
     evaluate_now();
     show_scene_of_plan();
@@ -50,15 +53,13 @@ void Shell::evaluate_now() {
     const double begun = host_.now_s ? host_.now_s() : 0;
     assess(document_.plan(), evaluation_);
     evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
-    evaluated_ = document_.revision();
+    note_change(std::exchange(evaluated_, document_.revision()) != document_.revision());
     if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
     if (!selection_.ranks.empty() && selection_.ranks.back() >= evaluation_.mesh.world)
         selection_ = selection_.cleared();
     if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
-    if (selection_.operation >= static_cast<int>(evaluation_.comm.operations.size()))
-        selection_.operation = -1;
-    if (selection_.op >= static_cast<std::ptrdiff_t>(evaluation_.timeline.order.ops.size()))
-        selection_.op = -1;
+    selected_.find(document_.plan(), evaluation_, selection_);
+    selected_.note(document_.plan(), evaluation_, selection_);
 }
 
 void Shell::apply(std::optional<PlanEdit> edit) {
@@ -82,8 +83,20 @@ double Shell::idle_s() const {
     // An open lesson's file is looked at once a second; the presenter's clock ticks.
     double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
     if (native_dialog_) wait = std::min(wait, 0.1);  // it is asked whether it is done
+    if (host_.searches && !lesson_.open && !presenter_.on && !welcome_ && now_s_ < edited_s_ + kAdviceRest_s)
+        wait = std::min(wait, edited_s_ + kAdviceRest_s - now_s_);
+    if (dialog_.kind == DialogKind::picture && picture_.due_s >= 0)
+        wait = std::min(wait, std::max(0.02, picture_.due_s - now_s_));
+    if (!changed_.empty()) wait = std::min(wait, std::max(0.05, changed_until_s_ - now_s_));
+    if (works_beside()) wait = std::min(wait, 0.05);
     if (!toast_.empty()) wait = std::min(wait, std::max(0.05, toast_until_s_ - now_s_));
     return wait;
+}
+
+bool Shell::due() const {
+    const bool other = wants_frame() || presenter_.on || native_dialog_ || !changed_.empty()
+                       || !toast_.empty() || works_beside();
+    return other || !lesson_.open || file_changed(lesson_);
 }
 
 // ---- views --------------------------------------------------------------------------------------------
@@ -97,6 +110,8 @@ void Shell::toggle_full(ViewId view) {
 }
 
 Scene Shell::scene_of(Hover& next) {
+    const KeptPlan* a = views_.compare.pinned();
+    pinned_ = a != nullptr ? a->evaluation : nullptr;
     return {document_.plan(),
             evaluation_,
             presets_,
@@ -107,26 +122,30 @@ Scene Shell::scene_of(Hover& next) {
             views_.timeline.current(evaluation_, evaluated_),
             &glossary_,
             {},
-            flags_framework()};
-}
-
-void Shell::copy_table(TableFormat format) {
-    if (!host_.set_clipboard) return;
-    Hover none;
-    const ViewEntry& view = view_of(full_.value_or(views_.in_pane.front()));
-    host_.set_clipboard(write_table(data_of(scene_of(none), view.id, views_), format));
-    say("Copied the data of " + std::string(view.title));
+            &host_names_.of(document_.plan(), evaluation_.mesh),
+            flags_framework(),
+            pinned_.get(),
+            changed_,
+            a != nullptr && !(a->plan->model == document_.plan().model),
+            document_.before_last_edit() != nullptr,
+            better_};
 }
 
 Screen Shell::screen() const {
-    return {views_, selection_, settings_, full_, document_.revision()};
+    return {views_, selection_, settings_, full_, document_.revision(), veil_};
 }
 
 void Shell::show(const Screen& screen) {
     views_ = screen.views;
+    if (views_.search.found && views_.search.found->running) {  // by another window: it has what is there
+        auto found = std::make_shared<SearchFound>(*views_.search.found);
+        found->running = false;
+        views_.search.found = std::move(found);
+    }
     selection_ = screen.selection;
     settings_ = screen.settings;
     full_ = screen.full;
+    veil_ = screen.veil;
     document_.continue_after(screen.revision);  // what the views keep is made anew
     evaluate_now();
 }
@@ -145,6 +164,8 @@ bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
 
 void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (room.w < 120 || room.h < 60) return;  // nothing could be read
+    search_seen_ = search_seen_ || view == ViewId::search;
+    compare_seen_ = compare_seen_ || view == ViewId::compare;
     scene.keys.here = has_keys(ui, room, view_of(view).pane);
     const std::string_view title = view_of(view).title;
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
@@ -175,8 +196,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     now_s_ = info.time_s;
     width_ = info.size.x;
     state_.reduced_motion = settings_.reduced_motion;
-    // A lesson and a presentation change by the clock and from their file; what else does, says so.
-    if (dirty_ || lesson_.open || presenter_.on || welcome_) state_.redraw_all = true;
+    if (dirty_ || welcome_) state_.redraw_all = true;
+    if (!changed_.empty() && now_s_ >= changed_until_s_) changed_.clear(), state_.redraw_all = true;
     dirty_ = false;
     guarded("The dialog", [&] { poll_native_dialog(); });
     guarded("The lesson", [&] { begin_lesson_frame(); });
@@ -188,11 +209,16 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         evaluate_now();
         dirty_ = true;
     }
+    selected_.note(document_.plan(), evaluation_, selection_);
+    guarded("The search", [&] { tend_decide(); });
+    guarded("The calibration", [&] { tend_calibrate(); });
     keep_settings(info);
     keep_unsaved();
 }
 
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
+    const Rewording words = words_under(veil_, Veil::Place::view);
+    const Reworded under_veil(words);  // tooltips are drawn last of all
     Ui ui(state_, info, theme_of(settings_.theme), frame_canvas(info, page));
     Hover next;
     Scene scene = scene_of(next);
@@ -206,7 +232,7 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     if (next.stage < 0) next.stage = stage_of_rank(evaluation_.mesh, next.rank);
     hover_moved_ = !(next == hover_);
     hover_ = next;
-    if (!info.down[0]) document_.end_merge();
+    if (!info.down[0] && !types_notes()) document_.end_merge();
     if (state_.layers_open == 0 || state_.top_layer == 0)
         take_keys(view_took_escape);
     else if ((editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0))
@@ -224,8 +250,11 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     if (!draw_guarded(ui, "A menu of the plan", {}, [&] {
             if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
             if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
-            draw_blame_panel(ui, scene, blame_);
+            const std::string hosts = host_names_.list;
+            draw_blame_panel(ui, scene, blame_, host_names_);
+            if (hosts != host_names_.list) state_.redraw_all = true;
             draw_interop(ui, scene);
+            draw_calibrate(ui);
             if (panel_.wants_editor) editor_.open_at(*std::exchange(panel_.wants_editor, std::nullopt));
             if (std::exchange(panel_.wants_presets, false)) later("", [this] { ask_own_presets(); });
             if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
@@ -233,10 +262,13 @@ void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
             if (std::exchange(panel_.wants_stages, false)) stages_.open_now();
             if (auto e = draw_stage_editor(ui, scene, stages_, document_.revision())) edit = std::move(e);
         }))
-        panel_.menu.clear(), editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {};
+        panel_.menu.clear(), editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {},
+                             calibrate_ = {};
+    const Rewording as_it_is;
+    const Reworded plain(as_it_is);
     if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
         menu_.clear();
-        palette_ = keys_ = welcome_ = glossary_state_.open = false;
+        palette_ = keys_ = welcome_ = results_ = glossary_state_.open = false;
         close_dialog();
     }
     if (view_edit_) edit = std::move(view_edit_);

@@ -2,8 +2,12 @@
 // frame of it. Knows no window system: a real window, a test and a picture all call frame().
 #pragma once
 
+#include "app/ui/lesson/lesson_cover.h"
 #include "app/ui/lesson/lesson_panel.h"
+#include "app/ui/lesson/presenter_page.h"
+#include "app/ui/lesson/results_page.h"
 #include "app/ui/panels/blame_panel.h"
+#include "app/ui/panels/calibrate_sheet.h"
 #include "app/ui/panels/export_sheet.h"
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/import_sheet.h"
@@ -12,13 +16,15 @@
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/panels/stage_editor.h"
 #include "app/ui/shell/commands.h"
+#include "app/ui/shell/dialog_state.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/file_browser.h"
-#include "app/ui/shell/file_question.h"
+#include "app/ui/shell/host.h"
 #include "app/ui/shell/incoming.h"
 #include "app/ui/shell/recovery.h"
-#include "app/ui/shell/settings.h"
-#include "app/ui/views/table.h"
+#include "app/ui/shell/screen.h"
+#include "app/ui/shell/selected_things.h"
+#include "core/decide/nearby.h"
 
 #include <functional>
 #include <memory>
@@ -27,53 +33,14 @@
 
 namespace pentamesh::ui {
 
-// What the shell asks of whoever runs it; a picture and a test answer with nothing.
-struct Host {
-    std::function<std::string()> clipboard;
-    std::function<void(const std::string&)> set_clipboard;
-    std::function<void(bool)> set_fullscreen;
-    std::function<double()> now_s;  // for measuring evaluate; empty: not measured
-    // Renders one view as PNG at a size and scale, with the plan inside. Empty: no pictures.
-    std::function<void(const std::string& view, const std::filesystem::path& file)> save_picture;
-    // Opens a dialog of the desktop's. Empty, or a null answer: the window's own is shown.
-    std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
-    std::filesystem::path config_folder;  // empty: nothing is remembered
-    std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
-    // Files outside of it are neither looked at nor written; empty: all can be. For what uses the window at
-    // random.
-    std::filesystem::path fence;
-    bool first_run = false;  // the welcome may be shown where it was not seen yet
-};
-
-// What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
-enum class SidePane : std::uint8_t { lesson, plan, view };
-
-enum class DialogKind : std::uint8_t {
-    none,
-    open,
-    save,
-    picture,
-    settings,
-    close,
-    recover,
-    about,
-    missing,
-    preset,
-    presets
-};
-
-// What is on the screen, but for the plan.
-struct Screen {
-    ViewStates views;
-    Selection selection;
-    Settings settings;
-    std::optional<ViewId> full;
-    std::uint64_t revision = 0;  // of the plan that `views` keeps things of
-};
+class SearchRunner;
 
 class Shell {
   public:
     Shell(const Presets& presets, Plan plan, Host host);
+    ~Shell();
+    Shell(const Shell&) = delete;
+    Shell& operator=(const Shell&) = delete;
 
     // One frame. Edits of the plan made in it are evaluated before it returns, and drawn in the next, which
     // `wants_frame` asks for.
@@ -83,6 +50,18 @@ class Shell {
     }
     // Seconds until something is to be drawn without input; infinity: nothing.
     [[nodiscard]] double idle_s() const;
+    // Of what it waited for, something came: a frame shows it. False: an open lesson's file is as it was.
+    [[nodiscard]] bool due() const;
+    // Of all that is drawn, times the monitor's: the room sees words, figures, tables and map larger.
+    [[nodiscard]] float scale() const { return settings_.scale * (presenter_.on ? settings_.present : 1); }
+    // A second window is wanted, on a screen that the room does not see; presenter_frame draws one frame of
+    // it, between two of the first window's.
+    [[nodiscard]] bool wants_second_window() const {
+        return presenter_.on && presenter_.apart && lesson_.open;
+    }
+    void presenter_frame(const FrameInfo& info);
+    void second_window_closed(const std::string& reason);  // empty: by the user
+    [[nodiscard]] UiState& second_state() { return second_; }
 
     // Opens a plan file, a config.json, a picture with a plan inside or a lesson, or says what is wrong with
     // it. The plan that was open comes back with undo.
@@ -91,9 +70,17 @@ class Shell {
     void open_plan(Plan plan);  // a preset's
     // The plan given at the start is this file's; `saved` false: but not as it stands there.
     void opened_from(const std::filesystem::path& path, bool saved = true);
-    void edit_plan(Plan plan, std::string what);  // a step of undo, as an edit made by hand
+    void edit_plan(Plan plan, std::string what);              // a step of undo, as an edit made by hand
+    void show_preview(Image image, std::string reason = {});  // of the picture dialog
+    void wrote(const std::filesystem::path& path);            // says where, and offers to open it
     // A picture could not be written: the dialog is shown again with the reason.
     void picture_failed(const std::filesystem::path& path, std::string reason);
+    void review_failed(const std::filesystem::path& path, std::string reason);  // the same
+    void handout_failed(const std::filesystem::path& path, std::string reason);
+    void results_failed(const std::filesystem::path& path, std::string reason);
+    [[nodiscard]] Results results() const;  // which tasks are done
+    // The plan of lesson steps that open none.
+    [[nodiscard]] const Plan& lesson_base() const { return own_document().plan(); }
     // Runs a command once the frame that is being drawn is done.
     void run(const Command& command) { later(command.title, command.run); }
     void say(std::string text);  // a line that passes by
@@ -110,6 +97,9 @@ class Shell {
         return selection_;
     }
     [[nodiscard]] const ViewStates& views() const { return views_; }
+    // A search, a comparison or a tornado is being worked out for what is shown.
+    [[nodiscard]] bool works_beside() const;
+    [[nodiscard]] const CalibrateSheetState& calibration() const { return calibrate_; }
     // What the window shows, to be shown by another shell: for a picture.
     [[nodiscard]] Screen screen() const;
     void show(const Screen& screen);
@@ -134,8 +124,12 @@ class Shell {
     void open_lesson(const std::filesystem::path& file);
     [[nodiscard]] const LessonEntry* lesson_after(const std::filesystem::path& file) const;
     void leave_lesson();
-    [[nodiscard]] LessonSession& lesson() { return lesson_; }
+    [[nodiscard]] LessonSession& lesson() {
+        state_.redraw_all = true;
+        return lesson_;
+    }
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }
+    [[nodiscard]] const std::vector<LessonEntry>& courses() const { return courses_; }
     [[nodiscard]] std::optional<ViewId> full_view() const { return full_; }
     [[nodiscard]] bool presenting() const { return presenter_.on; }
     // What is not saved is kept against a crash after each frame, a little later. This waits until it is.
@@ -165,28 +159,28 @@ class Shell {
         bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
     };
     std::optional<TitleEdit> title_edit_;  // while the title is typed
-    struct NotesEdit {
-        std::string text, known;
-        double changed_s = -1;  // < 0: the plan has the text
-        bool fresh = true;      // until it has the keyboard
-        bool undo_held = false;
-    };
-    std::optional<NotesEdit> notes_;     // while the plan's notes are open
-    std::optional<PlanEdit> view_edit_;  // what a view changed in this frame
+    std::optional<NotesEdit> notes_;       // while the plan's notes are open
+    std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
     PlanPanelState panel_;
     InspectorState inspector_;
     BlamePanelState blame_;
+    HostNames host_names_;
+    std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may let go of it
     ImportSheetState import_;
     ExportSheetState export_;
+    CalibrateSheetState calibrate_;
     std::optional<ViewId> full_;
 
     LessonSession lesson_;
-    std::vector<LessonEntry> lessons_;
+    std::optional<std::vector<KeptPlan>> pinned_before_;  // what a lesson's pinned plan took the place of
+    Veil veil_;                                           // of its question, or of the screen that is shown
+    std::vector<LessonEntry> lessons_, courses_;
     std::optional<Document> set_aside_;  // the plan that was open before the lesson
-    struct Presenter {
-        bool on = false, blank = false, spotlight = false, side = false;
-        double begun_s = 0;
-    } presenter_;
+    Presenter presenter_;
+    UiState second_;  // of the window on that screen
+    PresenterPage page_;
+    std::size_t page_step_ = 0;
+    std::string next_of_;  // what the page's next step was made of
     SidePane side_ = SidePane::lesson;
     bool seek_marked_ = false;    // in the plan, once it is drawn
     float width_ = 0;             // of the window
@@ -198,30 +192,42 @@ class Shell {
     MenuState menu_state_;
     int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
     bool palette_ = false, keys_ = false;
+    bool results_ = false;  // the page of tasks
+    ScrollState results_scroll_;
     MenuState palette_state_;
-    struct Dialog {
-        DialogKind kind = DialogKind::none;
-        std::string text{}, error{};
-        std::function<void()> after{};
-        bool fresh = true;                  // its field gets the keyboard
-        std::filesystem::path confirmed{};  // a file, or a preset's id, that may be replaced
-        PresetKind preset = PresetKind::model;
-        ScrollState scroll{};
-        int asks = -1;  // the row of a list that is to be removed if that is said again
-    } dialog_;
+    Dialog dialog_;
+    ReviewChoice review_;
+    using ReviewBeside = Beside<std::shared_ptr<ReviewPages>, std::string>;
+    std::unique_ptr<ReviewBeside> review_beside_;  // null: no review was asked for yet
+    PictureDialog picture_;
     std::unique_ptr<FileDialog> native_dialog_;  // that is open in the place of the window's own
     FileBrowser browser_;
-    struct Queued {
-        std::string what;
-        std::function<void()> run;
-    };
     std::vector<Queued> queue_;            // what is done between this frame and the next
     std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
     std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
-    double toast_until_s_ = 0;
-    double now_s_ = 0, evaluate_s_ = 0;
+    double toast_until_s_ = 0, now_s_ = 0, evaluate_s_ = 0;
+    SelectedThings selected_;  // what the selection's numbers mean in the evaluated plan
     std::uint64_t evaluated_ = 0;
+    MainFigures figures_;  // of the plan that was evaluated last
+    std::string changed_;  // what the last edit made of them, shown until changed_until_s_
+    double changed_until_s_ = 0;
+    bool replaced_ = false;         // another plan took the open one's place: that is no edit of it
+    std::vector<PlanEdit> better_;  // that a search knows
+    std::uint64_t better_of_ = 0, better_revision_ = 0;
+    using NearBeside = Beside<std::optional<SearchResult>, std::uint64_t>;
+    std::unique_ptr<NearBeside> near_beside_;                     // null: nobody wanted advice yet
+    WorkedOut<std::optional<SearchResult>, std::uint64_t> near_;  // within two edits; by revision
+    double edited_s_ = 0;                                         // when the plan became what it is
+    std::uint64_t edited_revision_ = 0;
+    std::unique_ptr<SearchRunner> search_;  // null: nobody looked at a search yet
+    using PathBeside = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
+    using TornadoBeside = Beside<Sensitivity, std::uint64_t>;
+    std::unique_ptr<PathBeside> path_;        // null: nothing was compared yet
+    std::unique_ptr<TornadoBeside> tornado_;  // null: nobody looked at one yet
+    using CalibrateBeside = Beside<Calibrated, std::uint64_t>;
+    std::unique_ptr<CalibrateBeside> fit_;             // null: nothing was calibrated yet
+    bool search_seen_ = false, compare_seen_ = false;  // in this frame
     bool hover_moved_ = false;
     bool dirty_ = true, quit_ = false, fullscreen_ = false;
 
@@ -259,6 +265,23 @@ class Shell {
     [[nodiscard]] Scene scene_of(Hover& next);
     void draw_layers(Ui& ui, Scene& scene);
 
+    // shell_decide.cpp
+    void tend_decide();
+    void note_change(bool edited);
+    [[nodiscard]] bool rests() const;
+    void tend_advice();
+    void look_for_better();
+    void flip_pinned();
+    void compare_with_before();
+    void make_decide_commands();
+
+    // shell_calibrate.cpp
+    void draw_calibrate(Ui& ui);
+    void tend_calibrate();
+    void add_runs(const std::filesystem::path& path);
+    void use_calibrated(bool save);
+    void make_calibrate_commands();
+
     // shell_interop.cpp
     void draw_interop(Ui& ui, const Scene& scene);
     void save_settings_text(const std::filesystem::path& path);
@@ -284,16 +307,34 @@ class Shell {
     void begin_lesson_frame();
     void apply_lesson_scene();
     void show_lesson_plan(Plan plan);
+    void pin_for_lesson(const std::vector<std::string>& sets);
+    void unpin_lesson();
     void show_lesson_view();
     void pass_last_step();
     void take_lesson_picks();
+    std::optional<PlanEdit> draw_plan(Ui& ui, Rect room, Scene& scene);
     void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
     void do_lesson(const LessonAction& action);
+    // shell_tasks.cpp
+    void begin_task();
+    void note_task();
+    void solve_task();
+    void restart_task();
+    [[nodiscard]] bool task_done(const std::string& title) const;
+    void draw_results(Ui& ui);
+    void open_task(const std::string& title);
     std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);
     void present_keys();
     void make_presenter_commands();
+    void draw_presenter_side(Ui& ui, Rect notes);
+    // shell_apart.cpp
+    void make_next_step();
+    void toggle_apart();
+    void make_apart_commands();
+    // What Ctrl+plus makes larger: while presenting, the setting that goes with it.
+    [[nodiscard]] float& own_scale() { return presenter_.on ? settings_.present : settings_.scale; }
     void draw_welcome(Ui& ui);
 
     void draw_title(Ui& ui, Rect bar, Rect row);
@@ -303,6 +344,7 @@ class Shell {
 
     // shell_notes.cpp
     void draw_notes(Ui& ui);
+    [[nodiscard]] bool types_notes() const;
     [[nodiscard]] std::optional<PlanEdit> typed_notes();
     void make_notes_commands();
 
@@ -331,6 +373,33 @@ class Shell {
     void open_recent(const std::filesystem::path& file);
     void drop_missing_files();
     [[nodiscard]] bool draw_missing_dialog(Ui& ui, Rect buttons);
+
+    // shell_picture.cpp
+    [[nodiscard]] std::string pictured_view() const;
+    [[nodiscard]] float picture_dialog_height(Ui& ui, float width) const;
+    [[nodiscard]] bool draw_picture_dialog(Ui& ui, Rect room, Rect buttons);
+    void take_dialog_focus(std::string_view button);
+    void draw_picture_preview(Ui& ui, Rect box) const;
+    void tend_preview();
+    void copy_picture();
+    [[nodiscard]] ViewId tabled_view() const;
+    void save_table(const std::filesystem::path& path);
+    void copy_table(TableFormat format);
+    [[nodiscard]] bool draw_written_dialog(Ui& ui, Rect room, Rect buttons);
+
+    // shell_review.cpp
+    [[nodiscard]] float review_dialog_height(Ui& ui, float width) const;
+    [[nodiscard]] bool draw_review_dialog(Ui& ui, Rect room, Rect buttons);
+    [[nodiscard]] const Plan* review_second() const;
+    [[nodiscard]] std::string review_note() const;
+    [[nodiscard]] std::vector<Plan> reviewed_plans() const;
+    void draw_review_second(Ui& ui, Rect row);
+    void draw_review_page_preview(Ui& ui, Rect box);
+    void tend_review();
+    void take_review_second(const std::filesystem::path& path);
+    void ask_review();
+    void ask_review_file();
+    void make_review_commands();
 
     // shell_presets.cpp
     void ask_preset_name(PresetKind kind);
@@ -368,7 +437,6 @@ class Shell {
 
     void draw_toast(Ui& ui);
     void toggle_full(ViewId view);
-    void copy_table(TableFormat format);
 };
 
 }  // namespace pentamesh::ui

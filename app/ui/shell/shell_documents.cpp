@@ -7,6 +7,7 @@
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,8 +59,10 @@ void Shell::replace_plan(OpenedPlan opened, const std::string& named) {
     apply(typed_notes());
     leave_lesson();
     const std::string before = name_of(document_);
+    replaced_ = true;
     document_.replace(std::move(opened), "open " + named);
     selection_ = {};
+    host_names_.list.clear();  // they are of another job
     show_scene_of_plan();
     dirty_ = true;
     say("Opened " + named + "; Ctrl+Z brings " + before + " back");
@@ -106,7 +109,12 @@ void Shell::take(Incoming in, const fs::path& path, const std::string& origin) {
         replace_plan({with_model_of(document_.plan(), in.model), {}, false}, "the model " + name);
         break;
     }
-    case IncomingKind::plan_inside: replace_plan({std::move(in.plan)}, origin); break;
+    case IncomingKind::plan_inside:
+        // The first is on top; undo goes to what it is compared with.
+        std::reverse(in.others.begin(), in.others.end());
+        for (Plan& other : in.others) replace_plan({std::move(other)}, origin);
+        replace_plan({std::move(in.plan)}, origin);
+        break;
     case IncomingKind::plan: replace_plan({std::move(in.plan), path, !path.empty()}, origin); break;
     }
     if (!path.empty()) add_recent(settings_, path);
@@ -122,7 +130,13 @@ void Shell::load_file(const fs::path& path) {
         open_lesson(file);
         return;
     }
-    take(read_incoming(read_file(file), file.string(), presets_), file, file.filename().string());
+    const std::string text = read_file(file);
+    // Runs that were measured are calibrated from, as is whatever comes while that is being done.
+    if (calibrate_.open || is_measured_text(text)) {
+        add_runs(file);
+        return;
+    }
+    take(read_incoming(text, file.string(), presets_), file, file.filename().string());
 }
 
 void Shell::open_file(const fs::path& path) {
@@ -158,10 +172,6 @@ void Shell::save_or_ask(std::function<void()> after) {
 std::string Shell::proposed_file(std::string_view name) const {
     if (name.empty() && !document_.path().empty()) return document_.path().string();
     return (first_folder() / (name.empty() ? file_name_of(document_.plan()) : std::string(name))).string();
-}
-
-void Shell::picture_failed(const fs::path& path, std::string reason) {
-    ask(DialogKind::picture, path.string(), nullptr, std::move(reason));
 }
 
 // ---- kept against a crash -----------------------------------------------------------------------------

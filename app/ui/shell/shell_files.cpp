@@ -26,16 +26,33 @@ bool is_folder(const fs::path& path) {
     return !path.empty() && fs::is_directory(path, ignored);
 }
 
+// The others read one.
+bool saves(DialogKind kind) {
+    return kind != DialogKind::open && kind != DialogKind::review_second && kind != DialogKind::runs;
+}
+
 std::vector<std::string> endings_of(DialogKind kind) {
-    if (kind == DialogKind::open) return incoming_endings();
-    if (kind == DialogKind::picture) return {".png", ".svg", ".pdf"};
+    if (kind == DialogKind::runs) return {".json", ".log", ".txt", ".out"};
+    if (!saves(kind)) return incoming_endings();
+    if (kind == DialogKind::picture_file || kind == DialogKind::results) return {".png", ".svg", ".pdf"};
+    if (kind == DialogKind::table) return {".csv", ".md", ".json", ".html", ".txt"};
+    if (kind == DialogKind::review_file) return {".pdf", ".html"};
+    if (kind == DialogKind::handout) return {".html", ".pdf"};
     if (kind == DialogKind::settings) return {".sh", ".py", ".json", ".yaml", ".toml"};
     return {".json"};
 }
 
 std::string kind_of_files(DialogKind kind) {
     if (kind == DialogKind::open) return "Plans, models, settings, pictures, lessons";
-    return kind == DialogKind::picture ? "Pictures" : kind == DialogKind::settings ? "Settings" : "Plans";
+    if (kind == DialogKind::review_second) return "Plans, and pictures and reviews with a plan inside";
+    if (kind == DialogKind::table) return "Tables";
+    if (kind == DialogKind::review_file) return "Reviews";
+    if (kind == DialogKind::handout) return "Handouts";
+    if (kind == DialogKind::results) return "Pictures";
+    if (kind == DialogKind::runs) return "Measured runs";
+    return kind == DialogKind::picture_file ? "Pictures"
+           : kind == DialogKind::settings   ? "Settings"
+                                            : "Plans";
 }
 
 }  // namespace
@@ -56,11 +73,8 @@ void Shell::begin_file_dialog() {
     native_dialog_.reset();
     if (host_.file_dialog && dialog_.error.empty()) {
         FileQuestion q;
-        q.saves = dialog_.kind != DialogKind::open;
-        q.title = dialog_.kind == DialogKind::open       ? "Open"
-                  : dialog_.kind == DialogKind::picture  ? "Save a picture as"
-                  : dialog_.kind == DialogKind::settings ? "Save the settings as"
-                                                         : "Save the plan as";
+        q.saves = saves(dialog_.kind);
+        q.title = head_of_file(dialog_.kind);
         q.start = dialog_.text.empty() ? first_folder() : fs::path(dialog_.text);
         q.kind = kind_of_files(dialog_.kind);
         q.endings = endings_of(dialog_.kind);
@@ -70,7 +84,7 @@ void Shell::begin_file_dialog() {
 }
 
 void Shell::begin_browsing() {
-    browser_.saves = dialog_.kind != DialogKind::open;
+    browser_.saves = saves(dialog_.kind);
     browser_.endings = endings_of(dialog_.kind);
     browser_.fence = host_.fence;
     browser_.begin(first_folder());
@@ -121,7 +135,7 @@ bool Shell::draw_file_dialog(Ui& ui, Rect room, Rect buttons) {
     if (dialog_.text != before) dialog_.confirmed.clear(), dialog_.error.clear();
     if (action.forget >= 0)
         std::erase(settings_.recent, shown[static_cast<std::size_t>(action.forget)].path.string());
-    const bool opens = dialog_.kind == DialogKind::open;
+    const bool opens = !saves(dialog_.kind);
     const char* label = opens ? "Open" : dialog_.confirmed.empty() ? "Save" : "Replace";
     const bool go = dialog_button(ui, buttons, "dialog.ok", label) || action.go;
     if (go && !leaf_of_typed(dialog_.text).empty()) later("", [this] { finish_file_dialog(); });
@@ -133,7 +147,11 @@ fs::path Shell::typed_path(DialogKind kind) const {
     std::string text = dialog_.text;
     const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
     if (kind == DialogKind::save && !ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
-    if (kind == DialogKind::picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
+    const bool picture = kind == DialogKind::picture_file || kind == DialogKind::results;
+    if (picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
+    if (kind == DialogKind::review_file && review_form_of(text) == ReviewForm::folder) text += ".pdf";
+    if (kind == DialogKind::handout && !ends(".html") && !ends(".pdf")) text += ".html";
+    if (kind == DialogKind::table && std::ranges::none_of(endings_of(kind), ends)) text += ".csv";
     return typed_in(text, browser_.anchor, host_.home);
 }
 
@@ -145,17 +163,24 @@ void Shell::finish_file_dialog() {
         std::error_code ignored;
         if (!lies_in(path, host_.fence))
             throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");
-        const bool writes = dialog_.kind != DialogKind::open;
-        if (writes && path != document_.path() && path != dialog_.confirmed
-            && fs::is_regular_file(path, ignored)) {
+        const bool own = dialog_.kind == DialogKind::save && path == document_.path();
+        if (saves(dialog_.kind) && !own && path != dialog_.confirmed && fs::is_regular_file(path, ignored)) {
             dialog_.confirmed = path;
             throw Error(ErrorKind::usage, path.string(), "", "is there already. Save again to replace it.");
         }
         if (dialog_.kind == DialogKind::open) load_file(path);
+        if (dialog_.kind == DialogKind::runs) add_runs(path);
         if (dialog_.kind == DialogKind::save) save(path);
         if (dialog_.kind == DialogKind::settings) save_settings_text(path);
-        if (dialog_.kind == DialogKind::picture && host_.save_picture)
-            host_.save_picture(full_ ? std::string(view_of(*full_).name) : "dashboard", path);
+        if (dialog_.kind == DialogKind::table) save_table(path);
+        if (dialog_.kind == DialogKind::picture_file && host_.save_picture)
+            host_.save_picture({PictureOrder::Use::file, pictured_view(), picture_.choice, path});
+        if (dialog_.kind == DialogKind::review_file && host_.save_review)
+            host_.save_review(review_.request, reviewed_plans(), path);
+        if (dialog_.kind == DialogKind::handout && host_.save_handout) host_.save_handout(path);
+        if (dialog_.kind == DialogKind::results && host_.save_results) host_.save_results(path);
+        if (dialog_.kind == DialogKind::table) return wrote(path);
+        if (dialog_.kind == DialogKind::review_second) return take_review_second(path);
         const auto after = std::move(dialog_.after);
         close_dialog();
         if (after) after();

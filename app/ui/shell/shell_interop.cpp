@@ -37,6 +37,7 @@ void Shell::draw_interop(Ui& ui, const Scene& scene) {
                 edit_plan(std::move(in.plan), in.what);
             else
                 replace_plan({std::move(in.plan), {}, false}, in.what);
+            if (!in.hosts.empty()) host_names_.list = in.hosts;
         });
     switch (draw_export_sheet(ui, scene, export_, document_.revision())) {
     case ExportAction::none: break;

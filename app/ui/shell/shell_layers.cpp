@@ -123,7 +123,7 @@ void Shell::draw_title(Ui& ui, Rect bar, Rect row) {
         dirty_ = true;
         return;
     }
-    const Hit hit = ui.area("title", box);
+    const Hit hit = ui.value_area("title", box);
     const bool cut = c.text_in(box, text, ui.title());
     if (hit.hovered) ui.tooltip(cut ? text + "\nClick to change the title" : "Click to change the title");
     if (hit.focused) ui.focus_ring(box.inset(-4, 10), 4);
@@ -158,6 +158,7 @@ void Shell::draw_layers(Ui& ui, Scene& scene) {
     if (palette_) draw_palette(ui);
     draw_glossary(ui, scene, glossary_state_);
     if (keys_) draw_keys(ui);
+    if (results_) draw_results(ui);
     if (notes_) draw_notes(ui);
     if (dialog_.kind != DialogKind::none) draw_dialog(ui);
     if (welcome_) draw_welcome(ui);
@@ -214,12 +215,13 @@ void Shell::draw_keys(Ui& ui) {
     Rect room = box.inset(24, 20);
     ui.canvas().text_in(room.cut_top(20), "Keys", {Face::semibold, 14, ui.theme().text, 0});
     room.cut_top(12);
-    const float column = room.w / 2;
+    // As many rows as there are: in a low window they stand closer.
+    const float column = room.w / 2, row = std::min(22.0f, room.h / static_cast<float>(per_column));
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const float x = room.x + (i >= per_column ? column : 0),
-                    y = room.y + static_cast<float>(i % per_column) * 22;
-        ui.canvas().text_in({x, y, 138, 22}, lines[i].keys, ui.style(12, Tone::secondary));
-        ui.canvas().text_in({x + 142, y, column - 156, 22}, lines[i].what, ui.style(12));
+                    y = room.y + static_cast<float>(i % per_column) * row;
+        ui.canvas().text_in({x, y, 138, row}, lines[i].keys, ui.style(12, Tone::secondary));
+        ui.canvas().text_in({x + 142, y, column - 156, row}, lines[i].what, ui.style(12));
     }
     if (!open || pressed({Key::f1})) keys_ = false;
 }
@@ -230,7 +232,8 @@ void Shell::draw_toast(Ui& ui) {
     const TextStyle s = ui.style(13);
     const float w = std::min(front.text_width(toast_, s), ui.frame().size.x - 96);
     const float h = front.paragraph_height(w + 1, toast_, s, 20);
-    const Rect box{(ui.frame().size.x - w - 32) / 2, ui.frame().size.y - 30 - h - 36, w + 32, h + 20};
+    const float below = presenter_.on ? 92 : 36;  // clear of the strip of figures
+    const Rect box{(ui.frame().size.x - w - 32) / 2, ui.frame().size.y - 30 - h - below, w + 32, h + 20};
     front.rect(box, ui.theme().raised, 8);
     front.frame(box, ui.theme().hairline, 1, 8);
     front.paragraph(box.inset(16, 10), toast_, s, 20);

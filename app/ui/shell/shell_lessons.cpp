@@ -1,10 +1,12 @@
 // Lessons in the window: the plan that is set aside, scenes, picks in the mesh, the welcome.
 #include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/shell/shell.h"
+#include "core/advice/advice.h"
 #include "core/base/error.h"
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -25,6 +27,7 @@ const LessonEntry* Shell::lesson_after(const std::filesystem::path& file) const 
 void Shell::open_lesson(const std::filesystem::path& file) {
     if (!set_aside_) {
         set_aside_ = document_;
+        replaced_ = true;
         document_ = Document(set_aside_->plan());  // with a history of its own, and no file
         document_.continue_after(set_aside_->revision());
     }
@@ -40,11 +43,20 @@ void Shell::leave_lesson() {
     views_.mesh.asked = -1;
     views_.mesh.plain = false;
     lesson_ = {};
+    veil_ = {};
+    unpin_lesson();
     if (!set_aside_) return;
+    replaced_ = true;
     const std::uint64_t seen = document_.revision();
+    std::optional<Plan> changed;
+    if (document_.modified()) changed = document_.plan();
     document_ = std::move(*set_aside_);
     document_.continue_after(seen);
     set_aside_.reset();
+    if (changed) {
+        document_.looked_at(std::move(*changed), "the lesson's plan");
+        say("Your own plan is back; Ctrl+Shift+Z shows the lesson's, as you changed it");
+    }
     selection_ = {};
     full_.reset();
     dirty_ = true;
@@ -55,9 +67,17 @@ void Shell::begin_lesson_frame() {
     state_.page_keys = !lesson_.open && !presenter_.on;  // there they turn its steps
     if (!lesson_.open) return;
     if (reload_lesson(lesson_, now_s_)) dirty_ = true;
-    if (lesson_.scene_wanted) apply_lesson_scene();
+    if (lesson_.scene_wanted) {
+        apply_lesson_scene();
+        guarded("The task", [&] { begin_task(); });
+    }
     if (evaluated_ != document_.revision()) evaluate_now();
+    const auto shown = [this] { return std::tuple{lesson_.made_of, lesson_.made_step, lesson_.made_asked}; };
+    const auto before = shown();
     make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
+    if (before != shown()) state_.redraw_all = true;  // another question hides other words
+    veil_ = lesson_.veil;
+    note_task();
     const LessonStep* step = lesson_.current();
     const bool asks = lesson_.asks_for_ranks();
     views_.mesh.plain = asks;
@@ -82,6 +102,7 @@ void Shell::apply_lesson_scene() {
     const LessonScene& scene = step->scene;
     show_lesson_view();
     begin_lesson_scene(views_);
+    guarded("The pinned plan", [&] { pin_for_lesson(scene.against); });
     selection_ = selection_.cleared();
     if (const auto kind = axis_named(scene.axis)) selection_.choose(*kind);
     if (scene.rank >= 0) {
@@ -94,8 +115,29 @@ void Shell::apply_lesson_scene() {
     dirty_ = true;
 }
 
+// What a step compares with is pinned while it is shown; what was pinned before the lesson comes back.
+void Shell::pin_for_lesson(const std::vector<std::string>& sets) {
+    if (sets.empty()) {
+        unpin_lesson();
+        return;
+    }
+    if (!pinned_before_) pinned_before_ = views_.compare.kept;
+    Plan plan = plan_with(document_.plan(), sets, presets_);
+    plan.name.clear();  // the step's, which it no longer is
+    views_.compare.kept.clear();
+    views_.compare.pin(plan, assess(plan));
+}
+
+void Shell::unpin_lesson() {
+    if (!pinned_before_) return;
+    views_.compare.kept = std::move(*pinned_before_);
+    ++views_.compare.version;
+    pinned_before_.reset();
+}
+
 // The plan of a step. What was changed in the last step's comes back with undo.
 void Shell::show_lesson_plan(Plan plan) {
+    replaced_ = true;  // no edit of the plan that stood there
     if (!document_.modified()) {
         document_.replace_unmodified({std::move(plan)});
         return;
@@ -129,7 +171,15 @@ void Shell::take_lesson_picks() {
     dirty_ = true;
 }
 
+std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
+    const Rewording words = words_under(veil_, Veil::Place::plan);
+    const Reworded under_veil(words);
+    return draw_plan_panel(ui, room, scene, panel_);
+}
+
 void Shell::draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare) {
+    const Rewording as_it_is;  // the question itself
+    const Reworded plain(as_it_is);
     const LessonAction action = draw_lesson_panel(ui, room, scene, lesson_, size, bare);
     if (action.kind != LessonAction::Kind::none) lesson_action_ = action;
 }
@@ -180,6 +230,8 @@ void Shell::do_lesson(const LessonAction& action) {
         if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
             state_.focus = first_of_question(lesson_.current()->question->kind);
         break;
+    case Kind::solve: solve_task(); break;
+    case Kind::restart: restart_task(); break;
     case Kind::show_plan: show_side(SidePane::plan); break;
     case Kind::judged:
     case Kind::none: break;
@@ -205,12 +257,29 @@ void Shell::do_lesson(const LessonAction& action) {
     }
 }
 
+namespace {
+
+// "Lesson Who talks to whom (8 min)", as the menu and the command palette say it.
+std::string lesson_label(const LessonEntry& e) {
+    std::string out = (e.id == "tour" || !e.tasks.empty() ? "" : "Lesson ") + e.title;
+    if (!e.tasks.empty()) out += " (" + std::to_string(e.tasks.size()) + " tasks)";
+    return e.minutes > 0 ? out + ", " + std::to_string(e.minutes) + " min" : out;
+}
+
+}  // namespace
+
 void Shell::make_lesson_commands() {
     const auto open = [this] { return lesson_.open; };
     const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
+    for (const LessonEntry& e : courses_)
+        add({.id = "course." + e.id,
+             .title = "Course: " + e.title + ", " + std::to_string(e.minutes) + " min",
+             .menu = "Learn",
+             .run = [this, file = e.file] { open_lesson(file); },
+             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
     for (const LessonEntry& e : lessons_)
         add({.id = "lesson." + e.id,
-             .title = (e.id == "tour" ? "" : "Lesson ") + e.title,
+             .title = lesson_label(e),
              .menu = "Learn",
              .run = [this, file = e.file] { open_lesson(file); },
              .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
@@ -250,6 +319,17 @@ void Shell::make_lesson_commands() {
          .menu = "Learn",
          .run = [this] { leave_lesson(); },
          .enabled = open});
+    add({.id = "lesson.handout",
+         .title = "Save the handout…",
+         .menu = "Learn",
+         .run =
+             [this] {
+                 ask(DialogKind::handout, proposed_file(lesson_.file.stem().string() + ".html"), nullptr);
+             },
+         .enabled = [this] { return lesson_.open && static_cast<bool>(host_.save_handout); }});
+    add({.id = "lesson.results", .title = "Results of the tasks...", .menu = "Learn", .run = [this] {
+             results_ = true;
+         }});
     make_side_commands();
     make_presenter_commands();
 }

@@ -1,4 +1,5 @@
-// The plan's notes, written in place. A pause in the typing makes a step of undo.
+// The plan's notes, written in place. A pause in the typing makes a step of undo; without one the plan takes
+// what was typed every second, as part of the same step, so that it is kept against a crash.
 #include "app/ui/shell/shell.h"
 
 #include <algorithm>
@@ -7,7 +8,8 @@
 namespace pentamesh::ui {
 
 namespace {
-constexpr double kPause_s = 0.9;
+constexpr double kPause_s = 0.9, kLongest_s = 1;
+constexpr const char* kTyping = "notes";  // merge key: one step of undo while it lasts
 }  // namespace
 
 // What was typed and is not the plan's yet.
@@ -15,9 +17,14 @@ std::optional<PlanEdit> Shell::typed_notes() {
     if (!notes_ || notes_->changed_s < 0) return std::nullopt;
     notes_->changed_s = -1;
     if (notes_->text == document_.plan().notes) return std::nullopt;
-    PlanEdit edit{document_.plan(), "Notes", ""};
+    PlanEdit edit{document_.plan(), "Notes", kTyping};
     edit.plan.notes = notes_->text;
     return edit;
+}
+
+// No pause since the last letter.
+bool Shell::types_notes() const {
+    return notes_ && now_s_ < notes_->letter_s + kPause_s;
 }
 
 void Shell::draw_notes(Ui& ui) {
@@ -36,14 +43,17 @@ void Shell::draw_notes(Ui& ui) {
     // Undo, or another plan, brings other notes.
     if (notes_->changed_s < 0) notes_->text = document_.plan().notes;
     if (ui.text_box("edit.notes", room, notes_->text, notes_->known, "Why this layout? What was tried?",
-                    notes_->fresh))
-        notes_->changed_s = now_s_;
+                    notes_->fresh)) {
+        notes_->letter_s = now_s_;
+        if (notes_->changed_s < 0) notes_->changed_s = now_s_;
+    }
     if (ui.state().edit == ui.id("edit.notes")) notes_->fresh = false;
     const bool undo = key_down(Key::z) && ui.frame().ctrl && !ui.frame().alt;
     const bool wants_undo = undo && !std::exchange(notes_->undo_held, undo);
     notes_->undo_held = undo;
-    if (notes_->changed_s >= 0) ui.state().wants_frame = true;
-    if (close || wants_undo || (notes_->changed_s >= 0 && now_s_ >= notes_->changed_s + kPause_s))
+    if (notes_->changed_s >= 0 || types_notes()) ui.state().wants_frame = true;
+    const bool due = !types_notes() || now_s_ >= notes_->changed_s + kLongest_s;
+    if (close || wants_undo || (notes_->changed_s >= 0 && due))
         if (auto edit = typed_notes()) view_edit_ = std::move(edit);
     if (wants_undo)
         later("Notes", [this, redo = ui.frame().shift] { redo ? document_.redo() : document_.undo(); });
@@ -55,7 +65,7 @@ void Shell::draw_notes(Ui& ui) {
 
 void Shell::make_notes_commands() {
     add({.id = "edit.notes", .title = "Notes of the plan…", .menu = "Edit", .run = [this] {
-             notes_ = NotesEdit{document_.plan().notes, "", -1, true, false};
+             notes_ = NotesEdit{.text = document_.plan().notes};
              dirty_ = true;
          }});
 }

@@ -39,6 +39,10 @@ std::uint64_t Shell::shown_key(ViewId view) const {
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
+    if (veil_.covers) {
+        draw_cover(ui, middle);
+        return;
+    }
     if (full_) {
         draw_view(ui, middle, scene, *full_);
         return;
@@ -161,7 +165,7 @@ std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
     if (side() == SidePane::plan) {
         right.cut_top(6);  // what scrolls stays clear of the switch
         seek_marked(right);
-        return draw_plan_panel(ui, right, scene, panel_);
+        return draw_plan(ui, right, scene);
     }
     draw_lesson(ui, right, scene, 13, false);
     return std::nullopt;
@@ -182,7 +186,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (show_left && width >= 560) {
         left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
         if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
-            edit = draw_plan_panel(ui, left, scene, panel_);
+            edit = draw_plan(ui, left, scene);
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
@@ -212,7 +216,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     if (const auto part = ui.part("part.status", 0, status, evaluated_, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, evaluate_s_, &inspector_);
+        draw_status(ui, status, scene, evaluate_s_, &inspector_, veil_.covers);
     }
     draw_highlights(ui, lesson_);
     return edit;

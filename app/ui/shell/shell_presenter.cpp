@@ -7,24 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kFoot = 40, kSpot = 120;
+constexpr float kFoot = 40, kFigures = 28, kSpot = 120;
 
-// Large enough for the last row, small enough for a projector of 1280 x 720.
+// All of the window is larger already; the words, which are read from the last row, a little more so.
 float presenter_size(float width) {
-    return width >= 1500 ? 20.0f : width >= 1000 ? 16.0f : 13.0f;
-}
-
-std::string clock_text(double seconds) {
-    const int s = static_cast<int>(seconds);
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "%d:%02d", s / 60, s % 60);
-    return text.data();
+    return width >= 800 ? 16.0f : 13.0f;
 }
 
 }  // namespace
@@ -34,20 +26,18 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     std::optional<PlanEdit> edit;
     lesson_.plan_hidden = false;  // the side is for whoever presents
     draw_presenter_foot(ui, room.cut_bottom(kFoot));
+    // The room sees what an edit did: memory, step, MFU and, for a while, what the last change made of them.
+    const Rect figures = room.cut_bottom(kFigures);
+    ui.canvas().rect(figures, theme.panel);
+    ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
+    draw_status(ui, figures, scene, -1, nullptr, veil_.covers);
     if (presenter_.side) {
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
         ui.canvas().rect(side, theme.panel);
         ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
-        Rect notes = side.cut_bottom(side.h * 0.38f);
-        ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, theme.hairline);
-        ui.canvas().push_clip(notes);
-        notes = notes.inset(16, 12);
-        ui.section(notes.cut_top(18), "NOTES");
-        notes.cut_top(4);
-        const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
-        rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
-        ui.canvas().pop_clip();
-        edit = draw_plan_panel(ui, side, scene, panel_);
+        // What whoever presents reads on another screen, the room does not see.
+        if (!presenter_.apart) draw_presenter_side(ui, side.cut_bottom(side.h * 0.38f));
+        edit = draw_plan(ui, side, scene);
     }
     if (lesson_.open) {
         const float size = presenter_size(ui.frame().size.x);
@@ -59,6 +49,19 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     draw_middle(ui, room, scene);
     draw_highlights(ui, lesson_);
     return edit;
+}
+
+void Shell::draw_presenter_side(Ui& ui, Rect notes) {
+    ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, ui.theme().hairline);
+    ui.canvas().push_clip(notes);
+    notes = notes.inset(16, 12);
+    ui.section(notes.cut_top(18), "NOTES");
+    notes.cut_top(4);
+    const Rewording as_it_is;
+    const Reworded plain(as_it_is);
+    const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
+    rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
+    ui.canvas().pop_clip();
 }
 
 void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
@@ -73,7 +76,7 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
         return button(name, foot.cut_right(ui.canvas().text_width(label, ui.style(13)) + 20), label);
     };
     if (right("present.leave", "Leave")) presenter_.on = false;
-    if (right("present.side", "Notes N")) presenter_.side = !presenter_.side;
+    if (right("present.side", presenter_.apart ? "Plan N" : "Notes N")) presenter_.side = !presenter_.side;
     if (foot.w > 560) {
         if (right("present.spot", "Spot S")) presenter_.spotlight = !presenter_.spotlight;
         if (right("present.blank", "Blank B")) presenter_.blank = true;
@@ -154,6 +157,7 @@ void Shell::make_presenter_commands() {
              [this] {
                  presenter_ = {.on = !presenter_.on};
                  presenter_.begun_s = now_s_;
+                 presenter_.apart = presenter_.on && host_.has_second_screen && host_.has_second_screen();
              },
          .checked = on});
     add({.id = "present.black",
@@ -183,6 +187,7 @@ void Shell::make_presenter_commands() {
                  do_lesson({LessonAction::Kind::reveal, 0});
              },
          .enabled = [this] { return presenter_.on && lesson_.open; }});
+    make_apart_commands();
 }
 
 // ---- the first run --------------------------------------------------------------------------------------
@@ -211,7 +216,7 @@ void Shell::draw_welcome(Ui& ui) {
         {{"welcome.preset", "Explore a preset",
           "Llama 3 405B on 16,384 GPUs, DeepSeek-V3, or one GPU: change what you like."},
          {"welcome.lesson", "Start the workshop",
-          "Fourteen lessons, from one GPU to five axes. Each asks before it shows."},
+          "Seventeen lessons that ask before they show. Courses and tasks: the menu Learn."},
          {"welcome.open", "Open my own",
           "A plan file or a Hugging Face config.json. Dropping one on the window does the same."}}};
     Rect doors = room.cut_top(std::min(120.0f, room.h - 44));

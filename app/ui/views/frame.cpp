@@ -63,7 +63,7 @@ void draw_void(Ui& ui, Rect room, const Scene& scene) {
 }  // namespace
 
 Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
-    if (scene.evaluation.valid)
+    if (scene.evaluation.valid || view_of(view).data_void)
         return view_of(view).data(scene, states, states.data_part[static_cast<std::size_t>(view)]);
     Table none;
     none.columns = {{"no figures, because"}};
@@ -79,7 +79,7 @@ void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, View
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
     int& part = states.data_part[i];
-    if (!entry.data_parts.empty() && scene.evaluation.valid) {
+    if (!entry.data_parts.empty() && (scene.evaluation.valid || entry.data_void)) {
         const Rect place = head_place(head_row, room, segments_width(ui, entry.data_parts));
         const int picked = ui.segments("data.part", place, entry.data_parts, part);
         if (picked != part) part = picked, states.tables[i] = {};

@@ -11,14 +11,20 @@ using Answer = std::optional<PlanEdit>;
 constexpr KeyHelp kMeshKeys[] = {{"arrows", "walk the ranks"},
                                  {"[  ]", "previous, next axis of the mesh, the map"}};
 constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the map"}};
+constexpr KeyHelp kLayerKeys[] = {{"Space, P", "play or pause the layer"},
+                                  {",  .", "a step of the layer back, on, where it fills the window"}};
 constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
+constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the search, compare it"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
 constexpr std::string_view kMeshTables[] = {"axes", "groups"};
+constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
 constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call"};
-constexpr std::string_view kStepTables[] = {"time", "rates", "constants"};
+constexpr std::string_view kStepTables[] = {"time", "rates", "constants", "software", "sensitivity"};
+constexpr std::string_view kSearchTables[] = {"results", "rejected"};
+constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
 constexpr std::string_view kTensorsTables[] = {"parameters", "gradients", "optimizer", "activations"};
 
 std::uint64_t lit_stage(const Hover& hover) {
@@ -162,6 +168,48 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
      .data_parts = kStepTables,
      .draws_void = true},  // its constants can be edited all the same
+    {.id = ViewId::compare,
+     .name = "compare",
+     .title = "Compare",
+     .help = "In what do plans differ, and why is one faster?",
+     .pane = Pane::top,
+     .key = {.key = Key::n8},
+     .keys = {},
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         return draw_compare(ui, head, room, scene, s.compare, revision);
+     },
+     .data = [](const Scene& scene, const ViewStates& s,
+                int part) { return compare_data(scene, s.compare, part); },
+     .data_parts = kCompareTables},
+    {.id = ViewId::search,
+     .name = "search",
+     .title = "Search",
+     .help = "Which layout is best?",
+     .pane = Pane::top,
+     .key = {.key = Key::n9},
+     .keys = kSearchKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t) -> Answer {
+         return draw_search(ui, head, room, scene, s.search, s.compare);
+     },
+     .data = [](const Scene& scene, const ViewStates& s,
+                int part) { return search_data(scene, s.search, part); },
+     .data_parts = kSearchTables,
+     .draws_void = true,  // other layouts of the same model may be possible
+     .data_void = true},
+    {.id = ViewId::layer,
+     .name = "layer",
+     .title = "Layer",
+     .help = "What happens inside one layer, step by step?",
+     .pane = Pane::top,
+     .key = {.key = Key::n3, .shift = true},
+     .keys = kLayerKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         draw_layer(ui, head, room, scene, s.layer, revision);
+         return {};
+     },
+     .data = [](const Scene& scene, const ViewStates& s,
+                int part) { return layer_data(scene, s.layer, part); },
+     .data_parts = kLayerTables},
 });
 
 // The row of an id is the one at its number, whole, and its name is its own.
@@ -213,6 +261,8 @@ std::span<const std::string_view> view_names() {
 }
 
 void begin_lesson_scene(ViewStates& states) {
+    states.layer.choice = {};
+    states.layer.at = -1, states.layer.part = 1;
     states.map.page = MapPage::axes;
     states.map.style = MapStyle::modifiers;
     states.mesh.camera = {};
@@ -221,8 +271,14 @@ void begin_lesson_scene(ViewStates& states) {
     states.step.part = StepViewState::kTime;
 }
 
+bool wants_tornado_table(const ViewStates& states) {
+    constexpr auto i = static_cast<std::size_t>(ViewId::step);
+    return states.as_data[i] && states.data_part[i] == StepViewState::kSensitivityTable;
+}
+
 void stand_still(ViewStates& states) {
     states.timeline.playing = false;
+    states.layer.playing = false, states.layer.part = 1;
     states.comm.ring.playing = false;
     if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;

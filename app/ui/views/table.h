@@ -4,9 +4,12 @@
 
 #include "app/ui/kit/kept.h"
 #include "app/ui/views/comm/view.h"
+#include "app/ui/views/compare/view.h"
+#include "app/ui/views/layer/view.h"
 #include "app/ui/views/map/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/view.h"
+#include "app/ui/views/search/view.h"
 #include "app/ui/views/shards/view.h"
 #include "app/ui/views/step/view.h"
 #include "app/ui/views/tensors/view.h"
@@ -22,8 +25,21 @@
 
 namespace pentamesh::ui {
 
-enum class ViewId : std::uint8_t { mesh, zoom, shards, map, memory, timeline, comm, tensors, step };
-inline constexpr int kViewCount = 9;
+enum class ViewId : std::uint8_t {
+    mesh,
+    zoom,
+    shards,
+    map,
+    memory,
+    timeline,
+    comm,
+    tensors,
+    step,
+    compare,
+    search,
+    layer
+};
+inline constexpr int kViewCount = 12;
 
 // The dashboard has one place for the views of each pane, which stand there by turns.
 enum class Pane : std::uint8_t { top, middle, bottom };
@@ -34,12 +50,15 @@ struct ViewStates {
     MeshViewState mesh;
     ZoomViewState zoom;
     ShardsViewState shards;
+    LayerViewState layer;
     MapViewState map;
     MemoryViewState memory;
     TimelineViewState timeline;
     CommViewState comm;
     TensorsViewState tensors;
     StepViewState step;
+    CompareViewState compare;
+    SearchViewState search;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
     std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
     std::array<int, kViewCount> data_part{};  // which of ViewEntry::data_parts
@@ -66,6 +85,7 @@ struct ViewEntry {
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
     bool data_follows_plan = false;  // the tables follow from the evaluation alone, not from what is selected
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
+    bool data_void = false;          // its tables say something of a plan with errors too
     // The rest is null where a view has nothing of the kind.
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
     std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
@@ -82,6 +102,8 @@ struct ViewEntry {
 
 // A lesson's step begins: what it says nothing about stands as at first.
 void begin_lesson_scene(ViewStates& states);
+// Step stands as data, with the table of what each choice is worth.
+[[nodiscard]] bool wants_tornado_table(const ViewStates& states);
 // Nothing plays or flies: how a picture shows them.
 void stand_still(ViewStates& states);
 

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/comm/comm_heat.h"
+#include "core/teach/ring_pieces.h"
 
 #include <algorithm>
 #include <cmath>
@@ -145,9 +146,23 @@ void draw_links(Ui& ui, const Layout& layout, const Scene& scene, const Collecti
     }
 }
 
-// The chunks on their way in the running step: all ranks send at once.
-void draw_chunks(Ui& ui, const Layout& layout, const CollectivePhase& phase, const Instant& now,
-                 Color color) {
+// What goes round, where each piece can be told from the others: all members are shown, and each step moves
+// one.
+std::optional<RingPart> ring_part(const Operation& op, const CollectivePhase& phase, std::size_t shown) {
+    if (phase.steps != phase.ranks - 1 || static_cast<std::int64_t>(shown) != phase.ranks)
+        return std::nullopt;
+    switch (phase.shape) {
+    case Shape::ring_reduce: return RingPart::reduce;
+    case Shape::ring_gather:
+        return op.collective == Collective::all_reduce ? RingPart::after_reduce : RingPart::gather;
+    case Shape::exchange: return RingPart::exchange;
+    default: return std::nullopt;
+    }
+}
+
+// The chunks on their way in the running step: all ranks send at once. Each has the number of its piece.
+void draw_chunks(Ui& ui, const Layout& layout, const Operation& op, const CollectivePhase& phase,
+                 const Instant& now, Color color) {
     Canvas& c = ui.canvas();
     if (now.step >= phase.steps) return;
     for (std::size_t i = 0; i < layout.n; ++i) {
@@ -167,6 +182,11 @@ void draw_chunks(Ui& ui, const Layout& layout, const CollectivePhase& phase, con
         const Vec2 at = between(from, to, k);
         c.rect({at.x - 5, at.y - 5, 10, 10}, color, 2);
         c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().window, 1, 2);
+        if (const auto part = ring_part(op, phase, layout.n); part && now.share > 0.1f) {
+            const std::string piece =
+                std::to_string(piece_sent(*part, phase.ranks, static_cast<std::int64_t>(i), now.step));
+            c.text({at.x + 8, at.y - 8}, piece, ui.style(11));
+        }
     }
 }
 
@@ -191,19 +211,35 @@ double held(const CollectivePhase& p, const Instant& now) {
     return static_cast<double>(now.step + 1) / static_cast<double>(p.steps + 1);
 }
 
-void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const CollectivePhase& phase,
-                const Instant& now, const Members& m, Color color) {
+// A cell for each piece: as high as what the member has of it.
+void draw_pieces(Ui& ui, Rect row, RingPart part, std::int64_t n, std::int64_t member, std::int64_t steps,
+                 Color color) {
+    const float w = row.w / static_cast<float>(n);
+    for (std::int64_t q = 0; q < n; ++q) {
+        const Rect cell{row.x + w * static_cast<float>(q), row.y, std::max(1.0f, w - 1), row.h};
+        ui.canvas().rect(cell, mix(ui.theme().panel, ui.theme().secondary, 0.25f));
+        const auto h = static_cast<float>(piece_held(part, n, member, q, steps)) * cell.h;
+        if (h > 0) ui.canvas().rect({cell.x, cell.bottom() - h, cell.w, h}, color);
+    }
+}
+
+void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const Operation& op,
+                const CollectivePhase& phase, const Instant& now, const Members& m, Color color) {
     Canvas& c = ui.canvas();
     for (std::size_t i = 0; i < layout.n; ++i) {
         const Vec2 p = layout.at(static_cast<double>(i));
         const std::string label = thousands(m.rank[i]);
         const float w = std::max(34.0f, c.text_width(label, ui.small()) + 12);
-        const Rect box{p.x - w / 2, p.y - 12, w, 24};
+        const Rect box{p.x - w / 2, p.y - 13, w, 27};
         c.rect(box, ui.theme().panel, 4);
-        c.rect({box.x, box.bottom() - 5, box.w * static_cast<float>(held(phase, now)), 5},
-               phase.shape == Shape::ring_reduce || phase.shape == Shape::switch_up ? color.alpha(0.55f)
-                                                                                    : color,
-               1);
+        if (const auto part = ring_part(op, phase, layout.n))
+            draw_pieces(ui, {box.x + 2, box.bottom() - 8, box.w - 4, 7}, *part, phase.ranks,
+                        static_cast<std::int64_t>(i), now.step, color);
+        else
+            c.rect({box.x, box.bottom() - 5, box.w * static_cast<float>(held(phase, now)), 5},
+                   phase.shape == Shape::ring_reduce || phase.shape == Shape::switch_up ? color.alpha(0.55f)
+                                                                                        : color,
+                   1);
         const bool own = m.rank[i] == scene.selection.rank;
         c.frame(box, own ? ui.theme().link : ui.theme().secondary, own ? 2.0f : 1.0f, 4);
         c.text_in({box.x, box.y, box.w, 19}, label, ui.style(12), Align::center);
@@ -271,6 +307,15 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, cons
          ui.small());
     line((now.passed_s > 0 ? time_text(now.passed_s) : std::string("0")) + " of " + time_text(op.call_s),
          ui.small());
+    if (ring_part(op, p, static_cast<std::size_t>(std::min(p.ranks, kMostShown))))
+        line(
+            p.shape == Shape::ring_reduce ? "A cell in each box is a piece, as high as the share of ranks in "
+                                            "its sum; beside what travels stands its piece."
+            : p.shape == Shape::exchange
+                ? "A cell in each box is what one rank had for it; beside what travels stands whom it is for."
+                : "A cell in each box is a piece, full where the rank has it; beside what travels stands its "
+                  "piece.",
+            ui.small());
 }
 
 }  // namespace
@@ -314,8 +359,8 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
         ui.tooltip("rank " + thousands(members.rank.front()) + "'s group on " + axis_label(op.group)
                    + "\nSelect a GPU in the mesh for its own group; a row of the table for another call.");
     draw_links(ui, layout, scene, phase, members);
-    draw_chunks(ui, layout, phase, now, color);
-    draw_nodes(ui, layout, scene, phase, now, members, color);
+    draw_chunks(ui, layout, op, phase, now, color);
+    draw_nodes(ui, layout, scene, op, phase, now, members, color);
     if (!members.all)
         c.text_in({layout.center.x - 80, layout.center.y - 9, 160, 18},
                   thousands(static_cast<std::int64_t>(members.rank.size())) + " of " + thousands(phase.ranks)

@@ -3,6 +3,7 @@
 #include "app/ui/views/comm/view.h"
 #include "app/tables/comm.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/number.h"
 #include "core/comm/comm_count.h"
@@ -189,6 +190,12 @@ std::string caption(const Scene& scene) {
     }
     std::string s = traffic_text(sent) + " leave " + rows_device_text(scene.evaluation.comm) + " a step, "
                     + exposed_text(exposed) + " of " + time_text(time) + " exposed";
+    if (scene.pinned != nullptr) {
+        double was = 0;
+        for (const AxisTraffic& t : scene.pinned->comm.by_axis) was += t.exposed_s;
+        if (const std::string by = difference_text(difference(exposed, was), time_text); !by.empty())
+            s += " (" + by + " to A)";
+    }
     const double points = scene.evaluation.comm.sync_points_per_microbatch;
     if (points > 0)
         s += "; " + plural(std::llround(points), "sync point", "sync points") + " with "

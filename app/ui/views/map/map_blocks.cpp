@@ -30,7 +30,6 @@ void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, flo
 std::string here_text(const Scene& scene, const MapRow& r) {
     if (r.verdict == Verdict::off) return "off: " + r.reason;
     std::string t = r.reason;
-    if (r.bubble_s > 0) t += " (the average stage's wait, uneven stages counted in)";
     if (r.without > 0) {
         const bool fewer = r.id == MapRowId::tp || r.id == MapRowId::cp || r.id == MapRowId::pp;
         t += "; switched off" + (fewer ? ", on 1/" + thousands(r.degree) + " of the GPUs," : std::string())
@@ -137,6 +136,10 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     fact(ui, room, "works on", w.scope);
     fact(ui, room, "must know", w.model);
     fact(ui, room, "at most", r.bound);
+    if (wide)
+        fact(ui, first, "reach for it", w.reach);
+    else
+        fact(ui, room, "reach for it", w.reach);
     c.pop_clip();
 }
 

@@ -24,6 +24,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state);
+void draw_map_tables(Ui& ui, Rect room, Scene& scene, MapViewState& state);
+[[nodiscard]] Table map_reference_data();
 void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state);
 void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state);
 void draw_map_combinations(Ui& ui, Rect& room, const MapViewState& state);

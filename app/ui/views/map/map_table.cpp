@@ -25,10 +25,18 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
         for (const float x : width) w += x > 0 ? x + kMapTableGap : 0;
         return w;
     };
-    for (const Column c : {reach, cuts, says}) {
-        if (sum() <= room) break;
+    for (const Column c : {cuts, says, reach}) {
+        // A little too narrow, all give some; else when to reach for it stands under the verdict.
+        if (sum() <= room || (c == reach && sum() <= room * 1.3f)) break;
         width[c] = 0;
         if (c == cuts && !one_line) width[axis] = 156;  // what it cuts stands under its name then
+    }
+    // Words wrap, figures and badges do not.
+    if (const float missing = sum() - room; missing > 0) {
+        float words = 0;
+        for (const Column c : {axis, cuts, says, verdict, reach}) words += width[c];
+        const float kept = std::max(0.62f, 1 - missing / std::max(1.0f, words));
+        for (const Column c : {axis, cuts, says, verdict, reach}) width[c] *= kept;
     }
     const float spare = room - sum();
     if (spare < 0) {
@@ -131,19 +139,21 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
     ui.badge(badge, tier_label(cluster, r.tier), mark.color, mark.dash);
 }
 
-void verdict_cell(Ui& ui, Rect cell, const MapRow& r) {
+// `with_reach`: when to reach for it, too.
+void verdict_cell(Ui& ui, Rect cell, const MapRow& r, bool with_reach) {
     verdict_mark(ui, {cell.x + 6, cell.center().y}, r.verdict);
     cell.cut_left(20);
+    const std::string when = with_reach ? ". Reach for it: " + std::string(words_of(r.id).reach) : "";
     if (r.verdict == Verdict::off) {
-        two_lines(ui, cell, r.reason, ui.small());
+        two_lines(ui, cell, r.reason + when, ui.small());
         return;
     }
-    const std::string text = std::string(name_of(r.verdict)) + ": " + r.reason;
+    const std::string text = std::string(name_of(r.verdict)) + ": " + r.reason + when;
     two_lines(ui, cell, text, ui.small(Tone::text));
 }
 
 // A slender row: name, bytes and link on one line, the verdict under them over the whole width.
-constexpr float kSlender = 430, kSlenderRow = 64;
+constexpr float kSlender = 430, kSlenderRow = 82;
 void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, const Cluster& cluster) {
     row = row.inset(8, 4);
     Rect line = row.cut_top(22);
@@ -153,7 +163,7 @@ void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, c
         ui.canvas().text_in(line.cut_right(62), traffic_text(r.sent_bytes), ui.style(13), Align::right);
     axis_cell(ui, line, r, state, false);
     if (r.modifier) row.cut_left(16);
-    verdict_cell(ui, row, r);
+    verdict_cell(ui, row, r, true);
 }
 
 std::string row_tooltip(const MapRow& r, const MapViewState& state) {
@@ -163,13 +173,13 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     if (r.calls > 0)
         t += "\n" + collectives_text(r) + ": " + r.often + "\n" + time_text(r.time_s) + " on the wire, "
              + time_text(r.exposed_s) + " exposed";
-    return t + "\nat most: " + r.bound;
+    return t + "\nat most: " + r.bound + "\nreach for it when: " + std::string(w.reach);
 }
 
 }  // namespace
 
 float map_least_row(float width) {
-    return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh : kMapRowLow;
+    return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh + 20 : kMapRowLow;
 }
 
 float map_table_height(const MapViewState& state, float row) {
@@ -296,7 +306,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                 break;
             case step: step_cell(ui, cell, r); break;
             case crosses: crosses_cell(ui, cell, r, scene.plan.cluster); break;
-            case verdict: verdict_cell(ui, cell, r); break;
+            case verdict: verdict_cell(ui, cell, r, width[reach] <= 0); break;
             case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;
             case kColumns: break;
             }

@@ -40,7 +40,7 @@ std::string whose_figures(const Scene& scene, MapPage page) {
 
 // Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
-    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose"};
+    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose", "tables"};
     const int before = static_cast<int>(state.page);
     const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
     const int page = ui.segments("map.page", place, kPages, before);
@@ -166,10 +166,12 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     case MapPage::wires: draw_map_wires(ui, room, scene, state); break;
     case MapPage::names: draw_map_names(ui, room, scene, state); break;
     case MapPage::choose: draw_choose(ui, room, scene, state); break;
+    case MapPage::tables: draw_map_tables(ui, room, scene, state); break;
     }
 }
 
 Table map_data(const Scene& scene, const MapViewState& state) {
+    if (state.page == MapPage::tables) return map_reference_data();
     Table t;
     t.columns = {{"axis"},
                  {"factor", Shown::count},

@@ -13,7 +13,7 @@
 
 namespace pentamesh::ui {
 
-enum class MapPage : std::uint8_t { axes, names, wires, choose };
+enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
 
 struct MapViewState {
     MapPage page = MapPage::axes;

@@ -2,6 +2,7 @@
 #include "app/ui/views/memory/view.h"
 #include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 
 #include <algorithm>
@@ -74,8 +75,8 @@ void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
 }
 
 std::string stage_tooltip(const Memory& m, const StageMemory& s) {
-    std::string t =
-        "stage " + std::to_string(s.stage) + ": " + memory_text(s.total()) + " of " + capacity_text(m.hbm);
+    std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
+                    + memory_text(s.total()) + " of " + capacity_text(m.hbm);
     t += "\n" + plural(s.layers, "layer", "layers") + ", "
          + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
          + " micro-batches in flight";
@@ -94,6 +95,19 @@ std::string explained(const Scene& scene, int stage, std::size_t category) {
     return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
 }
 
+// The bytes in the segment, where they fit.
+void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes) {
+    TextStyle style = ui.style(11);
+    const std::string figure = memory_text(bytes);
+    const float w = ui.canvas().text_width(figure, style);
+    if (part.h < 15 || w + 6 > part.w) return;
+    if (category == kBuffers)  // hatching is no ground for type
+        ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
+    else
+        style.color = ink_on(ui.theme().memory[category]);
+    ui.canvas().text_in(part, figure, style, Align::center);
+}
+
 void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
               const Selection& sel, std::size_t* hovered) {
     Canvas& c = ui.canvas();
@@ -107,6 +121,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
             c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
         else
             c.rect(part, ui.theme().memory[i]);
+        segment_figure(ui, part, i, bytes_at(s, i));
         if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
         if (ui.hovers(part)) *hovered = i;
         if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
@@ -123,22 +138,45 @@ std::string overflow_text(const Memory& m, const StageMemory& s) {
     return memory_text(s.total() - m.hbm) + " too much, " + times_text(m, s, "the GPU");
 }
 
-constexpr float kFiguresRow = 24, kFiguresWidth = 352;
+constexpr float kFiguresRow = 24, kFiguresWidth = 352, kAgainst = 76;
+
+// Less memory than A's is green.
+TextStyle colored(Ui& ui, double by) {
+    TextStyle s = ui.small();
+    s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+    return s;
+}
+
+// Of the pinned plan A: the same stage where both have as many, else the fullest for the fullest; null: none.
+const StageMemory* pinned_stage(const Scene& scene, const StageMemory& of) {
+    if (scene.pinned == nullptr || scene.pinned->memory.stage.empty()) return nullptr;
+    const Memory &a = scene.pinned->memory, &b = scene.evaluation.memory;
+    if (a.stage.size() == b.stage.size()) return &a.stage[static_cast<std::size_t>(of.stage)];
+    return of.stage == b.peak_stage ? &a.stage[static_cast<std::size_t>(a.peak_stage)] : nullptr;
+}
+
 // Beside few bars there is room to say in figures what one of them holds.
-void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
-    constexpr float kRow = kFiguresRow, kWidth = kFiguresWidth;
-    if (room.w < kWidth || room.h < 8 * kRow) return;
+// `was`: the same of the pinned plan A, whose difference stands behind each figure; null: none.
+void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, const StageMemory* was) {
+    constexpr float kRow = kFiguresRow;
+    if (room.w < kFiguresWidth || room.h < 8 * kRow) return;
+    const float width = was == nullptr ? kFiguresWidth : std::min(room.w, kFiguresWidth + kAgainst);
     Canvas& c = ui.canvas();
-    Rect list{room.x, room.bottom() - 8 * kRow, kWidth, 8 * kRow};
+    Rect list{room.x, room.bottom() - 8 * kRow, width, 8 * kRow};
     const auto line = [&](std::string_view name, const std::string& figure, const std::string& beside,
-                          Tone tone) {
+                          Tone tone, double by = 0) {
         Rect row = list.cut_top(kRow);
         row.cut_left(20);
         c.text_in(row.cut_left(96), name, ui.style(13, tone));
         c.text_in(row.cut_left(80), figure, ui.style(13, Tone::text), Align::right);
         row.cut_left(12);
         c.text_in(row, beside, ui.small());
+        const std::string against = difference_text(by, memory_text);
+        const float used = c.text_width(beside, ui.small()) + c.text_width(against, ui.small()) + 8;
+        if (against.empty() || used > row.w) return;
+        c.text_in(row, against, colored(ui, by), Align::right);
     };
+    const auto by = [&](double now, double before) { return was == nullptr ? 0 : difference(now, before); };
     line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);
     for (std::size_t i = kCategoryCount; i-- > 0;) {
         swatch(ui, {list.x, list.y + kRow / 2 - 5, 10, 10}, i, 1);
@@ -146,10 +184,11 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s) {
         line(category_name(i), memory_text(bytes),
              i == kBuffers ? memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high)
                            : percent(bytes / s.total()),
-             Tone::secondary);
+             Tone::secondary, by(bytes, was == nullptr ? 0 : bytes_at(*was, i)));
     }
     c.line({list.x, list.y}, {list.right(), list.y}, ui.theme().hairline, 1);
-    line("total", memory_text(s.total()), "of " + capacity_text(m.hbm), Tone::secondary);
+    line("total", memory_text(s.total()), "of " + capacity_text(m.hbm), Tone::secondary,
+         by(s.total(), was == nullptr ? 0 : was->total()));
     if (s.total() <= m.hbm)
         line("left", memory_text(m.hbm - s.total()), percent((m.hbm - s.total()) / m.hbm), Tone::secondary);
     else
@@ -232,8 +271,10 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
 
 // "fullest: stage 3, 66.1 GiB of 74.5 GiB (80 GB)", what is too much, and the legend. Where the row is short
 // the capacity is said in GiB alone, then whose figure it is goes.
-void draw_head(Ui& ui, Rect head_row, Rect& room, const Memory& m, const StageMemory& peak,
+// Behind it the difference to the fullest GPU of the pinned plan A.
+void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const StageMemory& peak,
                MemoryViewState& state) {
+    const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
     const TextStyle plain = ui.style(13, Tone::secondary);
     const std::string whose =
@@ -244,14 +285,22 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Memory& m, const StageMe
     if (!m.has_room()) bold.color = ui.theme().bad;
     const float words = c.text_width(whose, plain);
     float figures = c.text_width(figure, bold) + 2;
+    const bool pinned = scene.pinned != nullptr && !scene.pinned->memory.stage.empty();
+    const double by = pinned ? difference(peak.total(), scene.pinned->memory.peak()) : 0;
+    const std::string against = difference_text(by, memory_text);
+    const float behind = against.empty() ? 0 : c.text_width(against, ui.small()) + 14;
     const float excess = over.empty() ? 0 : c.text_width(over, plain) + 14;
-    Rect text = head_words(head_row, room, words + figures + excess);
+    Rect text = head_words(head_row, room, words + figures + behind + excess);
     if (text.w < words + figures) {
         figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
     if (text.w >= words + figures) c.text_in(text.cut_left(words), whose, plain);
     c.text_in(text.cut_left(std::min(text.w, figures)), figure, bold);
+    if (behind > 0 && text.w >= behind) {
+        text.cut_left(10);
+        c.text_in(text.cut_left(behind - 10), against, colored(ui, by));
+    }
     if (excess > 0 && text.w >= excess) {
         text.cut_left(12);
         c.text_in(text.cut_left(excess - 12), over, plain);
@@ -282,7 +331,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         return;
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
-    draw_head(ui, head_row, room, m, peak, state);
+    draw_head(ui, head_row, room, scene, peak, state);
     double top = m.hbm;
     for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
     Rect axis = room.cut_left(60);
@@ -321,7 +370,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
     Rect beside = room;
     beside.cut_left(std::max(step * static_cast<float>(n), 200.0f) + 32);
-    draw_figures(ui, beside, m, chosen ? m.stage[lit_stage] : peak);
+    const StageMemory& told = chosen ? m.stage[lit_stage] : peak;
+    draw_figures(ui, beside, m, told, pinned_stage(scene, told));
     c.line({room.x - 6, line_y}, {room.x + std::max(step * static_cast<float>(n), 200.0f), line_y},
            ui.theme().bad, 1, Dash::dashed);
     c.text_in({axis.x, line_y - 9, axis.w - 8, 18}, memory_text(m.hbm), ui.small(), Align::left);

@@ -43,11 +43,14 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
             const std::string text =
                 (node_w >= 80 ? std::string(domain_name(cluster)) + " " : "") + std::to_string(i);
             const float h = layout.node.padding.y * cam.zoom;
-            if (h >= 12)
-                // Clear of a ring about the first cell.
-                c.text_in(
-                    {r.x + gap + 4, r.y + gap - (h < 16 ? 2 : 0), r.w - 8, std::max(12.0f, h - gap - 4)},
-                    text, ui.style(11, Tone::secondary));
+            if (h < 12) continue;
+            const TextStyle style = ui.style(11, Tone::secondary);
+            // Clear of a ring about the first cell.
+            const Rect place{r.x + gap + 4, r.y + gap - (h < 16 ? 2 : 0), r.w - 8,
+                             std::max(12.0f, h - gap - 4)};
+            if (h < 16)  // it stands in the box's line, which makes room for it
+                c.rect({place.x - 2, place.y, c.text_width(text, style) + 4, place.h}, ui.theme().window);
+            c.text_in(place, text, style);
         }
     }
 }

@@ -237,6 +237,7 @@ std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
     std::string s = "rank " + thousands(rank);
     if (rank >= mesh.world) return s + "\nidle: the layout uses " + thousands(mesh.world) + " GPUs";
     s += "\n" + place_of(scene.plan.cluster, rank);
+    if (const std::string host = host_of(scene, rank); !host.empty()) s += ", " + host;
     const Coordinates at =
         scene.selection.expert() ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
     const auto& factors = scene.selection.expert() ? mesh.expert : mesh.dense;

@@ -309,8 +309,8 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
     const auto count = static_cast<int>(presets.size());
     const std::string label =
         state.second < 0 ? "compare: none" : "with " + std::string(presets[state.second].name);
-    const Ui::Step step =
-        ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count, state.second >= 0);
+    const Ui::Step step = ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count,
+                                     state.second >= 0, false);
     if (step.by != 0 || step.edit_requested) {
         state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, count - 1);
         state.second_of = 0;
@@ -428,8 +428,9 @@ Rect moving_in_mesh(const MeshViewState& state) {
 Table mesh_data(const Scene& scene, int part) {
     static constexpr std::size_t kMost = 200000;
     const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
-    return part == 1 ? ranks_table(scene.evaluation, kinds, kMost)
-                     : groups_table(scene.plan, scene.evaluation, kinds, true);
+    return part == 1
+               ? ranks_table(scene.evaluation, kinds, kMost, scene.hosts != nullptr ? *scene.hosts : Hosts())
+               : groups_table(scene.plan, scene.evaluation, kinds, true);
 }
 
 }  // namespace pentamesh::ui

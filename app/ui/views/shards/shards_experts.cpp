@@ -84,7 +84,9 @@ std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, Expe
                             : typed.refusal;
         return std::nullopt;
     }
-    const Ui::Step step = ui.stepper("shards.imbalance", box, shown, now > 1, true, now > 1);
+    const std::optional<FieldRange> most = range_of(kPointer);
+    const Ui::Step step =
+        ui.stepper("shards.imbalance", box, shown, now > 1, !most || now<most->most, now> 1);
     if (step.edit_requested) {
         loads.typing = loads.fresh = true;
         loads.text = trimmed(now);

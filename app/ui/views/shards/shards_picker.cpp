@@ -21,6 +21,23 @@ const StrategyPrice& picked(const PickerState& s) {
     return s.prices.price[static_cast<std::size_t>(s.strategy)];
 }
 
+// By the first activation that a layer keeps: its input.
+TokenShare tokens_of(const StrategyPrice& p, std::int64_t rank) {
+    TokenShare out;
+    for (const Placement& a : list_placements(p.plan, p.mesh, TensorState::activations, Moment::at_rest)) {
+        if (a.expert || a.layers < 1 || a.place == Place::embedding) continue;
+        const Part part = part_of(p.plan, p.mesh, a, rank);
+        if (!part.held && p.mesh.dense[static_cast<std::size_t>(Axis::pp)].size == 1) continue;
+        out.samples = a.shape[0];
+        out.tokens = a.shape[1];
+        out.sample = part.held ? part.box[0] : Range{0, a.shape[0]};
+        out.token = part.held ? part.box[1] : Range{0, a.shape[1]};
+        if (part.held) out.second = part.second;
+        break;
+    }
+    return out;
+}
+
 void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_t revision) {
     SheetRequest request;
     request.state = shows.state;
@@ -34,6 +51,7 @@ void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_
     s.made_strategy = s.strategy;
     s.made_for = request;
     s.gpu.clear();
+    s.tokens.clear();
     s.stages.clear();
     const StrategyPrice& p = picked(s);
     if (!p.possible) return;
@@ -43,6 +61,7 @@ void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_
         request.expert = 0;
         if (p.plan.model.moe) request.expert = contents_of(p.plan, p.mesh, r).experts.begin;
         make_sheets(p.plan, p.mesh, request, s.gpu.emplace_back());
+        s.tokens.push_back(tokens_of(p, r));
     }
 }
 
@@ -134,6 +153,43 @@ void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Colo
     }
 }
 
+// The batch as rows of samples, each a sequence from left to right; the GPU's own solid where it is cut.
+void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
+    Canvas& c = ui.canvas();
+    const Rect label = row.cut_left(std::min(44.0f, row.w * 0.4f));
+    if (label.w > 36) c.text_in(label, "tokens", ui.small());
+    const Rect all{row.x, row.y + 2, std::min(row.w, 130.0f), row.h - 4};
+    const auto at = [&](Range samples, Range tokens) {
+        const auto x = [&](std::int64_t v) {
+            return all.x + all.w * static_cast<float>(v) / static_cast<float>(t.tokens);
+        };
+        const auto y = [&](std::int64_t v) {
+            return all.y + all.h * static_cast<float>(v) / static_cast<float>(t.samples);
+        };
+        return Rect{x(tokens.begin), y(samples.begin), x(tokens.end) - x(tokens.begin),
+                    y(samples.end) - y(samples.begin)};
+    };
+    c.rect(all, mix(ui.theme().window, ui.theme().secondary, 0.16f), 1);
+    if (t.whole() && t.second.size() == 0) {
+        c.pattern(all, Pattern::hatched, color, mix(ui.theme().window, color, 0.2f));
+    } else {
+        c.rect(at(t.sample, t.token), color, 1);
+        if (t.second.size() > 0) c.rect(at(t.sample, t.second), color, 1);
+    }
+    for (std::int64_t i = 1; i < t.samples; ++i) {
+        const float y = at({i, i}, {0, 0}).y;
+        c.line({all.x, y}, {all.right(), y}, ui.theme().window);
+    }
+    if (ui.hovers(all)) {
+        const auto of = [](Range r) { return thousands(r.begin) + " – " + thousands(r.end - 1); };
+        std::string text = "tokens of the batch\n";
+        text += t.whole() && t.second.size() == 0 ? "all of them"
+                                                  : "samples " + of(t.sample) + ", tokens " + of(t.token);
+        if (t.second.size() > 0) text += " and " + of(t.second);
+        ui.tooltip(text);
+    }
+}
+
 void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const StrategyPrice& p = picked(s);
@@ -146,6 +202,8 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
     const std::string holds = t.bytes_here > 0 ? trimmed(t.bytes_here / t.bytes * 100) + " %" : "none";
     if (head.w > 92) c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
     layer_cells(ui, room.cut_top(12), s, rank, color);
+    if (room.h > 70 && room.w > 60)
+        token_cells(ui, room.cut_top(26), s.tokens[static_cast<std::size_t>(rank)], color);
     room.cut_top(6);
     SheetLook look;
     look.dense = dense_coordinates(p.mesh, rank);

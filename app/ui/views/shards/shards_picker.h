@@ -11,6 +11,13 @@
 
 namespace pentamesh::ui {
 
+// Which tokens of a step's batch a GPU works on: what data, context and sequence parallelism cut.
+struct TokenShare {
+    std::int64_t samples = 1, tokens = 1;  // of the whole
+    Range sample, token, second;           // the GPU's own; `second` where its sequence is in two pieces
+    [[nodiscard]] bool whole() const { return sample.size() == samples && token.size() == tokens; }
+};
+
 struct PickerState {
     Strategy strategy = Strategy::ddp;
     bool eight = false;  // GPUs: 4 or 8
@@ -21,6 +28,7 @@ struct PickerState {
     SheetRequest made_for;
     StrategyPrices prices;
     std::vector<std::vector<Sheet>> gpu;  // by rank
+    std::vector<TokenShare> tokens;       // by rank
     std::vector<std::array<int, 2>> stages;
 };
 struct PickerShows {

@@ -1,8 +1,11 @@
 #include "app/ui/views/step/view.h"
+#include "app/tables/review.h"
+#include "app/tables/software.h"
 #include "app/tables/step.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
 #include "core/base/number.h"
@@ -23,21 +26,6 @@ namespace {
 constexpr float kTall = 400;  // room for everything at once
 constexpr int kMostDoublings = 20;
 constexpr std::size_t kNearest = 6;
-
-Color color_of_part(const Theme& t, const StepSlice& s) {
-    switch (s.part) {
-    case StepPart::recompute: return t.secondary;
-    case StepPart::bubble:
-    case StepPart::uneven: return t.faint;
-    case StepPart::exposed: return color_of(t, s.group);
-    case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
-    case StepPart::straggler: return t.bad;
-    case StepPart::compute:
-    case StepPart::ideal:
-    case StepPart::kernels: break;
-    }
-    return t.text;
-}
 
 std::string range_text(const Band& r, std::string (*text)(double)) {
     return text(r.low) + " – " + text(r.high);
@@ -110,7 +98,7 @@ void draw_gauge(Ui& ui, Rect bar, const Step& s) {
     if (s.hfu > s.mfu)
         c.pattern({x(s.mfu), bar.y, x(s.hfu) - x(s.mfu), bar.h}, Pattern::hatched, ui.theme().secondary);
     c.rect({bar.x, bar.y, x(s.mfu) - bar.x, bar.h}, ui.theme().text);
-    const Band r = range_of_rate(s.mfu, s.error);
+    const Band r = band_of(s.mfu, s.error);
     const float y = bar.bottom() + 3;
     c.line({x(r.low), y}, {x(r.high), y}, ui.theme().secondary, 1.5f);
     for (const double edge : {r.low, r.high})
@@ -121,31 +109,51 @@ void draw_gauge(Ui& ui, Rect bar, const Step& s) {
 
 struct Figure {
     std::string name, value, range, about;
+    double against = 0;  // the difference to the pinned plan
+    std::string (*text)(double) = nullptr;
+    bool less_is_better = false;
 };
+
+std::string plain_text(double x) {
+    return significant(x);
+}
 
 std::vector<Figure> figures_of(const Scene& scene, double budget) {
     const Step& s = *scene.evaluation.step;
     const std::string peak(name_of(scene.plan.training.compute));
     const auto rate = [&](double x, std::string (*text)(double)) {
-        return range_text(range_of_rate(x, s.error), text);
+        return range_text(band_of(x, s.error), text);
     };
     const auto plain = [](double x) { return significant(x); };
-    return {
-        {"step", time_text(s.time_s), range_text(range_of_time(s.time_s, s.error), time_text),
+    std::vector<Figure> out{
+        {"step", time_text(s.time_s), range_text(band_of(s.time_s, s.error), time_text),
          "Time from one update of the weights to the next."},
         {"MFU", percent(s.mfu), rate(s.mfu, percent),
          "Model FLOPs utilisation: FLOPs that the model itself needs (forward, and twice that backward, "
          "causal attention not halved, nothing recomputed) over the dense "
-             + peak + " peak."},
+             + peak + " peak. Without the half of attention that a causal mask leaves out: "
+             + percent(s.ideal_s / s.time_s) + "."},
         {"HFU", percent(s.hfu), rate(s.hfu, percent),
          "Hardware FLOPs utilisation: MFU with the FLOPs that are recomputed."},
         {"tokens/s", count_text(s.tokens_per_s), rate(s.tokens_per_s, count_text), "Of the whole cluster."},
         {"TFLOP/s per GPU", significant(s.tflops_per_gpu), rate(s.tflops_per_gpu, plain),
          "Model FLOPs, as in MFU."},
         {"days for", significant(days_for(s, budget)),
-         range_text(range_of_time(days_for(s, budget), s.error), plain),
+         range_text(band_of(days_for(s, budget), s.error), plain),
          "Days of steps like this one for the tokens at the left; no failures, no checkpoints."},
     };
+    if (scene.pinned == nullptr || !scene.pinned->step) return out;
+    const Step& a = *scene.pinned->step;
+    const auto put = [&](std::size_t i, double by, std::string (*text)(double), bool less) {
+        out[i].against = by, out[i].text = text, out[i].less_is_better = less;
+    };
+    put(0, difference(s.time_s, a.time_s), time_text, true);
+    put(1, difference(s.mfu, a.mfu), points_text, false);
+    put(2, difference(s.hfu, a.hfu), points_text, false);
+    put(3, difference(s.tokens_per_s, a.tokens_per_s), count_text, false);
+    put(4, difference(s.tflops_per_gpu, a.tflops_per_gpu), plain_text, false);
+    put(5, difference(days_for(s, budget), days_for(a, budget)), plain_text, true);
+    return out;
 }
 
 constexpr float kFigures = 316, kFiguresBare = 206;
@@ -159,9 +167,7 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
         Rect row = room.cut_top(row_h);
         const Hit hit = ui.area("step.figure", row, i, true, false);
         if (hit.hovered)
-            ui.tooltip(f.name + "\n" + f.about + "\nRange " + f.range
-                       + ": half of the published runs that were left out of the fit lie within ± "
-                       + percent(s.error) + ".");
+            ui.tooltip(f.name + "\n" + f.about + "\nRange " + f.range + ". " + range_sentence(s));
         Rect name = row.cut_left(124);
         c.text_in(name, f.name, ui.small());
         if (f.name == "days for") {
@@ -180,7 +186,13 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
             }
         }
         c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
-        if (row.w > 60) c.text_in(row, f.range, ui.small());
+        if (const std::string by = f.text ? difference_text(f.against, f.text) : ""; !by.empty()) {
+            TextStyle d = ui.style(12);
+            d.color = (f.against < 0) == f.less_is_better ? ui.theme().good : ui.theme().bad;
+            const float w = c.text_width(by, d) + 10;
+            if (w <= row.w) c.text_in(row.cut_left(w), by, d);
+        }
+        if (row.w >= c.text_width(f.range, ui.small())) c.text_in(row, f.range, ui.small());
         if (f.name == "MFU") {
             draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFigures - 16), 7}, s);
             room.cut_top(17);
@@ -189,13 +201,13 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
     std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
                         "halved, nothing recomputed) over the dense "
                         + std::string(name_of(scene.plan.training.compute))
-                        + " peak. HFU adds what is recomputed. Half of the published runs left out of "
-                          "the fit lie within the ranges.";
+                        + " peak. HFU adds what is recomputed. " + range_sentence(s);
     const double needed =
         s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
-    if (s.mfu - needed > 0.02)
-        words = "With the half of attention that the mask leaves out not counted, the MFU is "
-                + percent(needed) + ". " + words;
+    if (percent(s.mfu) != percent(needed))
+        words = "Without the half of attention that the mask leaves out, which MFU counts, the work at the "
+                "peak is "
+                + percent(needed) + " of the step. " + words;
     if (c.paragraph_height(room.w, words, ui.small(), 18) + 8 <= room.h) {
         room.cut_top(8);
         c.paragraph(room, words, ui.small(), 18);
@@ -221,9 +233,6 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
 // ---- runs ---------------------------------------------------------------------------------------------
 
 Table near_table(const Scene& scene, StepViewState& state) {
-    Table near;
-    near.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},
-                    {"off by", Shown::plain}, {"distance", Shown::plain},         {"source"}};
     if (!state.runs) {
         state.runs.emplace();
         try {
@@ -231,15 +240,7 @@ Table near_table(const Scene& scene, StepViewState& state) {
         } catch (const std::exception&) {  // a list that cannot be read shows as empty
         }
     }
-    for (const NearRun& n : state.runs->of(scene.plan, kNearest)) {
-        const PublishedRun& run = state.runs->runs()[n.run];
-        const double estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
-                     off = estimated / n.tokens_per_gpu_s - 1;
-        near.rows.push_back({run.label, significant(n.tokens_per_gpu_s), significant(estimated),
-                             (off >= 0 ? "+" : "−") + percent(std::abs(off)), significant(n.distance),
-                             run.source});
-    }
-    return near;
+    return near_runs_table(*state.runs, scene.plan, kNearest);
 }
 
 void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
@@ -357,13 +358,15 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
                                   std::uint64_t revision) {
     Canvas& c = ui.canvas();
     const bool tall = room.h >= kTall;
-    static constexpr std::string_view kAll[] = {"time", "runs", "stragglers", "constants"};
-    static constexpr std::string_view kBelow[] = {"runs", "stragglers", "constants"};
+    static constexpr std::string_view kAll[] = {"time",      "runs",        "stragglers",
+                                                "constants", "sensitivity", "software"};
+    static constexpr std::string_view kBelow[] = {"runs", "stragglers", "constants", "sensitivity",
+                                                  "software"};
     std::optional<PlanEdit> edit;
     const auto switch_below = [&](Rect row) {
         const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
         const int picked =
-            ui.segments("step.part_below", row.cut_left(std::min(264.0f, row.w)), kBelow, below - 1) + 1;
+            ui.segments("step.part_below", row.cut_left(std::min(440.0f, row.w)), kBelow, below - 1) + 1;
         if (picked != below) state.part = picked;
     };
     if (!tall) {
@@ -372,8 +375,11 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
-        const std::string words = time_text(s.time_s) + " a step; " + percent(s.ideal_s / s.time_s)
-                                  + " of it is the work itself at the peak, the rest is lost";
+        const std::string share = percent(s.ideal_s / s.time_s), mfu = percent(s.mfu);
+        std::string words =
+            time_text(s.time_s) + " a step; " + share + " of it is the work itself at the peak";
+        words += share == mfu ? ", the rest is lost"
+                              : " without the masked half of attention (MFU counts it whole: " + mfu + ")";
         head_sentence(ui, head_row, room, words, 200);
     }
     const bool valid = scene.evaluation.valid && scene.evaluation.step.has_value();
@@ -393,7 +399,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
     // Runs and stragglers set figures of the plan beside others: a plan with errors has none.
-    if (!valid && part < StepViewState::kConstants) {
+    if (!valid && part != StepViewState::kConstants && part != StepViewState::kSoftware) {
         c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
         return edit;
     }
@@ -401,6 +407,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
     case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state); break;
+    case StepViewState::kSoftware: draw_software(ui, room, scene, state.software, revision); break;
+    case StepViewState::kSensitivity: edit = draw_tornado(ui, room, state.tornado, revision); break;
     default: edit = draw_constants(ui, room, scene, state.constants, revision); break;
     }
     return edit;
@@ -411,9 +419,12 @@ Table step_data(const Scene& scene, const StepViewState& state, int part) {
     if (part == 0) return step_table(*scene.evaluation.step);
     if (part == 1)
         return rates_table(*scene.evaluation.step, state.budget_tokens, count_text(state.budget_tokens));
+    if (part == 3) return software_table(scene.plan.training.software);
+    if (part == StepViewState::kSensitivityTable) return tornado_data(scene, state.tornado);
     Table t;
     t.columns = {{"constant"}, {"value", Shown::figure}, {"unit"}, {"changed"}};
-    static constexpr std::array<std::string_view, 6> kUnits{"share", "s", "bytes/s", "FLOP/s", "1 :", "on"};
+    static constexpr std::array<std::string_view, 7> kUnits{"share",  "s",   "bytes", "bytes/s",
+                                                            "FLOP/s", "1 :", "on"};
     for (const Constant& c : list_constants(scene.plan, scene.presets))
         t.rows.push_back({c.name, cell(c.value), std::string(kUnits[static_cast<std::size_t>(c.unit)]),
                           c.changed() ? "yes" : ""});

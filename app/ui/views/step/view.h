@@ -6,6 +6,8 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/panels/constants_panel.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/step/step_software.h"
+#include "app/ui/views/step/step_tornado.h"
 #include "core/explain/published.h"
 
 #include <optional>
@@ -15,12 +17,15 @@
 namespace pentamesh::ui {
 
 struct StepViewState {
-    enum Part { kTime, kRuns, kStragglers, kConstants };
-    int part = kTime;  // shown where there is no room for all
+    enum Part { kTime, kRuns, kStragglers, kConstants, kSensitivity, kSoftware };
+    static constexpr int kSensitivityTable = 4;  // of its tables
+    int part = kTime;                            // shown where there is no room for all
     std::string budget_text = "15 T";
     double budget_tokens = 15e12;
     TableState runs_table;
     ConstantsState constants;
+    TornadoState tornado;
+    SoftwareState software;
     bool typing_sigma = false, sigma_fresh = false;
     std::string sigma_text, sigma_refusal;  // of the spread of step times
     [[nodiscard]] bool typing() const { return typing_sigma || !constants.editing.empty(); }

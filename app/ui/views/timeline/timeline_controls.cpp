@@ -1,53 +1,20 @@
 #include "app/ui/views/timeline/timeline_controls.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/player.h"
+#include "app/ui/scene/difference.h"
 #include "app/ui/views/timeline/timeline_rows.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
 
 constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
-
-enum class Icon : std::uint8_t { back, play, pause, forward };
-
-// A quiet button with a drawn mark: no font is asked for it.
-bool icon_button(Ui& ui, std::string_view name, Rect r, Icon icon, std::string_view what) {
-    const Hit hit = ui.area(name, r);
-    Canvas& c = ui.canvas();
-    if (hit.hovered) {
-        c.rect(r, ui.theme().raised, 6);
-        ui.tooltip(std::string(what));
-    }
-    const Color ink = hit.hovered ? ui.theme().text : ui.theme().secondary;
-    const Vec2 m = r.center();
-    const auto triangle = [&](float x, float to) {
-        const std::array<Vec2, 3> p{Vec2{x, m.y - 5}, Vec2{x, m.y + 5}, Vec2{to, m.y}};
-        const std::array<Vec2, 3> q{p[0], p[2], p[1]};
-        c.polygon(to > x ? q : p, ink);
-    };
-    switch (icon) {
-    case Icon::play: triangle(m.x - 3.5f, m.x + 5); break;
-    case Icon::pause:
-        c.rect({m.x - 4.5f, m.y - 5, 3, 10}, ink);
-        c.rect({m.x + 1.5f, m.y - 5, 3, 10}, ink);
-        break;
-    case Icon::back:
-        triangle(m.x + 4, m.x - 3);
-        c.rect({m.x - 5.5f, m.y - 5, 2, 10}, ink);
-        break;
-    case Icon::forward:
-        triangle(m.x - 4, m.x + 3);
-        c.rect({m.x + 3.5f, m.y - 5, 2, 10}, ink);
-        break;
-    }
-    if (hit.focused) ui.focus_ring(r, 6);
-    return hit.clicked;
-}
 
 // The stage that is meant when nobody has said which: the selected one, or the selected GPU's.
 int meant_stage(const Scene& scene) {
@@ -60,7 +27,7 @@ void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state)
                                   ? "slow stage: none"
                                   : "stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor);
     const bool can_up = slow.factor < kSlowFactors.back() || !slow.any();
-    const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any());
+    const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any(), false);
     const int devices = scene.evaluation.timeline.shape.devices;
     if (step.by != 0)
         inject(state, slow.any() ? slow.device : std::min(meant_stage(scene), devices - 1), step.by);
@@ -79,7 +46,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
                                   ? "compare: none"
                                   : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
     const Ui::Step step = ui.stepper("timeline.second", box, label, state.second >= 0,
-                                     state.second + 1 < kScheduleCount, state.second >= 0);
+                                     state.second + 1 < kScheduleCount, state.second >= 0, false);
     if (step.by != 0 || step.edit_requested) {
         state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, kScheduleCount - 1);
         state.second_of = 0;
@@ -225,12 +192,14 @@ std::string comparison_text(const Timeline& own, const Timeline& other) {
 
 void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
     const float w = row.w / 3;
-    if (icon_button(ui, "timeline.back", row.cut_left(w), Icon::back, "back to the last start or end  (,)"))
+    if (player_button(ui, "timeline.back", row.cut_left(w), PlayerMark::back,
+                      "back to the last start or end  (,)"))
         step_cursor(t, state, -1, stage);
-    if (icon_button(ui, "timeline.play", row.cut_left(w), state.playing ? Icon::pause : Icon::play,
-                    state.playing ? "pause  (P)" : "play  (P)"))
+    if (player_button(ui, "timeline.play", row.cut_left(w),
+                      state.playing ? PlayerMark::pause : PlayerMark::play,
+                      state.playing ? "pause  (P)" : "play  (P)"))
         state.playing = !state.playing;
-    if (icon_button(ui, "timeline.forward", row, Icon::forward, "on to the next start or end  (.)"))
+    if (player_button(ui, "timeline.forward", row, PlayerMark::forward, "on to the next start or end  (.)"))
         step_cursor(t, state, 1, stage);
 }
 
@@ -294,10 +263,25 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     } else {
         line.put("bubble", plain);
         line.put(percent(shown.bubble.fraction), ui.title());
-        std::string more = "on the average stage, of the pipeline's "
-                           + time_text(shown.bubble.makespan + shown.bubble.work) + " · "
-                           + form_text(shown.bubble) + " · " + plural(shape.devices, "stage", "stages") + ", "
-                           + plural(shape.microbatches, "micro-batch", "micro-batches");
+        const Timeline* a =
+            scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
+                ? nullptr
+                : &scene.pinned->timeline;
+        const auto against = [&](double by, std::string (*text)(double)) {
+            TextStyle s = ui.style(12);
+            s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+            if (by != 0) line.put(difference_text(by, text), s);
+        };
+        if (a != nullptr) against(difference(t.bubble_fraction(), a->bubble_fraction()), points_text);
+        std::string more =
+            "on the average stage, of the pipeline's " + time_text(shown.bubble.makespan + shown.bubble.work);
+        if (const double by = a == nullptr ? 0 : difference(t.makespan, a->makespan); by != 0) {
+            line.put(std::exchange(more, ""), plain);
+            against(by, time_text);
+        }
+        more += (more.empty() ? "· " : " · ") + form_text(shown.bubble) + " · "
+                + plural(shape.devices, "stage", "stages") + ", "
+                + plural(shape.microbatches, "micro-batch", "micro-batches");
         if (chunks_of(shape) > 1) more += ", " + std::to_string(chunks_of(shape)) + " chunks";
         line.put(more, plain);
     }
@@ -348,6 +332,15 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
         if (speaks && row_height >= kLowRow_px)
             item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
                  Pattern::cross_hatched);
+    }
+    const HiddenLanes lanes =
+        hidden_lanes(shown, row_height - lane_height(shown, static_cast<int>(t.device.size()), row_height));
+    for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        const bool each = std::any_of(shown.hidden.begin(), shown.hidden.end(),
+                                      [&](const HiddenComm& h) { return h.all(axis) > 0; });
+        if (each || shown.hidden_once.all(axis) > 0)
+            item("hidden " + axis_label(axis), color_of(theme, axis).alpha(0.75f), OpKind::F);
     }
     if (lane_height(shown, static_cast<int>(t.device.size()), row_height) > 0)
         item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F);

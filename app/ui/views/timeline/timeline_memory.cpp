@@ -49,8 +49,9 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
         c.rect({from, plot.bottom() - height(held), plot.right() - from, height(held)}, ui.theme().memory[3]);
     c.pop_clip();
     c.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, ui.theme().hairline);
-    std::string label = "activations held by stage " + std::to_string(device) + ": at most "
-                        + significant(most) + " micro-batches";
+    std::string label = "activations held by "
+                        + (t.shape.devices > 1 ? "stage " + std::to_string(device) : std::string("each GPU"))
+                        + ": at most " + significant(most) + " micro-batches";
     if (state.cursor_s >= 0) {
         const double now = held_at(steps, state.cursor_s);
         label += ", " + significant(now) + " at the cursor";

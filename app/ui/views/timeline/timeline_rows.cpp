@@ -67,6 +67,63 @@ float RowPainter::lane_of(float row_height) const {
     return lane_height(shown_, static_cast<int>(t_.device.size()), row_height);
 }
 
+HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height) {
+    if (row_height < 20) return {};
+    const float h = std::clamp(std::round(row_height * 0.1f), 3.0f, 6.0f);
+    return {shown.hides ? h : 0, shown.hides_once ? h : 0};
+}
+
+Rect RowPainter::cut_lanes(Rect& row) const {
+    const HiddenLanes h = hidden_lanes(shown_, row.h);
+    row.cut_bottom(h.once);
+    return row.cut_bottom(h.each);
+}
+
+// As long as it takes, from the block's start on: axis behind axis.
+void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own) {
+    const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks_ + chunk); };
+    const bool forward = op.kind == OpKind::F || op.kind == OpKind::FB;
+    const bool backward = op.kind == OpKind::B || op.kind == OpKind::I || op.kind == OpKind::FB;
+    const std::size_t f = at(op.chunk), b = at(op.kind == OpKind::FB ? op.backward_chunk : op.chunk);
+    if (lane.h <= 0 || std::max(f, b) >= shown_.hidden.size()) return;
+    const float per_s = scale_.plot.w / static_cast<float>(scale_.to_s - scale_.from_s);
+    float from = x0;
+    for (int k = 0; k < kGroupKindCount && from < x1; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        const double s =
+            (forward ? shown_.hidden[f].forward[axis] : 0) + (backward ? shown_.hidden[b].backward[axis] : 0);
+        const float to = std::min(x1, from + static_cast<float>(s) * per_s);
+        if (to - from < 0.5f) continue;
+        ui_.canvas().rect({from, lane.y + 1, to - from, lane.h - 1},
+                          faded(color_of(ui_.theme(), axis), own).alpha(0.75f));
+        from = to;
+    }
+}
+
+// Parameters from the first forward on, gradients up to the end of the last backward.
+void RowPainter::hidden_once(Rect row, int device) {
+    const HiddenLanes h = hidden_lanes(shown_, row.h - lane_of(row.h));
+    if (h.once <= 0) return;
+    row.cut_bottom(lane_of(row.h));
+    const Rect lane = row.cut_bottom(h.once);
+    const std::size_t begin = t_.order.begin[static_cast<std::size_t>(device)],
+                      end = t_.order.begin[static_cast<std::size_t>(device) + 1];
+    if (begin >= end) return;
+    double first = t_.start[begin], last = t_.end[end - 1];
+    const auto piece = [&](double from, double to, GroupKind axis) {
+        const float x0 = x(from), x1 = x(to);
+        if (x1 - x0 >= 0.5f)
+            ui_.canvas().rect({x0, lane.y + 1, x1 - x0, lane.h - 1},
+                              faded(color_of(ui_.theme(), axis), lit_microbatch < 0).alpha(0.75f));
+    };
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        if (const double s = shown_.hidden_once.forward[axis]; s > 0)
+            piece(first, first + s, axis), first += s;
+        if (const double s = shown_.hidden_once.backward[axis]; s > 0) piece(last - s, last, axis), last -= s;
+    }
+}
+
 RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
     Shares s;
     const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks_ + chunk); };
@@ -131,6 +188,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
     Canvas& c = ui_.canvas();
     const Op& op = t_.order.ops[i];
     const Rect lane = row.cut_bottom(lane_of(row.h));
+    const Rect behind = cut_lanes(row);
     const float gap = x1 - x0 > 4 ? 1.0f : 0.0f;
     const Rect r{x0, row.y, std::max(1.0f, x1 - x0 - gap), row.h};
     const bool own = mine(op);
@@ -162,6 +220,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         strips(r, exposed, own);
         number(compute, op.microbatch, color);
     }
+    hidden(behind, device, op, x0, std::max(x0 + 1, x1 - gap), own);
     if (lane.h > 0) send(lane, device, i);
     if (ui_.hovers({x0, row.y, std::max(1.0f, x1 - x0), row.h})) hovered = static_cast<std::ptrdiff_t>(i);
     if (selected >= 0 && selected == static_cast<std::ptrdiff_t>(own_op(t_, i)))
@@ -210,6 +269,7 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
         return;
     }
     const Rect lane = row.cut_bottom(lane_of(row.h));
+    (void)cut_lanes(row);
     float y = row.y;
     const auto part = [&](float h, Color color) {
         if (h > 0) ui_.canvas().rect({x0, y, width, h}, mix(ui_.theme().window, faded(color, own), strength));
@@ -271,6 +331,7 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
 void RowPainter::lit_ops(Rect row, int device) {
     const std::int64_t each = std::int64_t{t_.shape.microbatches} * t_.iterations;
     row.cut_bottom(lane_of(row.h));
+    (void)cut_lanes(row);
     for (int c = 0; c < chunks_; ++c) {
         const auto at =
             static_cast<std::size_t>((std::int64_t{device} * chunks_ + c) * each + lit_microbatch);
@@ -294,6 +355,7 @@ void RowPainter::row(Rect r, int device) {
             block(r, device, b.first, x0, x1);
     }
     end_low_run();
+    hidden_once(r, device);
     if (lit_microbatch >= 0) lit_ops(r, device);
 }
 

@@ -18,6 +18,14 @@ void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 // Where ops end and sends run below them; 0 where rows are low or sends cost nothing.
 [[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
 
+// Under the blocks: communication that is hidden behind them, in each block and once a step; 0 where rows are
+// low or nothing is hidden.
+struct HiddenLanes {
+    float each = 0, once = 0;
+    [[nodiscard]] float sum() const { return each + once; }
+};
+[[nodiscard]] HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height);
+
 class RowPainter {
   public:
     RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
@@ -60,6 +68,10 @@ class RowPainter {
     }
     [[nodiscard]] bool mine(const Op& op) const;
     [[nodiscard]] Shares shares(int device, const Op& op) const;
+    // Takes the lanes off a row's lower edge; where hidden calls of blocks are drawn.
+    Rect cut_lanes(Rect& row) const;
+    void hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own);
+    void hidden_once(Rect row, int device);
     void block(Rect row, int device, std::size_t i, float x0, float x1);
     void run(Rect row, int device, const Block& b, float x0, float x1);
     void strips(Rect r, const Shares& s, bool own);

@@ -41,6 +41,14 @@ bool update_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision,
     const Timeline& t = out.timeline(e);
     build_work_index(t, out.index);
     exposed_in_chunks(plan, e.comm.stages, e.work, out.exposed);
+    hidden_in_chunks(e.comm, out.hidden);
+    out.hidden_once = e.step && out.choice.steps == 1 ? hidden_in_step(e.comm) : HiddenComm{};
+    out.hides = out.hides_once = false;
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        out.hides_once = out.hides_once || out.hidden_once.all(axis) > 0;
+        for (const HiddenComm& h : out.hidden) out.hides = out.hides || h.all(axis) > 0;
+    }
     out.places = stage_places(plan, e.mesh, t.shape, e.comm.stages);
     out.has.fill(false);
     for (const Op& op : t.order.ops) out.has[static_cast<std::size_t>(op.kind)] = true;

@@ -5,6 +5,7 @@
 #include "core/evaluate.h"
 #include "core/pipeline/stage_names.h"
 #include "core/pipeline/timeline_blocks.h"
+#include "core/step/block_hidden.h"
 #include "core/step/block_parts.h"
 #include "core/step/bubble.h"
 
@@ -26,8 +27,11 @@ struct ShownTimeline {
     TimelineCosts costs;        // with the slow device
     Timeline slowed, two, before_two;
     WorkIndex index;
-    Bubble bubble;                         // of the step as shown
-    std::vector<ChunkExposed> exposed;     // by chunk
+    Bubble bubble;                      // of the step as shown
+    std::vector<ChunkExposed> exposed;  // by chunk
+    std::vector<HiddenComm> hidden;     // by chunk: what nothing waits for
+    HiddenComm hidden_once;             // of a step; zero where two are shown
+    bool hides = false, hides_once = false;
     StepTail tail;                         // zero where two steps are shown or no step can be computed
     double step_before_s = 0, step_s = 0;  // without and with the slow device; 0: cannot be computed
     std::vector<StagePlace> places;

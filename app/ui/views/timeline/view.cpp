@@ -8,6 +8,7 @@
 #include "app/ui/views/timeline/timeline_memory.h"
 #include "app/ui/views/timeline/timeline_overlay.h"
 #include "app/ui/views/timeline/timeline_rows.h"
+#include "app/ui/views/timeline/timeline_words.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/timeline_walk.h"
 #include "core/plan/names.h"
@@ -21,38 +22,6 @@ namespace {
 
 constexpr float kMostRow = 128, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
-
-std::string op_tooltip(const Timeline& t, const TimelineCosts& costs, std::size_t i) {
-    const Op& op = t.order.ops[i];
-    const int device = device_of_op(t, i), m = t.shape.microbatches;
-    std::string s = std::string(name_of(op.kind)) + ", micro-batch " + std::to_string(op.microbatch % m);
-    if (t.iterations > 1) s += " of step " + std::to_string(op.microbatch / m + 1);
-    s += "\nstage " + std::to_string(device);
-    if (chunks_of(t.shape) > 1) s += ", chunk " + std::to_string(op.chunk);
-    if (op.kind == OpKind::FB)
-        s += "\nwith the backward of micro-batch " + std::to_string(op.backward_microbatch % m) + ", chunk "
-             + std::to_string(op.backward_chunk);
-    s += "\nstarts " + time_text(t.start[i]) + ", takes " + time_text(t.end[i] - t.start[i]);
-    const bool first = i == t.order.begin[device];
-    const double idle = t.start[i] - (first ? 0 : t.end[i - 1]);
-    const std::ptrdiff_t last = waited_for(t, costs, i);
-    if (idle > 0 && last >= 0) {
-        const auto from = static_cast<std::size_t>(last);
-        s += "\nthe stage idled " + time_text(idle) + " for the "
-             + std::string(name_of(t.order.ops[from].kind)) + " of stage "
-             + std::to_string(device_of_op(t, from));
-    }
-    return s;
-}
-
-std::string run_tooltip(const Block& b) {
-    const double all = std::max(b.work.all(), 1e-300);
-    std::string s = plural(static_cast<std::int64_t>(b.last - b.first + 1), "op", "ops")
-                    + " too narrow to draw: zoom in\nbusy " + percent(std::min(1.0, b.density()));
-    s += "\nforward " + percent(b.work.forward / all) + ", backward " + percent(b.work.backward / all);
-    if (b.work.weight > 0) s += ", weight gradients " + percent(b.work.weight / all);
-    return s;
-}
 
 // Wheel zooms about the mouse, drag pans, Home and a double-click fit, arrows do the same by keyboard. True:
 // clicked, and not at the end of a pan.
@@ -142,7 +111,8 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         };
         TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
         if (slow) name.color = ui.theme().bad;
-        line("stage " + std::to_string(d) + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
+        line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
+                 + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
              name);
         if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
@@ -194,7 +164,7 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
     if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
     c.pop_clip();
     if (painter.hovered >= 0)
-        ui.tooltip(op_tooltip(t, state.second_shown.costs, static_cast<std::size_t>(painter.hovered)));
+        ui.tooltip(op_tooltip(t, state.second_shown, static_cast<std::size_t>(painter.hovered)));
 }
 
 void play(Ui& ui, double whole, TimelineViewState& s) {
@@ -218,7 +188,7 @@ void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool cli
         ui.state().wants_frame = true;  // the micro-batch lights in the next
     state.hovered = painter.hovered;
     if (painter.hovered >= 0)
-        ui.tooltip(op_tooltip(t, state.shown.costs, static_cast<std::size_t>(painter.hovered)));
+        ui.tooltip(op_tooltip(t, state.shown, static_cast<std::size_t>(painter.hovered)));
     else if (painter.over_run)
         ui.tooltip(run_tooltip(painter.hovered_run));
     if (!clicked) return;

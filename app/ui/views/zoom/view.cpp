@@ -255,6 +255,12 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         c.text_in(room, "This layout has no mesh: see the problems.", ui.small(), Align::center);
         return;
     }
+    // "dense | experts", "all" and "out" go into a row of their own where the tabs leave too little.
+    const float controls = scene.evaluation.mesh.has_experts ? 308 : 152;
+    if (!ui.state().for_picture && head_row.w < controls && room.h > 200) {
+        head_row = room.cut_top(24);
+        room.cut_top(4);
+    }
     const Rect crumb_row = room.cut_top(22);
     const Rect caption_row = room.h > 150 ? room.cut_top(20) : Rect{};
     room.cut_top(4);
@@ -273,7 +279,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
             fly(ui, room, state, {});
         head_row.cut_right(8);
     }
-    if (scene.evaluation.mesh.has_experts && head_row.w > 200) {
+    if (scene.evaluation.mesh.has_experts && head_row.w >= 140) {
         static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
         const auto now = static_cast<int>(state.nest.fold);
         const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);

@@ -1,0 +1,128 @@
+#include "app/platform/programs.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#if !defined(_WIN32)
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#if defined(__APPLE__)
+extern char** environ;  // NOLINT(readability-redundant-declaration): no header of macOS has it
+#endif
+#endif
+
+namespace pentamesh {
+
+#if defined(_WIN32)
+
+std::string find_program(const std::string&, std::string_view) {
+    return {};
+}
+std::string run_program(const std::vector<std::string>&, const std::string&, bool) {
+    return "this system starts no other programs from here";
+}
+
+#else
+
+namespace {
+
+constexpr std::chrono::milliseconds kMostWait{10000};
+
+// Writes all of it, as long as the reader takes it. The end is open in neither case.
+void feed(int end, const std::string& input) {
+    fcntl(end, F_SETFL, O_NONBLOCK);
+    const auto before = std::signal(SIGPIPE, SIG_IGN);  // it may be gone already
+    const auto until = std::chrono::steady_clock::now() + kMostWait;
+    for (std::size_t at = 0; at < input.size() && std::chrono::steady_clock::now() < until;) {
+        const ssize_t n = write(end, input.data() + at, input.size() - at);
+        if (n > 0) {
+            at += static_cast<std::size_t>(n);
+        } else if (errno == EAGAIN) {
+            pollfd wait{end, POLLOUT, 0};
+            poll(&wait, 1, 100);
+        } else if (errno != EINTR) {
+            break;  // it reads no more
+        }
+    }
+    close(end);
+    std::signal(SIGPIPE, before);
+}
+
+// How it ended, where it does so in time.
+std::string wait_for(pid_t child, bool stays) {
+    const auto until = std::chrono::steady_clock::now() + (stays ? kMostWait / 20 : kMostWait);
+    int status = 0;
+    for (pid_t ended = 0; (ended = waitpid(child, &status, WNOHANG)) == 0;) {
+        if (std::chrono::steady_clock::now() >= until) {
+            if (stays) {  // nobody waits for it any more
+                std::thread([child] { waitpid(child, nullptr, 0); }).detach();
+                return {};
+            }
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+            return "it did not end";
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    return WIFEXITED(status) ? "it ended with status " + std::to_string(WEXITSTATUS(status)) : "it was ended";
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, std::string_view path) {
+    while (!path.empty()) {
+        const std::size_t colon = std::min(path.find(':'), path.size());
+        const std::filesystem::path file = std::filesystem::path(path.substr(0, colon)) / name;
+        if (file.is_absolute() && access(file.c_str(), X_OK) == 0) return file.string();
+        path.remove_prefix(std::min(colon + 1, path.size()));
+    }
+    return {};
+}
+
+std::string run_program(const std::vector<std::string>& command, const std::string& input, bool stays) {
+    std::array<int, 2> ends{-1, -1};
+    if (pipe(ends.data()) != 0) return std::generic_category().message(errno);
+    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&files, ends[0], 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    sigset_t signals;  // what this program ignores, the other need not
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    std::vector<char*> arguments;
+    for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+    arguments.push_back(nullptr);
+    pid_t child = -1;
+    const int failed =
+        posix_spawn(&child, command.front().c_str(), &files, &attributes, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    close(ends[0]);
+    if (failed != 0) {
+        close(ends[1]);
+        return std::generic_category().message(failed);
+    }
+    feed(ends[1], input);
+    return wait_for(child, stays);
+}
+
+#endif
+
+}  // namespace pentamesh

@@ -1,0 +1,193 @@
+#include "app/tables/review.h"
+
+#include "core/base/text.h"
+#include "core/explain/explain_step.h"
+#include "core/mesh/places.h"
+#include "core/plan/names.h"
+#include "core/step/cost.h"
+
+#include <cmath>
+
+namespace pentamesh {
+
+namespace {
+
+std::string range_words(const Band& r, std::string (*words)(double)) {
+    return words(r.low) + " – " + words(r.high);
+}
+
+std::string seconds_words(double v) {
+    return time_text(v, Zeros::kept);
+}
+std::string share_words(double v) {
+    return percent_text(v, Zeros::kept);
+}
+std::string rate_words(double v) {
+    return whole_text(std::round(v));
+}
+std::string figure_words(double v) {
+    return three_digits(v, Zeros::kept);
+}
+std::string gib_words(double v) {
+    return memory_text(v, Zeros::kept);
+}
+
+struct TrafficSum {
+    double calls = 0, sent = 0, time_s = 0, exposed_s = 0;
+};
+
+void add_traffic(Table& t, const std::string& name, const TrafficSum& s) {
+    t.rows.push_back({name, whole_cell(s.calls), whole_cell(s.sent), cell(s.time_s), cell(s.exposed_s)});
+}
+
+Table traffic_columns(std::string_view first) {
+    Table t;
+    t.columns = {{std::string(first)},
+                 {"calls", Shown::count, "count_per_step"},
+                 {"sent per step", Shown::traffic, "sent_bytes_per_rank"},
+                 {"time", Shown::seconds, "time_s"},
+                 {"exposed", Shown::seconds, "exposed_s"}};
+    return t;
+}
+
+}  // namespace
+
+Table key_figures_table(const Plan& plan, const Evaluation& e) {
+    Table t;
+    t.columns = {{"figure"}, {"estimate", Shown::plain}, {"range", Shown::plain}};
+    if (e.step) {
+        const Step& s = *e.step;
+        const auto rate = [&](const char* name, double v, std::string (*words)(double),
+                              const std::string& unit) {
+            t.rows.push_back({name, words(v) + unit, range_words(band_of(v, s.error), words) + unit});
+        };
+        t.rows.push_back(
+            {"step", seconds_words(s.time_s), range_words(band_of(s.time_s, s.error), seconds_words)});
+        rate("tokens/s, whole cluster", s.tokens_per_s, rate_words, "");
+        rate("MFU", s.mfu, share_words, "");
+        rate("HFU", s.hfu, share_words, "");
+        rate("model FLOPs per GPU", s.tflops_per_gpu, figure_words, " TFLOP/s");
+    }
+    if (!e.memory.stage.empty()) {
+        const StageMemory& peak = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+        t.rows.push_back({"memory of the fullest GPU, of " + gib_words(e.memory.hbm), gib_words(peak.total()),
+                          gib_words(peak.least()) + " – " + gib_words(peak.most())});
+    }
+    if (!e.step) return t;
+    const Cost cost = cost_of(plan, e.step->tokens_per_s);
+    const auto put = [&](const char* name, const std::optional<double>& v, const std::string& unit) {
+        if (v)
+            t.rows.push_back({name, figure_words(*v) + unit,
+                              range_words(band_of(*v, e.step->error), figure_words) + unit});
+    };
+    put("the training, without a failure", cost.days, " days");
+    put("GPU time", cost.gpu_hours, " GPU-hours");
+    put("cost", cost.money, plan.cluster.currency.empty() ? "" : " " + plan.cluster.currency);
+    put("energy", cost.kwh, " kWh");
+    return t;
+}
+
+Table headroom_table(const Memory& memory) {
+    Table t;
+    t.columns = {{"stage", Shown::plain},
+                 {"least held", Shown::memory, "least"},
+                 {"commonly held", Shown::memory, "total"},
+                 {"most held", Shown::memory, "most"},
+                 {"free", Shown::memory, "free"},
+                 {"share free", Shown::share, "free_share"},
+                 {"free at the most", Shown::memory, "free_at_most"}};
+    for (const StageMemory& s : memory.stage)
+        t.rows.push_back({cell(std::int64_t{s.stage}), whole_cell(s.least()), whole_cell(s.total()),
+                          whole_cell(s.most()), whole_cell(memory.hbm - s.total()),
+                          cell(memory.hbm > 0 ? (memory.hbm - s.total()) / memory.hbm : 0.0),
+                          whole_cell(memory.hbm - s.most())});
+    return t;
+}
+
+Table axes_traffic_table(const Evaluation& e) {
+    Table t = traffic_columns("axis");
+    TrafficSum all;
+    for (int i = 0; i < kGroupKindCount; ++i) {
+        const auto kind = static_cast<GroupKind>(i);
+        const AxisTraffic& a = e.comm.by_axis[kind];
+        if (a.count <= 0) continue;
+        add_traffic(t, std::string(name_of(kind)), {a.count, a.sent_bytes_per_rank, a.time_s, a.exposed_s});
+        all.calls += a.count, all.sent += a.sent_bytes_per_rank;
+        all.time_s += a.time_s, all.exposed_s += a.exposed_s;
+    }
+    if (t.rows.size() > 1) add_traffic(t, "all", all);
+    return t;
+}
+
+Table links_traffic_table(const Plan& plan, const Evaluation& e) {
+    Table t = traffic_columns("slowest link of a call");
+    std::vector<TrafficSum> tiers(plan.cluster.tiers.size() + 1);
+    for (const Operation& o : e.comm.operations) {
+        if (o.on_other_stage) continue;  // in no sum, as by axis
+        TrafficSum& s =
+            tiers[std::min(static_cast<std::size_t>(std::max(0, o.tier)), plan.cluster.tiers.size())];
+        s.calls += o.count_per_step, s.sent += o.sent_bytes_per_rank;
+        s.time_s += o.time_s, s.exposed_s += o.exposed_s;
+    }
+    for (std::size_t i = 0; i < tiers.size(); ++i)
+        if (tiers[i].calls > 0)
+            add_traffic(t, std::string(tier_name(plan.cluster, static_cast<int>(i))), tiers[i]);
+    return t;
+}
+
+Table explanations_table(const Plan& plan, const Evaluation& e) {
+    Table t;
+    t.columns = {{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}};
+    const auto add = [&](const Explanation& x) {
+        if (!x.empty()) t.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
+    };
+    if (!e.valid) return t;
+    if (!e.memory.stage.empty())
+        for (int c = 0; c < kMemoryCategoryCount; ++c)
+            add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
+    for (const Operation& o : e.comm.operations) add(explain_operation(plan, e, o));
+    if (!e.step) return t;
+    for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::uneven,
+                                StepPart::optimizer, StepPart::straggler})
+        add(explain_step(plan, e, part));
+    for (int i = 0; i < kGroupKindCount; ++i)
+        if (e.step->exposed_comm_s[i] > 0)
+            add(explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
+    return t;
+}
+
+Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {
+    Table t;
+    t.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},
+                 {"off by", Shown::plain}, {"distance", Shown::plain},         {"source"}};
+    for (const NearRun& n : runs.of(plan, most)) {
+        const PublishedRun& run = runs.runs()[n.run];
+        const double estimated = n.tokens_per_gpu_s * n.measured_s / n.estimated_s,
+                     off = estimated / n.tokens_per_gpu_s - 1;
+        t.rows.push_back({run.label, figure_words(n.tokens_per_gpu_s), figure_words(estimated),
+                          (off >= 0 ? "+" : "−") + percent_text(std::abs(off)), figure_words(n.distance),
+                          run.source});
+    }
+    return t;
+}
+
+std::vector<std::string> left_out_of_estimates(const Plan& plan, const Evaluation& e) {
+    std::vector<std::string> out{
+        "Reading the data, checkpoints, evaluation and restarts take no time in a step.",
+        "The network is shared by nobody else; a tier's oversubscription is all the congestion that is "
+        "counted.",
+        "A call takes latency and bytes over bandwidth of the tiers that it crosses; no packet is replayed."};
+    if (plan.training.straggler_cv <= 0)
+        out.emplace_back("Every GPU is as fast as the others: training.straggler_cv is 0.");
+    if (e.mesh.has_experts)
+        out.push_back("The busiest rank of experts gets " + three_digits(plan.training.router_imbalance)
+                      + " times the mean load (training.router_imbalance).");
+    const Offload& off = plan.training.offload;
+    if (off.activations_layers > 0 || off.optimizer > 0 || off.parameters > 0)
+        out.emplace_back("What lies in host memory moves in no time: offload is not timed.");
+    out.emplace_back("Memory beyond the listed tensors is a range: what the framework's allocator, NCCL and "
+                     "the driver commonly take.");
+    return out;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,131 @@
+#include "app/ui/review/figures.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr int kMostRowsAlone = 20;  // more stages stand in two columns
+
+struct BarFrame {
+    double bytes = 1;  // that the bars' width stands for
+    float label = 0, total = 0;
+};
+
+// Buffers have their figure in the table: a whisker lies over them here.
+void fill_segment(ReviewSheet& sheet, Rect bar, int category, double bytes) {
+    Canvas& c = sheet.canvas();
+    const Theme& t = sheet.theme();
+    if (category == static_cast<int>(MemoryCategory::buffers)) {
+        c.pattern(bar, Pattern::hatched, t.secondary.alpha(0.55f));
+        return;
+    }
+    const Color color = t.memory[static_cast<std::size_t>(category)];
+    c.rect(bar, color);
+    const TextStyle style{Face::regular, sheet.paper().small, ink_on(color), 0};
+    const std::string figure = memory_text(bytes, Zeros::kept);
+    if (c.text_width(figure, style) + 8 <= bar.w && sheet.paper().small * 1.1f <= bar.h)
+        sheet.label(bar, figure, style, Align::center);
+}
+
+void draw_stage_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, const BarFrame& frame,
+                    bool peak) {
+    Canvas& c = sheet.canvas();
+    const TextStyle style = peak ? sheet.strong() : sheet.plain();
+    sheet.label(row.cut_left(frame.label), std::to_string(s.stage), style, Align::left);
+    sheet.label(row.cut_right(frame.total), memory_text(s.total(), Zeros::kept), style, Align::right);
+    const float gap = std::max(1.0f, row.h * 0.08f);
+    const auto x_of = [&](double bytes) {
+        return row.x + static_cast<float>(bytes / frame.bytes) * (row.w - 8);
+    };
+    double at = 0;
+    for (int k = 0; k < kMemoryCategoryCount; ++k) {
+        const double bytes = bytes_of(s, static_cast<MemoryCategory>(k));
+        const Rect bar{x_of(at), row.y + gap, x_of(at + bytes) - x_of(at), row.h - 2 * gap};
+        at += bytes;
+        if (bar.w > 0.2f) fill_segment(sheet, bar, k, bytes);
+    }
+    // What buffers may take, as a whisker.
+    const float y = row.center().y, low = x_of(s.least()), high = x_of(s.most());
+    c.line({low, y}, {high, y}, sheet.theme().text, 1.5f);
+    for (const float x : {low, high}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
+    c.line({x_of(hbm), row.y}, {x_of(hbm), row.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
+}
+
+void memory_legend(ReviewSheet& sheet, double hbm) {
+    Canvas& c = sheet.canvas();
+    const float mark = sheet.paper().small * 0.8f;
+    const TextStyle style = sheet.faint();
+    Rect row = sheet.take(sheet.paper().line() * 1.2f);
+    const auto item = [&](const std::string& words, const std::function<void(Rect)>& draw) {
+        const float w = mark + 8 + c.text_width(words, style) + sheet.paper().small * 1.2f;
+        if (w > row.w + sheet.paper().small * 1.2f) row = sheet.take(sheet.paper().line() * 1.2f);
+        Rect box = row.cut_left(w);
+        draw({box.x, box.center().y - mark / 2, mark, mark});
+        box.cut_left(mark + 8);
+        sheet.label(box, words, style);
+    };
+    for (int k = 0; k < kMemoryCategoryCount; ++k)
+        item(std::string(name_of(static_cast<MemoryCategory>(k))), [&](Rect r) {
+            if (k == static_cast<int>(MemoryCategory::buffers))
+                c.pattern(r, Pattern::hatched, sheet.theme().secondary.alpha(0.55f));
+            else
+                c.rect(r, sheet.theme().memory[static_cast<std::size_t>(k)]);
+        });
+    item("what buffers may take", [&](Rect r) {
+        const float y = r.center().y;
+        c.line({r.x, y}, {r.right(), y}, sheet.theme().text, 1.5f);
+        for (const float x : {r.x, r.right()}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
+    });
+    item("a GPU has " + memory_text(hbm, Zeros::kept), [&](Rect r) {
+        c.line({r.center().x, r.y}, {r.center().x, r.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
+    });
+}
+
+}  // namespace
+
+void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
+    const Memory& m = of.evaluation.memory;
+    if (m.stage.empty()) return;
+    BarFrame frame;
+    frame.bytes = m.hbm;
+    Canvas& c = sheet.canvas();
+    for (const StageMemory& s : m.stage) {
+        frame.bytes = std::max(frame.bytes, s.most());
+        frame.total =
+            std::max(frame.total, c.text_width(memory_text(s.total(), Zeros::kept), sheet.strong()));
+    }
+    const auto n = static_cast<int>(m.stage.size());
+    frame.label =
+        std::max(c.text_width(std::to_string(n - 1), sheet.strong()), c.text_width("stage", sheet.faint()))
+        + sheet.paper().body * 0.6f;
+    frame.total += sheet.paper().body * 0.6f;
+    memory_legend(sheet, m.hbm);
+    const float row_h = sheet.paper().line() * 1.35f;
+    const bool twice = n > kMostRowsAlone;
+    const float between = sheet.paper().body * 1.5f;
+    for (int next = 0; next < n;) {
+        sheet.need(row_h * 4);
+        const int fit = std::max(1, static_cast<int>((sheet.left() - row_h) / row_h));
+        const int rest = n - next, columns = twice ? 2 : 1;
+        const int rows = std::min(fit, (rest + columns - 1) / columns);
+        const Rect head = sheet.take(row_h * 0.9f), all = sheet.take(row_h * static_cast<float>(rows));
+        for (int k = 0; k < columns && next < n; ++k) {
+            const float w = (all.w - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+            Rect column{all.x + static_cast<float>(k) * (w + between), all.y, w, all.h};
+            sheet.label({column.x, head.y, w, head.h}, n > 1 ? "stage" : "GPU", sheet.faint());
+            sheet.label({column.x, head.y, w, head.h}, "in all", sheet.faint(), Align::right);
+            for (int r = 0; r < rows && next < n; ++r, ++next) {
+                const StageMemory& s = m.stage[static_cast<std::size_t>(next)];
+                draw_stage_bar(sheet, column.cut_top(row_h), s, m.hbm, frame, s.stage == m.peak_stage);
+            }
+        }
+    }
+    sheet.gap();
+}
+
+}  // namespace pentamesh::ui

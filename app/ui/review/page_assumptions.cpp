@@ -1,0 +1,155 @@
+#include "app/tables/review.h"
+#include "app/ui/panels/constants_panel.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+#include "core/plan/software.h"
+#include "core/step/constants.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// Sources stand once, in a list at the end, and are named by their number in it.
+class SourceList {
+  public:
+    std::string mark(const std::string& text) {
+        std::size_t i = 0;
+        while (i < texts_.size() && texts_[i] != text) ++i;
+        if (i == texts_.size()) texts_.push_back(text);
+        return "[" + std::to_string(i + 1) + "]";
+    }
+    [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+
+  private:
+    std::vector<std::string> texts_;
+};
+
+// Whether a figure of this plan would be another with another value of the constant.
+bool bears(const Reviewed& of, const Evaluation& now, const Constant& c) {
+    const double more = std::min(c.value * 1.25, c.most), less = std::max(c.value * 0.8, c.least);
+    const double other = c.unit == Constant::Unit::flag ? 1 - c.value : more != c.value ? more : less;
+    const Evaluation e = evaluate(with_constant(of.plan, of.presets, c.id, other), {.timeline = false});
+    if (!e.valid || !e.step || !now.step) return true;
+    return e.step->time_s != now.step->time_s || e.step->error != now.step->error
+           || e.step->mfu != now.step->mfu || e.memory.peak() != now.memory.peak();
+}
+
+struct ShownConstants {
+    std::vector<Constant> rest_on;
+    std::size_t others = 0;  // of the plan's hardware, which no figure of it uses
+};
+
+ShownConstants constants_of(const Reviewed& of) {
+    ShownConstants out;
+    const Evaluation now = evaluate(of.plan, {.timeline = false});
+    for (Constant& c : list_constants(of.plan, of.presets))
+        if (c.changed() || bears(of, now, c))
+            out.rest_on.push_back(std::move(c));
+        else
+            ++out.others;
+    return out;
+}
+
+void draw_constants(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) {
+    const ShownConstants shown = constants_of(of);
+    sheet.head("Constants", sheet.paper().line() * 4);
+    for (const Constant& c : shown.rest_on)
+        sheet.entry(c.name + ": " + constant_text(c.unit, c.value)
+                        + (c.changed() ? " (ships as " + constant_text(c.unit, c.shipped) + ")" : "") + " "
+                        + sources.mark(c.source.empty() ? "The plan itself." : c.source),
+                    c.meaning);
+    if (shown.others > 0)
+        sheet.words(std::to_string(shown.others)
+                        + (shown.others == 1 ? " more constant of this hardware bears"
+                                             : " more constants of this hardware bear")
+                        + " on no figure of this plan.",
+                    sheet.faint());
+    sheet.gap();
+}
+
+// "tp sends, gradients" behind "tp sends, activations": what begins alike is said once.
+std::string joined_names(const std::string& first, const std::string& next) {
+    const std::size_t comma = first.find(", ");
+    const bool alike = comma != std::string::npos && next.compare(0, comma + 2, first, 0, comma + 2) == 0;
+    return first + "; " + (alike ? next.substr(comma + 2) : next);
+}
+
+// Numbers that come about in the same way are one row.
+Table formulas_of(const Reviewed& of, SourceList& sources) {
+    const Table all = explanations_table(of.plan, of.evaluation);
+    Table t;
+    t.columns = all.columns;
+    for (std::vector<std::string> row : all.rows) {
+        if (row[3].starts_with("= 0 ")) continue;  // no figure rests on it
+        row[4] = sources.mark(row[4]);
+        bool joined = false;
+        for (std::vector<std::string>& before : t.rows) {
+            if (before[1] != row[1] || before[2] != row[2] || before[3] != row[3]) continue;
+            before[0] = joined_names(before[0], row[0]);
+            if (before[4].find(row[4]) == std::string::npos) before[4] += " " + row[4];
+            joined = true;
+            break;
+        }
+        if (!joined) t.rows.push_back(std::move(row));
+    }
+    return t;
+}
+
+void draw_formulas(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) {
+    const Table all = formulas_of(of, sources);
+    sheet.head("Formulas", sheet.paper().line() * 4);
+    for (const std::vector<std::string>& row : all.rows)
+        sheet.entry(row[0] + " " + row[4], row[1] + (row[2].empty() ? "" : "\n= " + row[2]) + "\n" + row[3]);
+    sheet.gap();
+}
+
+// The runs, with their sources in the list at the end.
+Table runs_of(const Table& runs, SourceList& sources) {
+    Table t = runs;
+    for (std::vector<std::string>& row : t.rows) row.back() = sources.mark(row.back());
+    return t;
+}
+
+}  // namespace
+
+void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const Evaluation& e = of.evaluation;
+    const float behind = sheet.paper().line() * 4;
+    SourceList sources;
+    sheet.begin("Assumptions: what the figures rest on");
+    if (e.valid && e.step && content.runs > 0) {
+        sheet.head("How sure the figures are", behind);
+        sheet.words("Times are estimates. " + range_sentence(*e.step)
+                    + " What half lie within is the range beside a figure. Memory has the range of what "
+                      "buffers commonly take.");
+        sheet.gap(0.3f);
+        if (of.plan.cluster.calibration)
+            sheet.words("Constants that differ from the presets are "
+                        + calibrated_text(*of.plan.cluster.calibration) + ".");
+        sheet.words("The measured runs that are most like this plan, with the constants that ship:");
+        sheet.table(runs_of(content.near_runs, sources));
+        sheet.words(
+            "Distance: |log2| of the ratios of active parameters, GPUs, sequence lengths and peaks; + "
+            "2 dense against MoE, + 1 another GPU, + 1 another compute type.",
+            sheet.faint());
+        sheet.gap();
+    }
+    if (e.valid) {
+        sheet.head("What is left out", behind);
+        for (const std::string& s : left_out_of_estimates(of.plan, e))
+            draw_item(sheet, sheet.theme().faint, s);
+        sheet.gap();
+    }
+    // Short lines: beside each other.
+    sheet.columns(2);
+    draw_constants(sheet, of, sources);
+    if (e.valid) draw_formulas(sheet, of, sources);
+    sheet.head("Sources", sheet.paper().line() * 2);
+    for (const std::string& text : sources.texts()) sheet.words(sources.mark(text) + " " + text);
+    sheet.columns(1);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,70 @@
+#include "app/tables/memory.h"
+#include "app/tables/review.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::string fit_words(const Memory& m) {
+    const StageMemory& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    std::string s = (m.stage.size() > 1 ? "A GPU of stage " + std::to_string(m.peak_stage) + " holds most: "
+                                        : "Each GPU holds ")
+                    + memory_text(peak.total(), Zeros::kept) + " of " + memory_text(m.hbm, Zeros::kept);
+    const double free = m.hbm - peak.total();
+    if (m.has_room())
+        s += ", which leaves " + memory_text(free, Zeros::kept) + " (" + percent_text(free / m.hbm)
+             + ") free.";
+    else if (m.fits())
+        s += ", which fits only if the framework's buffers take little.";
+    else
+        s += ", which does not fit: " + memory_text(-free, Zeros::kept) + " too much.";
+    return s + " With what buffers may take it is " + memory_text(peak.least(), Zeros::kept) + " to "
+           + memory_text(peak.most(), Zeros::kept) + ".";
+}
+
+Table savings_of_plan(const Reviewed& of) {
+    std::vector<double> in_flight;
+    for (const StageMemory& s : of.evaluation.memory.stage) in_flight.push_back(s.in_flight);
+    return without(savings_table(savings(of.plan, in_flight)),
+                   {"parameters", "gradients", "optimizer", "activations", "buffers"});
+}
+
+// What each stage holds, and what that leaves free.
+Table stages_of(const Memory& m) {
+    Table t = columns_of(memory_table(m), {"stage", "layers", "parameters", "gradients", "optimizer",
+                                           "activations", "buffers", "total", "in_flight_microbatches"});
+    const Table free = columns_of(headroom_table(m), {"free", "free_share", "free_at_most"});
+    t.columns.insert(t.columns.end(), free.columns.begin(), free.columns.end());
+    for (std::size_t i = 0; i < t.rows.size(); ++i)
+        t.rows[i].insert(t.rows[i].end(), free.rows[i].begin(), free.rows[i].end());
+    return t;
+}
+
+}  // namespace
+
+void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    sheet.begin("Memory: what each GPU holds");
+    const Memory& m = of.evaluation.memory;
+    if (!of.evaluation.valid || m.stage.empty()) return;
+    sheet.words(fit_words(m), sheet.strong());
+    sheet.gap(0.3f);
+    draw_memory_bars(sheet, of);
+    const Table stages = stages_of(m);
+    const float line = sheet.paper().line();
+    sheet.head("By stage and category", 2 * line + sheet.table_start(stages));
+    sheet.words("In flight: micro-batches whose activations are held at the peak. Free: of "
+                    + memory_text(m.hbm, Zeros::kept)
+                    + ", as commonly measured and with the most that framework, NCCL and driver take.",
+                sheet.faint());
+    sheet.table(stages);
+    const Table saved = savings_of_plan(of);
+    sheet.head("What leaves the headroom", line + sheet.table_start(saved));
+    sheet.words("The fullest GPU, from the whole model on one GPU to this plan, one choice after another.",
+                sheet.faint());
+    sheet.table(saved);
+}
+
+}  // namespace pentamesh::ui

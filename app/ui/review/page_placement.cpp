@@ -1,0 +1,61 @@
+#include "app/tables/groups.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes) {
+    const bool wide = sheet.paper().wide;
+    const std::size_t most = wide ? 3 : 2;
+    const std::size_t rows = (axes.size() + most - 1) / most;
+    const std::size_t columns = (axes.size() + rows - 1) / rows;
+    const float gap = sheet.paper().body * 1.6f, line = sheet.paper().line();
+    const float w = (sheet.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    for (std::size_t next = 0; next < axes.size(); next += columns) {
+        const std::size_t count = std::min(columns, axes.size() - next);
+        float words = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            words = std::max(words, draw_axis_words(sheet, {0, 0, w, 0}, of, axes[next + i], false));
+        words += line * 0.4f;
+        // A slide's row of meshes is as high as the slide; on upright paper three of them share a page.
+        const float least = words + line * 7;
+        if (sheet.left() < least) sheet.need(sheet.whole());
+        const float high = wide ? sheet.left() - line : std::min(sheet.left(), words + w * 0.8f);
+        const Rect row = sheet.take(std::max(high, std::min(least, sheet.left())));
+        for (std::size_t i = 0; i < count; ++i) {
+            Rect cell{row.x + static_cast<float>(i) * (w + gap), row.y, w, row.h};
+            draw_axis_words(sheet, cell, of, axes[next + i]);
+            cell.cut_top(words);
+            draw_mesh_figure(sheet, cell, of, axes[next + i]);
+        }
+        sheet.gap();
+    }
+}
+
+void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    sheet.begin("Placement: who talks to whom, over which link");
+    if (!of.evaluation.valid) return;
+    const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
+    if (axes.empty()) {
+        sheet.words("One GPU does all: no axis cuts anything, nobody talks.");
+        return;
+    }
+    sheet.words("A square is a GPU, a frame a " + std::string(domain_name(of.plan.cluster))
+                    + ". GPUs of one shade are one group of the axis, which talk to each other; a dozen "
+                      "shades take turns.",
+                sheet.faint());
+    sheet.gap(0.3f);
+    draw_axes_grid(sheet, of, axes);
+    const Table groups = without(groups_table(of.plan, of.evaluation, kinds_of(of.evaluation), false),
+                                 {"per_fast_domain", "sharing_node"});
+    sheet.head("Groups by link", sheet.paper().line() + sheet.table_start(groups));
+    sheet.words("Of how many groups the slowest link is this one. Combined axes below their parts.",
+                sheet.faint());
+    sheet.table(groups);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,111 @@
+#include "app/tables/groups.h"
+#include "app/tables/review.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+#include "core/explain/plan_line.h"
+#include "core/mesh/layout_name.h"
+#include "core/plan/edit_words.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh::ui {
+
+namespace {
+
+std::string by_and_when(const ReviewRequest& r) {
+    return r.author + (!r.author.empty() && !r.date.empty() ? ", " : "") + r.date;
+}
+
+std::string layout_words(const Reviewed& of) {
+    if (!of.evaluation.valid) return "";
+    const LayoutName name = layout_name(of.plan, of.evaluation.mesh);
+    return name.name + ": " + name.reason;
+}
+
+// Figures at the left, the mesh of the first axis in use at the right.
+void figures_and_mesh(ReviewSheet& sheet, const Reviewed& of) {
+    const Table figures = key_figures_table(of.plan, of.evaluation);
+    const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
+    const float gap = sheet.paper().body * 2;
+    const float left = axes.empty() ? sheet.width() : sheet.width() * 0.58f;
+    const float right = sheet.width() - left - gap;
+    const float table = sheet.table_in({0, 0, left, 0}, figures, false);
+    float words = 0;
+    if (!axes.empty()) words = draw_axis_words(sheet, {0, 0, right, 0}, of, axes.front(), false);
+    const float least = axes.empty() ? 0 : words + sheet.paper().line() * 5;
+    const Rect room = sheet.take(std::min(std::max(table, least), sheet.whole()));
+    sheet.table_in({room.x, room.y, left, table}, figures);
+    if (axes.empty()) return;
+    Rect mesh{room.x + left + gap, room.y, right, room.h};
+    draw_axis_words(sheet, mesh, of, axes.front());
+    mesh.cut_top(words + sheet.paper().line() * 0.3f);
+    draw_mesh_figure(sheet, mesh, of, axes.front());
+}
+
+}  // namespace
+
+std::vector<GroupKind> axes_in_use(const Evaluation& e) {
+    static constexpr std::array kAll{GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
+                                     GroupKind::dp_replicate, GroupKind::pp, GroupKind::etp,
+                                     GroupKind::ep,           GroupKind::edp};
+    std::vector<GroupKind> out;
+    for (const GroupKind k : kAll)
+        if (e.groups[k].groups > 0 && e.groups[k].degree > 1) out.push_back(k);
+    return out;
+}
+
+void draw_item(ReviewSheet& sheet, Color mark, std::string_view words) {
+    const float side = sheet.paper().body * 0.55f, indent = sheet.paper().body * 1.2f;
+    bool first = true;
+    const auto lines = sheet.canvas().wrapped(sheet.width() - indent, words, sheet.plain());
+    sheet.need(std::min(sheet.whole(), sheet.paper().line() * static_cast<float>(lines.size())));
+    for (const std::string_view line : lines) {
+        Rect row = sheet.take(sheet.paper().line());
+        if (first) sheet.canvas().rect({row.x, row.center().y - side / 2, side, side}, mark, 2);
+        first = false;
+        row.cut_left(indent);
+        sheet.label(row, line, sheet.plain());
+    }
+}
+
+void draw_problem_list(ReviewSheet& sheet, const Evaluation& e) {
+    const Theme& t = sheet.theme();
+    static constexpr std::array<const char*, 3> kWords{"Error", "Warning", "Note"};
+    if (e.problems.empty()) sheet.words("None.");
+    for (const Problem& p : e.problems) {
+        const std::string change = words_of(p.fix);
+        const Color mark = p.severity == Severity::error     ? t.bad
+                           : p.severity == Severity::warning ? t.amber
+                                                             : t.link;
+        draw_item(sheet, mark,
+                  std::string(kWords[static_cast<std::size_t>(p.severity)]) + ": " + p.message
+                      + (change.empty() ? "" : " Change: " + change + "."));
+        sheet.gap(0.2f);
+    }
+}
+
+void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const ReviewRequest& r = content.request;
+    sheet.begin(r.title.empty() ? title_of(of.plan) : r.title);
+    if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
+    if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());
+    sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
+    if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
+    sheet.gap();
+    if (of.evaluation.valid) {
+        figures_and_mesh(sheet, of);
+        sheet.gap();
+    }
+    if (!of.plan.notes.empty()) {
+        sheet.head("What was decided", sheet.paper().line() * 2);
+        sheet.words(of.plan.notes);
+        sheet.gap();
+    }
+    sheet.head("Problems and advice", sheet.paper().line() * 2);
+    draw_problem_list(sheet, of.evaluation);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,91 @@
+#include "app/tables/step.h"
+#include "app/tables/timeline.h"
+#include "app/ui/review/pages.h"
+#include "core/base/text.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kWidest = 14;
+
+std::string step_words(const Step& s) {
+    const Band r = band_of(s.time_s, s.error);
+    return "A step takes " + time_text(s.time_s, Zeros::kept) + " (" + time_text(r.low, Zeros::kept) + " to "
+           + time_text(r.high, Zeros::kept) + "). " + percent_text(s.ideal_s / s.time_s)
+           + " of it is the model's own work at the GPUs' peak; the rest is where time is lost. Exposed is "
+             "communication that no compute hides.";
+}
+
+// Whose idle time "bubble" means, in each of its figures.
+std::string bubble_words(const Evaluation& e) {
+    const Timeline& t = e.timeline;
+    const Step& s = *e.step;
+    if (t.empty()) return "The pipeline is too long to replay; the bubble is the schedule's closed form.";
+    if (t.shape.devices <= 1) return "One stage: there is no pipeline, and no bubble in it.";
+    double least = 1, most = 0;
+    for (const DeviceTime& d : t.device) {
+        const double idle = (t.makespan - d.busy) / t.makespan;
+        least = std::min(least, idle), most = std::max(most, idle);
+    }
+    std::string out =
+        "The schedule " + std::string(name_of(t.shape.schedule)) + " with "
+        + sentence(t.shape.devices, " stages and ", t.shape.microbatches, " micro-batches takes ")
+        + time_text(t.makespan, Zeros::kept) + ". The average stage idles "
+        + percent_text(t.bubble_fraction()) + " of that, the busiest " + percent_text(least) + ", the idlest "
+        + percent_text(most) + ". Of the step above, " + time_text(s.bubble_s, Zeros::kept)
+        + " are the average stage's wait in the pipeline";
+    if (s.uneven_s > 1e-6 * s.time_s)
+        out += ": " + time_text(schedule_bubble_s(s), Zeros::kept)
+               + " that the schedule leaves idle on the longest stage, and "
+               + time_text(s.uneven_s, Zeros::kept) + " because stages are uneven";
+    return out + ".";
+}
+
+}  // namespace
+
+void time_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const Evaluation& e = of.evaluation;
+    sheet.begin("Time: how long a step takes, and why");
+    if (!e.valid) return;
+    if (!e.step) {
+        sheet.words("No time comes out of this plan: see the problems on the first page.");
+        return;
+    }
+    sheet.words(step_words(*e.step), sheet.strong());
+    sheet.gap(0.3f);
+    draw_waterfall_figure(sheet, sheet.take(std::min(sheet.whole(), waterfall_height(sheet, *e.step))),
+                          *e.step, e.step->time_s);
+    sheet.gap(0.8f);
+    const std::string bubble = bubble_words(e);
+    const float words = sheet.words_height(bubble, sheet.width());
+    const bool pipeline = !e.timeline.empty() && e.timeline.shape.devices > 1;
+    // Under its heading and words, all on one page.
+    const float least = sheet.paper().line() * 6, rest = sheet.whole() - words - sheet.paper().line() * 3;
+    const float figure = pipeline ? std::max(least, std::min(timeline_height(sheet, e.timeline), rest)) : 0;
+    sheet.head("The pipeline in one step", words + sheet.paper().line() * 0.3f + figure);
+    sheet.words(bubble);
+    sheet.gap(0.3f);
+    if (pipeline) {
+        sheet.need(std::min(figure, sheet.whole()));
+        draw_timeline_figure(sheet, sheet.take(std::min(figure, sheet.left())), e.timeline);
+        sheet.gap(0.8f);
+    }
+    if (!content.sensitivity) return;
+    const Sensitivity& s = *content.sensitivity;
+    const std::size_t all = s.by_reach().size();
+    sheet.head("What the step depends on",
+               sheet.paper().line() * (4 + 1.2f * static_cast<float>(std::min(all, kWidest))));
+    sheet.words("Each factor and setting one step down and up, each figure of the hardware and constant 20 % "
+                "down and up, all else equal: by how much the step changes. "
+                    + (all > kWidest ? sentence("The ", kWidest, " widest of ", all, ".") : std::string()),
+                sheet.faint());
+    sheet.gap(0.3f);
+    draw_tornado(sheet, of, s, kWidest);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,57 @@
+// What stands on each page of a review.
+#pragma once
+
+#include "app/ui/review/figures.h"
+#include "app/ui/review/review.h"
+#include "core/decide/compare.h"
+#include "core/decide/sensitivity.h"
+#include "core/explain/published.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// All that pages are made of, worked out once.
+struct ReviewContent {
+    std::vector<Plan> plans;
+    std::vector<Evaluation> evaluations;
+    const Presets& presets;
+    ReviewRequest request;
+    std::vector<ReviewPage> pages;
+    std::optional<Sensitivity> sensitivity;  // where the page of time is wanted
+    Table near_runs;                         // where the page of assumptions is wanted
+    std::size_t runs = 0;                    // published ones
+    std::optional<PlanComparison> comparison;
+    [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }
+    [[nodiscard]] Reviewed of(std::size_t i) const { return {plans[i], evaluations[i], presets}; }
+    // Which of the plans the comparison calls A (0) and B (1).
+    [[nodiscard]] std::size_t compared(std::size_t i) const { return request.second_is_a ? 1 - i : i; }
+};
+// Error of kind usage: a page that needs a second plan.
+[[nodiscard]] std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid);
+[[nodiscard]] ReviewContent review_content_of(const Presets& presets, std::span<const Plan> plans,
+                                              const ReviewRequest& request);
+void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPage page);
+// What stands over every page of an impossible plan; "": it is possible.
+[[nodiscard]] std::string review_banner(const Evaluation& e);
+
+// Axes of both meshes that have more than one rank a group.
+[[nodiscard]] std::vector<GroupKind> axes_in_use(const Evaluation& e);
+// Axes beside each other, in rows of as many as can be read: words, and the mesh.
+void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes);
+// A mark and a text behind it, wrapped.
+void draw_item(ReviewSheet& sheet, Color mark, std::string_view words);
+// Errors, warnings and advice, each with its change.
+void draw_problem_list(ReviewSheet& sheet, const Evaluation& e);
+
+void summary_page(ReviewSheet& sheet, const ReviewContent& content);
+void placement_page(ReviewSheet& sheet, const ReviewContent& content);
+void memory_page(ReviewSheet& sheet, const ReviewContent& content);
+void time_page(ReviewSheet& sheet, const ReviewContent& content);
+void communication_page(ReviewSheet& sheet, const ReviewContent& content);
+void assumptions_page(ReviewSheet& sheet, const ReviewContent& content);
+void comparison_page(ReviewSheet& sheet, const ReviewContent& content);
+
+}  // namespace pentamesh::ui

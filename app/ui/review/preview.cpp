@@ -1,0 +1,109 @@
+#include "app/ui/review/preview.h"
+
+#include "app/ui/review/pages.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// The page in the box, and its canvas.
+struct Small {
+    Paper paper;
+    Rect shown;
+    float k;
+
+    Small(Rect box, const ReviewRequest& request)
+        : paper(paper_of(request.paper)), k(std::min(box.w / paper.size.x, box.h / paper.size.y)) {
+        shown = {box.x + (box.w - paper.size.x * k) / 2, box.y, paper.size.x * k, paper.size.y * k};
+    }
+    [[nodiscard]] Canvas canvas(const Canvas& window) const { return {window.list(), window.scale() * k}; }
+    [[nodiscard]] Vec2 corner() const { return {shown.x / k, shown.y / k}; }
+};
+
+ReviewSheet sheet_of(const Small& small, const ReviewContent& content, const ReviewRequest& request,
+                     std::function<Canvas(const std::string&)> turn, int pages) {
+    const std::string title = request.title.empty() ? title_of(content.plans[0]) : request.title;
+    return {{std::move(turn), pages},
+            small.paper,
+            theme_of(request.theme),
+            title,
+            std::string("Pentamesh ") + PENTAMESH_VERSION,
+            review_banner(content.evaluations[0])};
+}
+
+}  // namespace
+
+ReviewPages::ReviewPages(const Presets& presets, std::vector<Plan> plans) {
+    ReviewRequest all;
+    all.second_is_a = true;
+    content_ = std::make_unique<ReviewContent>(review_content_of(presets, plans, all));
+}
+
+ReviewPages::~ReviewPages() = default;
+
+// Lays all pages out, drawing none.
+void ReviewPages::count(const ReviewRequest& request) {
+    ReviewContent& c = *content_;
+    c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);
+    c.request = request;
+    c.request.second_is_a = true;
+    const Small small({0, 0, 100, 100}, request);
+    ReviewSheet sheet = sheet_of(
+        small, c, request, [](const std::string&) { return Canvas(nullptr, 1); }, 0);
+    begins_.clear();
+    for (const ReviewPage p : c.pages) {
+        begins_.push_back(sheet.page());
+        draw_review_page(sheet, c, p);
+    }
+    begins_.push_back(sheet.page());
+    counted_ = request;
+}
+
+int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, int page) {
+    const Small small(box, request);
+    if (small.k <= 0 || canvas.list() == nullptr) return 0;
+    const auto same = [](const ReviewRequest& a, const ReviewRequest& b) {
+        return a.paper == b.paper && a.theme == b.theme && a.pages == b.pages && a.title == b.title
+               && a.author == b.author && a.date == b.date;
+    };
+    if (!counted_ || !same(*counted_, request)) count(request);
+    const int all = begins_.back();
+    page = std::clamp(page, 1, std::max(1, all));
+    std::size_t at = 0;
+    while (at + 1 < content_->pages.size() && begins_[at + 1] < page) ++at;
+    int turned = begins_[at];
+    const auto turn = [&](const std::string&) {
+        return ++turned == page ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
+    };
+    canvas.push_clip(small.shown);
+    ReviewSheet sheet = sheet_of(small, *content_, request, turn, all);
+    sheet.go_on_after(begins_[at]);
+    sheet.lay_at(small.corner());
+    draw_review_page(sheet, *content_, content_->pages[at]);
+    canvas.pop_clip();
+    canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
+    return all;
+}
+
+void draw_review_preview(Canvas& canvas, Rect box, const Presets& presets, const Plan& plan,
+                         const Evaluation& e, const ReviewRequest& request) {
+    const Small small(box, request);
+    if (small.k <= 0 || canvas.list() == nullptr) return;
+    const ReviewContent content{{plan}, {e}, presets, request, {ReviewPage::summary}, {}, {}, 0, {}};
+    canvas.push_clip(small.shown);
+    bool first = true;
+    const auto turn = [&](const std::string&) {  // what goes on on another page is not shown
+        return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
+    };
+    ReviewSheet sheet = sheet_of(small, content, request, turn, 0);
+    sheet.lay_at(small.corner());
+    summary_page(sheet, content);
+    canvas.pop_clip();
+    canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
+}
+
+}  // namespace pentamesh::ui

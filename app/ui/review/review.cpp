@@ -1,0 +1,290 @@
+#include "app/ui/review/review.h"
+
+#include "app/tables/review.h"
+#include "app/ui/review/pages.h"
+#include "core/advice/advice.h"
+#include "core/base/error.h"
+#include "core/base/nearest.h"
+#include "core/base/sha256.h"
+#include "core/io/own_presets.h"
+#include "core/io/plan_json.h"
+#include "core/plan/title.h"
+#include "core/rules/first_error.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array<std::string_view, kReviewPageCount> kPageNames{
+    "summary", "placement", "memory", "time", "communication", "assumptions", "comparison"};
+constexpr std::size_t kNearestRuns = 6, kChecksumDigits = 12;
+
+bool wants(const ReviewContent& c, ReviewPage page) {
+    return std::find(c.pages.begin(), c.pages.end(), page) != c.pages.end();
+}
+
+}  // namespace
+
+// An impossible plan has no figures: what is asked, what is wrong, and the constants, which hold all the
+// same.
+std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid) {
+    if (!request.pages.empty()) {
+        if (!two
+            && std::find(request.pages.begin(), request.pages.end(), ReviewPage::comparison)
+                   != request.pages.end())
+            throw Error(ErrorKind::usage, "", "", "page 7, the comparison, needs a second plan");
+        return request.pages;
+    }
+    std::vector<ReviewPage> out;
+    for (int i = 0; i < kReviewPageCount; ++i) {
+        const auto page = static_cast<ReviewPage>(i);
+        const bool figures =
+            page != ReviewPage::summary && page != ReviewPage::assumptions && page != ReviewPage::comparison;
+        if ((valid || !figures) && (two || page != ReviewPage::comparison)) out.push_back(page);
+    }
+    return out;
+}
+
+ReviewContent review_content_of(const Presets& presets, std::span<const Plan> plans,
+                                const ReviewRequest& request) {
+    ReviewContent c{{plans.begin(), plans.end()}, {}, presets, request, {}, {}, {}, 0, {}};
+    for (const Plan& p : plans) c.evaluations.push_back(assess(p));
+    const Evaluation& e = c.evaluations[0];
+    c.pages = review_pages_of(request, plans.size() > 1, e.valid);
+    if (e.step && wants(c, ReviewPage::time)) c.sensitivity = sensitivity_of(plans[0], presets);
+    if (e.step && wants(c, ReviewPage::assumptions)) {
+        try {
+            NearestRuns runs(load_published_runs(presets));
+            c.runs = runs.runs().size();
+            c.near_runs = near_runs_table(runs, plans[0], kNearestRuns);
+        } catch (const std::exception&) {  // a list that cannot be read is left out
+        }
+    }
+    if (plans.size() > 1 && wants(c, ReviewPage::comparison)) {
+        if (request.second_is_a)
+            c.comparison =
+                compare(std::vector{c.plans[1], c.plans[0]}, std::vector{c.evaluations[1], c.evaluations[0]});
+        else
+            c.comparison = compare(c.plans, c.evaluations);
+    }
+    return c;
+}
+
+void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPage page) {
+    static constexpr std::array kDraw{summary_page,       placement_page,   memory_page,    time_page,
+                                      communication_page, assumptions_page, comparison_page};
+    static_assert(kDraw.size() == kReviewPageCount);
+    kDraw[static_cast<std::size_t>(page)](sheet, content);
+}
+
+std::string review_banner(const Evaluation& e) {
+    return e.valid ? "" : "This plan is impossible and has no figures. " + first_error(e.problems);
+}
+
+namespace {
+
+void draw_pages(ReviewSheet& sheet, const ReviewContent& content) {
+    for (const ReviewPage p : content.pages) draw_review_page(sheet, content, p);
+}
+
+// The bytes of the review: content, what it stands on, and what every page of it has.
+struct Printer {
+    ReviewContent content;
+    Paper paper;
+    std::shared_ptr<const TypeFaces> faces;
+    std::vector<std::string> embedded{};  // the plans' texts
+    std::string title{}, foot{}, banner{};
+    int pages = 0;
+    int cut = 0;  // texts that did not fit
+
+    ReviewSheet sheet(std::function<Canvas(const std::string&)> turn) {
+        return {{std::move(turn), pages}, paper, theme_of(content.request.theme), title, foot, banner};
+    }
+    void count_pages() {
+        pages = 0;
+        if (content.request.text_runs != nullptr) content.request.text_runs->clear();
+        Page blank(PageSpec{PageFormat::none, paper.size, faces, "", {}, 1, content.request.text_runs});
+        ReviewSheet s = sheet([&](const std::string&) { return Canvas(nullptr, 1, &blank); });
+        draw_pages(s, content);
+        pages = s.page();
+        cut = s.cut();
+    }
+    [[nodiscard]] PageSpec spec(PageFormat format, bool with_plan) const {
+        return {format, paper.size, faces, title, with_plan ? embedded : std::vector<std::string>{},
+                1,      nullptr};
+    }
+    std::string pdf() {
+        Page page(spec(PageFormat::pdf, true));
+        bool first = true;
+        ReviewSheet s = sheet([&](const std::string&) {
+            if (!first) page.next();
+            first = false;
+            return Canvas(nullptr, 1, &page);
+        });
+        draw_pages(s, content);
+        return page.finish();
+    }
+    // A file a page, of the first `most` pages.
+    std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
+        std::vector<ReviewFile> out;
+        std::vector<std::unique_ptr<Page>> made;
+        ReviewSheet s = sheet([&](const std::string&) {
+            made.push_back(std::make_unique<Page>(of));
+            const std::string number = std::to_string(made.size());
+            out.push_back({(number.size() < 2 ? "0" : "") + number + "." + std::string(ending), ""});
+            return Canvas(nullptr, 1, made.back().get());
+        });
+        draw_pages(s, content);
+        for (std::size_t i = 0; i < made.size(); ++i) out[i].bytes = made[i]->finish();
+        return out;
+    }
+    std::string html();
+};
+
+std::string html_head(const Printer& p) {
+    const Theme& t = theme_of(p.content.request.theme);
+    const auto hex = [](Color c) {
+        std::string out = "#";
+        for (const unsigned v : {unsigned{c.r}, unsigned{c.g}, unsigned{c.b}}) {
+            out += "0123456789abcdef"[v >> 4U];
+            out += "0123456789abcdef"[v & 15U];
+        }
+        return out;
+    };
+    const std::string w = cell(static_cast<double>(p.paper.size.x) / 96),
+                      h = cell(static_cast<double>(p.paper.size.y) / 96);
+    return "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
+           "content=\"Pentamesh " PENTAMESH_VERSION "\">\n<meta name=\"viewport\" "
+           "content=\"width=device-width\">\n<title>"
+           + html_text(p.title) + "</title>\n<style>\n@page{size:" + w + "in " + h
+           + "in;margin:0}\nbody{margin:0;background:" + hex(t.window)
+           + "}\nsection{margin:24px auto;max-width:" + cell(static_cast<double>(p.paper.size.x))
+           + "px;box-shadow:0 0 0 1px " + hex(t.hairline)
+           + "}\nsection>svg{display:block;width:100%;height:auto}\n@media print{section{margin:0;max-width:"
+             "none;box-shadow:none;break-after:page;-webkit-print-color-adjust:exact;print-color-adjust:"
+             "exact}"
+             "section:last-of-type{break-after:auto}}\n</style>\n";
+}
+
+std::string Printer::html() {
+    const PageFormat format = content.request.outlines ? PageFormat::svg_outlines : PageFormat::svg;
+    PageSpec of = spec(format, false);
+    of.title.clear();
+    std::string out = html_head(*this);
+    for (const ReviewFile& f : single(of, "svg"))
+        out += "<section>\n" + f.bytes.substr(f.bytes.find("<svg")) + "</section>\n";
+    return out + html_embedded(embedded) + "</html>\n";
+}
+
+Printer printer_of(const Presets& presets, std::span<const Plan> plans, const ReviewRequest& request,
+                   const FontFiles& fonts) {
+    Printer p{review_content_of(presets, plans, request),
+              request.size ? slide_of(*request.size) : paper_of(request.paper), load_faces(fonts)};
+    std::string sums;
+    for (const Plan& plan : plans) {
+        p.embedded.push_back(write_plan(without_own_presets(plan, presets)));  // it is opened elsewhere
+        sums += (sums.empty() ? " " : ", ") + sha256_of(p.embedded.back()).substr(0, kChecksumDigits);
+    }
+    p.title = request.title.empty() ? title_of(plans[0]) : request.title;
+    p.foot = std::string("Pentamesh ") + PENTAMESH_VERSION + "   ·   sha256 of the "
+             + (plans.size() > 1 ? "plans" : "plan") + sums;
+    p.banner = review_banner(p.content.evaluations[0]);
+    p.count_pages();
+    return p;
+}
+
+}  // namespace
+
+std::string_view name_of(ReviewPage page) {
+    return kPageNames[static_cast<std::size_t>(page)];
+}
+
+std::vector<ReviewPage> review_pages_named(std::string_view list) {
+    const auto one = [&](std::string_view word) {
+        int n = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+        if (error == std::errc() && end == word.data() + word.size() && n >= 1 && n <= kReviewPageCount)
+            return n - 1;
+        for (int i = 0; i < kReviewPageCount; ++i)
+            if (kPageNames[static_cast<std::size_t>(i)] == word) return i;
+        std::string all;
+        for (int i = 0; i < kReviewPageCount; ++i)
+            all += (i == 0 ? "" : ", ") + std::to_string(i + 1) + " "
+                   + std::string(kPageNames[static_cast<std::size_t>(i)]);
+        throw Error(ErrorKind::usage, "", "",
+                    "there is no page \"" + std::string(word) + "\" in a review; there are " + all);
+    };
+    std::vector<ReviewPage> out;
+    for (std::string_view rest = list; !rest.empty();) {
+        const std::string_view item = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+        const std::size_t dash = item.find('-');
+        const int first = one(item.substr(0, dash));
+        const int last = dash == std::string_view::npos ? first : one(item.substr(dash + 1));
+        if (first > last)
+            throw Error(ErrorKind::usage, "", "",
+                        "the pages \"" + std::string(item) + "\" of a review go backwards");
+        for (int i = first; i <= last; ++i) {
+            const auto page = static_cast<ReviewPage>(i);
+            if (std::find(out.begin(), out.end(), page) == out.end()) out.push_back(page);
+        }
+    }
+    return out;
+}
+
+ReviewForm review_form_of(std::string_view file) {
+    std::string ending(file.substr(std::min(file.size(), file.find_last_of("./\\"))));
+    for (char& c : ending)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (ending == ".pdf") return ReviewForm::pdf;
+    if (ending == ".html" || ending == ".htm") return ReviewForm::html;
+    for (const std::string_view other : {".svg", ".png", ".jpg", ".jpeg", ".md", ".txt", ".json", ".csv"})
+        if (ending == other)
+            throw Error(ErrorKind::usage, "", "",
+                        "a review is written to a file that ends in .pdf or .html, or to a folder of SVG and "
+                        "PNG; found \""
+                            + std::string(file) + "\"");
+    return ReviewForm::folder;
+}
+
+std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan> plans,
+                                    const ReviewRequest& request, ReviewForm form, const FontFiles& fonts) {
+    Printer p = printer_of(presets, plans, request, fonts);
+    if (form == ReviewForm::pdf) return {{"", p.pdf()}};
+    if (form == ReviewForm::html) return {{"", p.html()}};
+    const PageFormat svg = request.outlines ? PageFormat::svg_outlines : PageFormat::svg;
+    std::vector<ReviewFile> out = p.single(p.spec(svg, true), "svg");
+    if (!pages_available()) return out;
+    PageSpec png = p.spec(PageFormat::png, true);
+    constexpr float kFullHd = 1920;
+    png.scale = std::max(1.0f, kFullHd / std::max(p.paper.size.x, p.paper.size.y));
+    for (ReviewFile& f : p.single(png, "png")) out.push_back(std::move(f));
+    return out;
+}
+
+std::string make_review_picture(const Presets& presets, const Plan& plan, const ReviewRequest& request,
+                                std::string_view ending, float scale, const FontFiles& fonts) {
+    ReviewRequest asked = request;
+    const bool as_high = request.size && request.size->y <= 0;
+    if (as_high) asked.size->y = std::round(asked.size->x * 9 / 16);
+    Printer p = printer_of(presets, {&plan, 1}, asked, fonts);
+    constexpr float kMostHeight = 20000;
+    while (as_high && p.pages > 1 && asked.size->y < kMostHeight) {
+        asked.size->y = std::min(kMostHeight, std::round(asked.size->y * 1.08f));
+        p.paper = slide_of(*asked.size);
+        p.count_pages();
+    }
+    PageSpec of = p.spec(ending == "svg"   ? request.outlines ? PageFormat::svg_outlines : PageFormat::svg
+                         : ending == "pdf" ? PageFormat::pdf
+                                           : PageFormat::png,
+                         true);
+    of.scale = scale;
+    return p.single(of, ending).front().bytes;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,65 @@
+// A design review: a plan, or two, as pages to print, show and send. Formats: PDF, one HTML file, a folder of
+// SVG and PNG. Every figure is evaluate's own and comes from the tables that the window shows.
+#pragma once
+
+#include "app/ui/kit/theme.h"
+#include "app/ui/review/paper.h"
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
+#include "render/page.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::ui {
+
+enum class ReviewPage : std::uint8_t {
+    summary,
+    placement,
+    memory,
+    time,
+    communication,
+    assumptions,
+    comparison  // with a second plan
+};
+inline constexpr int kReviewPageCount = 7;
+[[nodiscard]] std::string_view name_of(ReviewPage page);  // "summary"
+// "1,3-5" or "summary,memory-communication": in this order, each once. Error of kind usage.
+[[nodiscard]] std::vector<ReviewPage> review_pages_named(std::string_view list);
+
+enum class ReviewForm : std::uint8_t { pdf, html, folder };
+// By a file's ending; a name without one of those is a folder.
+[[nodiscard]] ReviewForm review_form_of(std::string_view file);
+
+struct ReviewRequest {
+    PaperKind paper = PaperKind::slide;
+    std::optional<Vec2> size{};  // of a slide of another size
+    ThemeId theme = ThemeId::light;
+    std::vector<ReviewPage> pages{};            // empty: all that the plans have
+    std::string title{}, author{}, date{};      // empty: the plan's own title, none, none
+    bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
+    bool outlines = false;                      // SVG: text as shapes
+    std::vector<TextRun>* text_runs = nullptr;  // where all text of the pages goes, in drawing order
+};
+
+struct ReviewFile {
+    std::string name;  // in a folder: "01.svg"; else empty
+    std::string bytes;
+};
+
+// One plan or two; the second is what the first is compared with. An impossible plan has pages that say so
+// and show no figures. The same plans give the same bytes. Errors: a page that there is not (usage), no Cairo
+// where PDF or PNG is asked for (io).
+[[nodiscard]] std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan> plans,
+                                                  const ReviewRequest& request, ReviewForm form,
+                                                  const FontFiles& fonts);
+// The first page of it as a picture, of `request.size`; a height of 0 is as much as the page takes: "png",
+// "svg" or "pdf". `scale`: pixels of a PNG per logical pixel.
+[[nodiscard]] std::string make_review_picture(const Presets& presets, const Plan& plan,
+                                              const ReviewRequest& request, std::string_view ending,
+                                              float scale, const FontFiles& fonts);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,140 @@
+#include "app/ui/review/sheet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pentamesh::ui {
+
+ReviewSheet::ReviewSheet(SheetTarget target, const Paper& paper, const Theme& theme, std::string plan_title,
+                         std::string foot, std::string banner)
+    : target_(std::move(target)), paper_(paper), theme_(theme), plan_title_(std::move(plan_title)),
+      foot_(std::move(foot)), banner_(std::move(banner)), canvas_(nullptr, 1) {}
+
+void ReviewSheet::label(Rect box, std::string_view words, const TextStyle& style, Align align) {
+    if (canvas_.text_in(box, words, style, align)) ++cut_;
+}
+
+void ReviewSheet::begin(std::string section) {
+    section_ = std::move(section);
+    columns_ = 1;
+    turn(false);
+}
+
+void ReviewSheet::begin_bare() {
+    canvas_ = target_.turn(section_);
+    ++page_;
+    const Rect page{0, 0, paper_.size.x, paper_.size.y};
+    canvas_.rect(page, theme_.panel);
+    room_ = page.inset(paper_.margin);
+    whole_ = room_.h;
+}
+
+void ReviewSheet::turn(bool continued) {
+    if (columns_ > 1 && column_ + 1 < columns_) return next_column();
+    turn_page(continued);
+    if (columns_ == 1) return;
+    body_ = room_;
+    column_ = -1;
+    deepest_ = body_.y;
+    next_column();
+}
+
+void ReviewSheet::next_column() {
+    const auto n = static_cast<float>(columns_);
+    const float apart = paper_.body * 1.6f, w = (body_.w - apart * (n - 1)) / n;
+    if (column_ >= 0) deepest_ = std::max(deepest_, room_.y);
+    ++column_;
+    room_ = {body_.x + static_cast<float>(column_) * (w + apart), body_.y, w, body_.h};
+}
+
+void ReviewSheet::columns(int count) {
+    if (columns_ > 1) {
+        const float end = std::max(deepest_, room_.y);
+        room_ = {body_.x, end, body_.w, std::max(0.0f, body_.bottom() - end)};
+    }
+    columns_ = count;
+    if (count == 1) return;
+    body_ = room_;
+    column_ = -1;
+    deepest_ = body_.y;
+    next_column();
+}
+
+void ReviewSheet::entry(std::string_view head, std::string_view text) {
+    const auto lines =
+        canvas_.wrapped(room_.w, head, strong()).size() + canvas_.wrapped(room_.w, text, faint()).size();
+    need(std::min(whole_, paper_.line() * static_cast<float>(lines)));
+    words(head, strong());
+    words(text, faint());
+    gap(0.25f);
+}
+
+void ReviewSheet::turn_page(bool continued) {
+    canvas_ = target_.turn(section_);
+    ++page_;
+    Rect page{origin_.x, origin_.y, paper_.size.x, paper_.size.y};
+    canvas_.rect(page, theme_.panel);
+    page = page.inset(paper_.margin);
+    const float line = paper_.line();
+    Rect foot = page.cut_bottom(line);
+    foot.y += paper_.margin * 0.35f;
+    page.cut_bottom(line * 0.4f);
+    canvas_.line({foot.x, foot.y - 3}, {foot.right(), foot.y - 3}, theme_.hairline);
+    const TextStyle small{Face::regular, paper_.small, theme_.secondary, 0};
+    const std::string number =
+        std::to_string(page_) + (target_.pages > 0 ? " of " + std::to_string(target_.pages) : "");
+    label(foot, number, small, Align::right);
+    label(foot, foot_, small);
+
+    const TextStyle title{Face::semibold, paper_.title, theme_.text, 0};
+    const float h = paper_.title * 1.3f;
+    const std::string words = section_ + (continued ? ", continued" : "");
+    canvas_.paragraph(page, words, title, h);
+    page.cut_top(canvas_.paragraph_height(page.w, words, title, h));
+    if (words != plan_title_) page.cut_top(canvas_.paragraph(page, plan_title_, faint(), line));
+    page.cut_top(line * 0.4f);
+    if (!banner_.empty()) {
+        const float pad = paper_.body * 0.6f;
+        const float tall = canvas_.paragraph_height(page.w - 2 * pad - 6, banner_, strong(), line);
+        const Rect box = page.cut_top(tall + 2 * pad);
+        canvas_.rect(box, mix(theme_.panel, theme_.bad, 0.12f));
+        canvas_.rect({box.x, box.y, 6, box.h}, theme_.bad);
+        canvas_.paragraph({box.x + pad + 6, box.y + pad, box.w - 2 * pad - 6, tall}, banner_, strong(), line);
+        page.cut_top(line * 0.6f);
+    }
+    room_ = page;
+    whole_ = page.h;
+}
+
+void ReviewSheet::need(float height) {
+    if (room_.h < height && room_.h < whole_) turn(true);
+}
+
+Rect ReviewSheet::take(float height) {
+    need(height);
+    return room_.cut_top(height);
+}
+
+void ReviewSheet::gap(float lines) {
+    room_.cut_top(std::min(room_.h, paper_.line() * lines));
+}
+
+void ReviewSheet::head(std::string_view words, float behind) {
+    const TextStyle style{Face::semibold, paper_.head, theme_.text, 0};
+    const float line = paper_.head * 1.35f;
+    const float h = canvas_.paragraph_height(room_.w, words, style, line) + paper_.line() * 0.25f;
+    need(h + std::min(behind, whole_ - h));
+    canvas_.paragraph(room_, words, style, line);
+    room_.cut_top(h);
+}
+
+float ReviewSheet::words_height(std::string_view words, float width) const {
+    return canvas_.paragraph_height(width, words, plain(), paper_.line());
+}
+
+void ReviewSheet::words(std::string_view words, const TextStyle& style) {
+    for (const std::string_view line : canvas_.wrapped(room_.w, words, style))
+        label(take(paper_.line()), line, style);
+}
+
+}  // namespace pentamesh::ui

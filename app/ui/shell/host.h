@@ -1,0 +1,49 @@
+// What the window cannot do by itself: whoever runs it does.
+#pragma once
+
+#include "app/ui/review/review.h"
+#include "app/ui/shell/file_question.h"
+#include "app/ui/shell/picture_choice.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// What the shell asks of whoever runs it; a picture and a test answer with nothing.
+struct Host {
+    std::function<std::string()> clipboard;
+    std::function<void(const std::string&)> set_clipboard;
+    std::function<void(bool)> set_fullscreen;
+    // Another screen than the window's is there. Empty: there is none.
+    std::function<bool()> has_second_screen;
+    std::function<double()> now_s;  // for measuring evaluate; empty: not measured
+    // Draws a picture once the frame is done: to a file, to the clipboard, or as a preview (show_preview).
+    // Empty: no pictures.
+    std::function<void(const PictureOrder&)> save_picture;
+    // Writes a design review of the plans (the open one first): PDF, or HTML by the file's ending. Empty: no
+    // reviews.
+    std::function<void(const ReviewRequest&, const std::vector<Plan>&, const std::filesystem::path&)>
+        save_review;
+    // Writes the open lesson as a handout: PDF or HTML by the file's ending. Empty: no handouts.
+    std::function<void(const std::filesystem::path& file)> save_handout;
+    // Writes a picture of which tasks are done, by the file's ending. Empty: none.
+    std::function<void(const std::filesystem::path& file)> save_results;
+    // Opens a dialog of the desktop's. Empty, or a null answer: the window's own is shown.
+    std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
+    // Opens a file with what the desktop has for it; "", or why not. Empty: nothing can be opened.
+    std::function<std::string(const std::filesystem::path&)> open_outside;
+    std::filesystem::path config_folder;  // empty: nothing is remembered
+    std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
+    // Files outside of it are neither looked at nor written; empty: all can be. For what uses the window at
+    // random.
+    std::filesystem::path fence;
+    bool searches = false;       // looks for better layouts beside the window, a little after each edit
+    bool first_run = false;      // the welcome may be shown where it was not seen yet
+    std::function<void()> wake;  // from any thread: a frame is wanted; empty: the window asks by itself
+};
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,93 @@
+#include "app/ui/shell/lesson_sheet.h"
+
+#include "app/ui/kit/format.h"
+#include "core/advice/advice.h"
+#include "core/teach/task.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
+    const LessonPlan from = plan_of_step(lesson, i);
+    StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    s.plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
+    s.evaluation = assess(s.plan);
+    if (!s.step.scene.against.empty()) {
+        s.against = plan_with(s.plan, s.step.scene.against, presets);
+        s.against->name.clear();
+    }
+    const auto said = [&](const std::string& text) { return expand(text, s.plan, s.evaluation, presets); };
+    s.words = s.asked = said(s.step.words);
+    if (s.step.task) {
+        s.prompt = said(s.step.task->prompt);
+        // What is said when it is done is said of the plan that it then is.
+        const Plan solved = plan_with(s.plan, s.step.task->solution, presets);
+        s.why = expand(s.step.task->why, solved, assess(solved), presets);
+        for (const std::string& hint : s.step.task->hints) s.hints.push_back(said(hint));
+    }
+    if (!s.step.question) return s;
+    s.asked = said(hide_answer(s.step));
+    s.prompt = said(s.step.question->prompt);
+    s.why = said(s.step.question->why);
+    s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
+    s.veil = veil_of(s.step, s.solution, s.plan, s.evaluation);
+    s.asked = s.veil.figures(s.asked);
+    return s;
+}
+
+std::string answer_of(const StepSheet& s) {
+    const LessonQuestion& q = *s.step.question;
+    if (!s.solution.solvable(q.kind)) return "no answer in this plan: " + s.solution.answer.working;
+    if (s.solution.option >= 0) return q.options[static_cast<std::size_t>(s.solution.option)].label;
+    return s.solution.answer.text;
+}
+
+std::vector<std::string> choices_of(const StepSheet& s) {
+    std::vector<std::string> out;
+    for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
+    if (s.step.question->kind == QuestionKind::tier)
+        for (const Tier& t : s.plan.cluster.tiers)
+            out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
+    return out;
+}
+
+std::vector<std::string> goals_of(const StepSheet& s) {
+    std::vector<std::string> out;
+    for (const TaskGoal& g : s.step.task->goals)
+        out.push_back("`" + g.field + " " + g.op + " " + g.value + "`");
+    out.push_back(
+        "You may change " + allowed_text(*s.step.task)
+        + (s.step.task->edits > 0 ? ", at most " + std::to_string(s.step.task->edits) + " of them." : "."));
+    return out;
+}
+
+std::string solution_of(const StepSheet& s) {
+    std::string out;
+    for (const std::string& set : s.step.task->solution) out += (out.empty() ? "" : ", ") + set;
+    return out;
+}
+
+bool picture_answers(const StepSheet& s) {
+    return s.veil.covers;
+}
+
+PictureRequest picture_request_of(const StepSheet& s, bool open) {
+    PictureRequest request;
+    const auto views = picture_views();
+    request.view = s.step.scene.view;
+    if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = "dashboard";
+    request.size = {1280, 720};
+    request.theme = ThemeId::light;
+    const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
+    if (open) request.veil = s.veil;
+    request.uncolored = asks;
+    if (s.against) request.compared = {*s.against};
+    if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;
+    for (int k = 0; k < kGroupKindCount; ++k)
+        if (!asks && name_of(static_cast<GroupKind>(k)) == s.step.scene.axis)
+            request.group = static_cast<GroupKind>(k);
+    return request;
+}
+
+}  // namespace pentamesh::ui

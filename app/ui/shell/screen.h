@@ -1,0 +1,26 @@
+// What is on the screen, but for the plan?
+#pragma once
+
+#include "app/ui/scene/scene.h"
+#include "app/ui/shell/settings.h"
+#include "app/ui/views/table.h"
+#include "core/teach/veil.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace pentamesh::ui {
+
+// What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
+enum class SidePane : std::uint8_t { lesson, plan, view };
+
+struct Screen {
+    ViewStates views;
+    Selection selection;
+    Settings settings;
+    std::optional<ViewId> full;
+    std::uint64_t revision = 0;  // of the plan that `views` keeps things of
+    Veil veil{};                 // of a question that is open
+};
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,200 @@
+// File > Export review: what it is to look like, then where it goes.
+#include "app/ui/review/preview.h"
+#include "app/ui/shell/dialog_parts.h"
+#include "app/ui/shell/shell.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/sha256.h"
+#include "core/io/plan_json.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kReviewRow = 38, kReviewLabel = 78;
+constexpr float kPreview = 440, kPreviewHigh = 330;  // of a page, at the right where there is room
+constexpr float kTurn = 30;                          // the row that turns its pages
+constexpr std::string_view kPagesNote =
+    "Pages: 1 summary, 2 placement, 3 memory, 4 time, 5 communication, 6 assumptions, 7 the comparison with "
+    "A. Empty: all. The plans are inside the file, which opens here again.";
+
+}  // namespace
+
+// What the open plan is compared with; null: with none.
+const Plan* Shell::review_second() const {
+    using With = ReviewChoice::With;
+    if (review_.with == With::file) return review_.second.get();
+    const KeptPlan* a = views_.compare.pinned();
+    return review_.with == With::pinned && a != nullptr ? a->plan.get() : nullptr;
+}
+
+std::vector<Plan> Shell::reviewed_plans() const {
+    std::vector<Plan> out{document_.plan()};
+    if (const Plan* second = review_second()) out.push_back(*second);
+    return out;
+}
+
+std::string Shell::review_note() const {
+    const Plan* second = review_second();
+    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(kPagesNote);
+}
+
+float Shell::review_dialog_height(Ui& ui, float width) const {
+    const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
+    const float rows = kReviewRow * 7 + text;
+    return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
+}
+
+// A page as it will be. Until all of them are worked out, the first.
+void Shell::draw_review_page_preview(Ui& ui, Rect box) {
+    Rect row = box.cut_bottom(kTurn);
+    const auto& made = review_.pages_of;
+    if (!made.value || made.running) {
+        draw_review_preview(ui.canvas(), box, presets_, document_.plan(), evaluation_, review_.request);
+        ui.canvas().text_in(row, made.error.empty() ? "Page 1; the others are worked out" : made.error,
+                            ui.small(), Align::center);
+        return;
+    }
+    ReviewRequest shown = review_.request;
+    try {
+        shown.pages = review_pages_named(review_.pages);
+        const int all = made.value->draw(ui.canvas(), box, shown, review_.shown);
+        review_.shown = std::clamp(review_.shown, 1, std::max(1, all));
+        const float side = std::max(0.0f, (row.w - 190) / 2);
+        row = {row.x + side, row.y + 4, 190, row.h - 4};
+        if (ui.button("review.back", row.cut_left(36), "‹", 0, review_.shown > 1)) --review_.shown;
+        if (ui.button("review.on", row.cut_right(36), "›", 0, review_.shown < all)) ++review_.shown;
+        ui.canvas().text_in(row, "page " + std::to_string(review_.shown) + " of " + std::to_string(all),
+                            ui.small(), Align::center);
+    } catch (const Error& e) {
+        ui.canvas().paragraph(box, e.what(), ui.small(), 18);
+    }
+}
+
+// Works the pages out on another thread while the dialog is open.
+void Shell::tend_review() {
+    const bool open = dialog_.kind == DialogKind::review && evaluated_ == document_.revision();
+    if (!open && !review_beside_) return;
+    const Plan* second = open ? review_second() : nullptr;
+    const std::string key = std::to_string(document_.revision())
+                            + (second == nullptr ? "" : " " + sha256_of(write_plan(*second)));
+    if (!review_beside_) review_beside_ = std::make_unique<ReviewBeside>(host_.wake);
+    const auto make = [&]() -> ReviewBeside::Work {
+        return [plans = reviewed_plans(), &presets = presets_](const std::atomic<bool>&) {
+            return std::make_shared<ReviewPages>(presets, plans);
+        };
+    };
+    if (review_beside_->tend(open, key, review_.pages_of, make)) dirty_ = true;
+}
+
+// True: the dialog is done.
+bool Shell::draw_review_dialog(Ui& ui, Rect room, Rect buttons) {
+    ReviewRequest& r = review_.request;
+    if (room.w > 2 * kPreview - 60) {
+        const Rect preview = room.cut_right(kPreview);
+        room.cut_right(24);
+        const bool upright = r.paper != PaperKind::slide;
+        const float high = upright ? preview.h : kPreview * 9 / 16 + kTurn;
+        draw_review_page_preview(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
+    }
+    const auto row = [&](std::string_view name) {
+        Rect line = room.cut_top(kReviewRow);
+        line.cut_bottom(kReviewRow - kDialogField);
+        ui.canvas().text_in(line.cut_left(kReviewLabel), name, ui.style(13, Tone::secondary));
+        return line;
+    };
+    static constexpr std::string_view kPapers[] = {"16:9", "A4", "Letter"}, kThemes[] = {"light", "dark"};
+    draw_review_second(ui, row("Compare"));
+    Rect line = row("Paper");
+    r.paper = static_cast<PaperKind>(
+        ui.segments("review.paper", line.cut_left(200), kPapers, static_cast<int>(r.paper)));
+    line.cut_left(8);
+    const int dark = ui.segments("review.theme", line, kThemes, r.theme == ThemeId::dark ? 1 : 0);
+    r.theme = dark == 1 ? ThemeId::dark : ThemeId::light;
+    bool changed = false;
+    bool entered =
+        ui.text_field("review.pages", row("Pages"), review_.pages, "all, or 1,3-5", dialog_.fresh, &changed);
+    dialog_.fresh = false;
+    entered = ui.text_field("review.title", row("Title"), r.title, title_of(document_.plan())) || entered;
+    entered = ui.text_field("review.author", row("Author"), r.author, "") || entered;
+    entered = ui.text_field("review.date", row("Date"), r.date, "as it is to stand there") || entered;
+    room.cut_top(ui.canvas().paragraph(room, review_note(), ui.small(), 18));
+    if (changed) dialog_.error.clear();
+    dialog_error_text(ui, room, dialog_.error);
+    if (dialog_button(ui, buttons, "review.file", "Choose a file…", true, 130) || entered)
+        later("", [this] { ask_review_file(); });
+    return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
+}
+
+// What the plan is compared with: nothing, the pinned A, a plan of a file.
+void Shell::draw_review_second(Ui& ui, Rect row) {
+    using With = ReviewChoice::With;
+    const KeptPlan* a = views_.compare.pinned();
+    static constexpr std::string_view kWith[] = {"with none", "with A, pinned", "with a file…"};
+    if (review_.with == With::pinned && a == nullptr) review_.with = With::none;
+    const With was = review_.with;
+    const int picked =
+        ui.segments("review.with", row, kWith, static_cast<int>(was), {}, a == nullptr ? 2U : 0U);
+    if (static_cast<With>(picked) == was) return;
+    if (picked == 2)
+        later("", [this] { ask(DialogKind::review_second, "", nullptr); });
+    else
+        review_.with = static_cast<With>(picked);
+    dialog_.error.clear();
+}
+
+// The plan of a file, a preset's plan among them, to compare with.
+void Shell::take_review_second(const std::filesystem::path& path) {
+    const Incoming in = read_incoming(read_file(path), path.string(), presets_);
+    if (in.kind != IncomingKind::plan && in.kind != IncomingKind::plan_inside)
+        throw Error(ErrorKind::invalid, path.string(), "", "is no plan, and has none inside");
+    review_.second = std::make_shared<const Plan>(in.plan);
+    review_.with = ReviewChoice::With::file;
+    ask(DialogKind::review, "", nullptr);
+}
+
+void Shell::ask_review() {
+    // What is pinned is what somebody compares with.
+    if (review_.with == ReviewChoice::With::none && views_.compare.pinned() != nullptr && !review_.asked)
+        review_.with = ReviewChoice::With::pinned;
+    review_.asked = true;
+    ask(DialogKind::review, "", nullptr);
+}
+
+void Shell::ask_review_file() {
+    try_in_dialog([&] {
+        review_.request.pages = review_pages_named(review_.pages);
+        review_.request.second_is_a = true;
+        for (const ReviewPage p : review_.request.pages)
+            if (p == ReviewPage::comparison && review_second() == nullptr)
+                throw Error(ErrorKind::usage, "", "",
+                            "page 7 compares two plans: choose above what this one is compared with");
+        ask(DialogKind::review_file, proposed_file("review.pdf"), nullptr);
+    });
+}
+
+void Shell::review_failed(const std::filesystem::path& path, std::string reason) {
+    ask(DialogKind::review_file, path.string(), nullptr, std::move(reason));
+}
+
+void Shell::make_review_commands() {
+    add({.id = "file.review",
+         .title = "Export review…",
+         .menu = "File",
+         .run = [this] { ask_review(); },
+         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+    add({.id = "export.review",
+         .title = "Export review for a meeting…",
+         .menu = "Export",
+         .separator = true,
+         .run = [this] { ask_review(); },
+         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+}
+
+}  // namespace pentamesh::ui

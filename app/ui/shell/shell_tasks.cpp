@@ -1,0 +1,108 @@
+// Tasks in the window: their solution and start as edits, what was done before, the page of results.
+#include "app/ui/kit/scroll.h"
+#include "app/ui/shell/shell.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+// What the task of this step begins with, and whether it was done in an earlier run of the program.
+void Shell::begin_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task) return;
+    lesson_.start = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+}
+
+// A task that holds now is remembered, whoever solved it: by its title, so that it is the same in a course.
+void Shell::note_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task || !lesson_.task.passed) return;
+    auto& done = settings_.tasks_done;
+    if (std::find(done.begin(), done.end(), step->title) == done.end()) done.push_back(step->title);
+}
+
+void Shell::solve_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task) return;
+    lesson_.state().helped = true;
+    edit_plan(plan_with(lesson_.start, step->task->solution, presets_), "the task's solution");
+}
+
+void Shell::restart_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task) return;
+    edit_plan(lesson_.start, "the task's start");
+}
+
+void Shell::handout_failed(const std::filesystem::path& path, std::string reason) {
+    ask(DialogKind::handout, path.string(), nullptr, std::move(reason));
+}
+
+void Shell::results_failed(const std::filesystem::path& path, std::string reason) {
+    ask(DialogKind::results, path.string(), nullptr, std::move(reason));
+}
+
+Results Shell::results() const {
+    Results out;
+    for (const LessonEntry& e : lessons_) {
+        if (e.tasks.empty()) continue;
+        ResultsOfLesson& lesson = out.emplace_back();
+        lesson.title = e.title;
+        for (const std::string& title : e.tasks) lesson.tasks.push_back({title, task_done(title)});
+    }
+    return out;
+}
+
+bool Shell::task_done(const std::string& title) const {
+    const auto& done = settings_.tasks_done;
+    return std::find(done.begin(), done.end(), title) != done.end();
+}
+
+void Shell::draw_results(Ui& ui) {
+    const Results shown = results();
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(1180.0f, size.x - 32);
+    const float h = std::min(110 + results_height(ui, shown, w - 48), size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("results", box, true);
+    const bool open = layer.stays();
+    Rect room = box.inset(24, 20);
+    ui.canvas().text_in(room.cut_top(24), results_head(shown), {Face::semibold, 16, ui.theme().text, 0});
+    room.cut_top(10);
+    Rect foot = room.cut_bottom(30);
+    room.cut_bottom(6);
+    std::optional<PickedTask> picked;
+    {
+        ScrollArea area(ui, "results.list", room, results_scroll_);
+        picked = draw_results_columns(ui, area.room, shown);
+        area.room.cut_top(results_height(ui, shown, area.room.w));
+    }
+    if (ui.button("results.close", foot.cut_right(90), "Close", 0, true, true) || !open) results_ = false;
+    foot.cut_right(8);
+    if (ui.button("results.copy", foot.cut_right(110), "Copy as text") && host_.set_clipboard) {
+        host_.set_clipboard(results_text(shown));
+        say("The results are on the clipboard");
+    }
+    foot.cut_right(8);
+    if (host_.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
+        results_ = false;
+        later("", [this] { ask(DialogKind::results, proposed_file("pentamesh-tasks.png"), nullptr); });
+    }
+    if (!picked) return;
+    results_ = false;
+    later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });
+}
+
+void Shell::open_task(const std::string& title) {
+    for (const LessonEntry& e : lessons_) {
+        if (std::find(e.tasks.begin(), e.tasks.end(), title) == e.tasks.end()) continue;
+        open_lesson(e.file);
+        const auto& steps = lesson_.lesson.steps;
+        const auto step =
+            std::find_if(steps.begin(), steps.end(), [&](const auto& s) { return s.title == title; });
+        if (step != steps.end()) go_to_step(lesson_, static_cast<std::size_t>(step - steps.begin()));
+        return;
+    }
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,40 @@
+// The parts of Compare: each draws one thing of A above or beside the same of B.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/compare/compare_shown.h"
+
+#include <cstdint>
+#include <span>
+
+namespace pentamesh::ui {
+
+// The two as A and B: what all parts are handed.
+struct ComparedPair {
+    const Plan& a;
+    const Evaluation& ea;
+    const Plan& b;
+    const Evaluation& eb;
+};
+
+// Two steps as bars on one scale, the same parts joined by ribbons.
+void draw_two_steps(Ui& ui, Rect room, const ComparedPair& pair);
+// Part, A, B, B - A, and why.
+// `whole`: reasons are wrapped, not cut.
+[[nodiscard]] float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole);
+void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole);
+// The cells of both, coloured by the groups of one axis, which is chosen above.
+void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair);
+// Bars of each stage, A's and B's side by side, against the GPU's memory.
+void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair);
+// Both steps on one time axis: what each device does, then gradients, parameters and the optimizer.
+void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair);
+// Fields, values in A and B.
+[[nodiscard]] float fields_height(const PlanComparison& shown);
+void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown);
+// Edits from A to B, and the step after each.
+[[nodiscard]] float path_height(const ComparePath& path);
+void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,109 @@
+#include "app/ui/views/compare/compare_shown.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kMostReasons = 4;
+constexpr double kWorthSaying = 0.03;  // of the largest part's difference
+
+// What a comparison reads of it; the timeline and the lists of work stay where they are.
+Evaluation figures_alone(const Evaluation& e) {
+    Evaluation out;
+    out.valid = e.valid;
+    out.parameters = e.parameters;
+    out.mesh = e.mesh;
+    out.groups = e.groups;
+    out.microbatches = e.microbatches;
+    out.memory = e.memory;
+    out.comm = e.comm;
+    out.step = e.step;
+    return out;
+}
+
+}  // namespace
+
+std::vector<ComparedPlan> compared_plans(const Scene& scene, const CompareViewState& state) {
+    std::vector<ComparedPlan> out;
+    for (std::size_t i = 0; i < state.kept.size(); ++i) {
+        out.push_back({state.kept[i].plan.get(), state.kept[i].evaluation.get(), static_cast<int>(i)});
+        if (i == 0) out.push_back({&scene.plan, &scene.evaluation, -1});
+    }
+    if (out.empty()) out.push_back({&scene.plan, &scene.evaluation, -1});
+    return out;
+}
+
+PlanComparison shown_comparison(const Scene& scene, const CompareViewState& state) {
+    std::vector<Plan> plans;
+    std::vector<Evaluation> evaluations;
+    for (const ComparedPlan& p : compared_plans(scene, state)) {
+        plans.push_back(*p.plan);
+        evaluations.push_back(figures_alone(*p.evaluation));
+    }
+    PlanComparison c;
+    for (const Plan& p : plans) c.plans.push_back(title_of(p));
+    c.figures = compared_figures(plans, evaluations);
+    if (plans.size() < 2) return c;
+    c.fields = differing_fields(plans);
+    c.why = why_steps_differ(std::span(plans).first(2), std::span(evaluations).first(2));
+    return c;
+}
+
+std::string why_words(const Scene& scene, const Evaluation& a, const std::vector<PartRow>& why) {
+    if (!a.step || !scene.evaluation.step) return "One of the plans has no step.";
+    const double by = difference(scene.evaluation.step->time_s, a.step->time_s);
+    std::string out;
+    if (by == 0)
+        out = "A and B take the same time";
+    else
+        out = "B is " + time_text(std::abs(by)) + (by < 0 ? " faster" : " slower");
+    std::vector<const PartRow*> rows;
+    for (const PartRow& r : why)
+        if (r.delta_s.back() != 0) rows.push_back(&r);
+    std::sort(rows.begin(), rows.end(), [](const PartRow* x, const PartRow* y) {
+        return std::abs(x->delta_s.back()) > std::abs(y->delta_s.back());
+    });
+    std::string reasons;
+    for (std::size_t i = 0; i < std::min(rows.size(), kMostReasons); ++i) {
+        const double d = rows[i]->delta_s.back();
+        if (std::abs(d) < kWorthSaying * std::abs(rows.front()->delta_s.back())) break;
+        reasons += (reasons.empty() ? "" : ", ") + time_text(std::abs(d)) + (d < 0 ? " less " : " more ")
+                   + rows[i]->part;
+    }
+    out += reasons.empty() ? "." : ": " + reasons + ".";
+    const double memory = difference(scene.evaluation.memory.peak(), a.memory.peak());
+    if (memory != 0)
+        out += " Its fullest GPU holds " + memory_text(std::abs(memory)) + (memory < 0 ? " less." : " more.");
+    return out;
+}
+
+std::string field_name(const std::string& pointer) {
+    for (const std::string_view group : {"/layout/", "/training/"})
+        if (pointer.starts_with(group)) return pointer.substr(group.size());
+    return pointer.substr(pointer.starts_with('/') ? 1 : 0);
+}
+
+std::string field_value(const std::string& json) {
+    if (json == "null") return "—";
+    if (json.size() >= 2 && json.front() == '"') return json.substr(1, json.size() - 2);
+    if (json.size() < 2 || json.front() != '[') return json;
+    // A list: names in an order, or numbers.
+    const std::string_view between = json.find('"') != std::string::npos ? " · " : ", ";
+    std::string out;
+    for (const char c : json.substr(1, json.size() - 2)) {
+        if (c == ',')
+            out += between;
+        else if (c != '"')
+            out += c;
+    }
+    return out;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,59 @@
+// What Compare remembers: the plans that were kept, the first of them as A. The open plan is B.
+#pragma once
+
+#include "app/ui/kit/beside.h"
+#include "app/ui/kit/kept.h"
+#include "app/ui/kit/scroll.h"
+#include "core/decide/compare.h"
+#include "core/evaluate.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+struct KeptPlan {
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Evaluation> evaluation;
+};
+
+// The edits from A to B. Key: the revision of the open plan and the version of the kept ones.
+using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
+
+struct CompareViewState {
+    std::vector<KeptPlan> kept;  // A, then C, D ...
+    std::uint64_t version = 0;   // grows with `kept`
+    ComparePath path;
+    Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
+    ScrollState scroll;
+    bool wants_flip = false;    // the button was pressed
+    bool wants_before = false;  // so was that for the plan before the last edit
+
+    // Null: nothing is pinned.
+    [[nodiscard]] const KeptPlan* pinned() const { return kept.empty() ? nullptr : &kept.front(); }
+    [[nodiscard]] bool is_full() const { return kept.size() + 1 >= kMostCompared; }
+    void pin(const Plan& plan, const Evaluation& evaluation) {
+        KeptPlan k{std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(evaluation)};
+        if (kept.empty())
+            kept.push_back(std::move(k));
+        else
+            kept.front() = std::move(k);
+        ++version;
+    }
+    // False: as many as can be compared are there.
+    bool add(const Plan& plan, Evaluation evaluation) {
+        if (is_full()) return false;
+        kept.push_back(
+            {std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(std::move(evaluation))});
+        ++version;
+        return true;
+    }
+    void remove(std::size_t index) {
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(index));
+        ++version;
+    }
+};
+
+}  // namespace pentamesh::ui

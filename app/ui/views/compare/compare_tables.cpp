@@ -1,0 +1,164 @@
+// Why, what differs, and the way from A to B: as rows.
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+#include "app/ui/views/compare/compare_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kRow = 20, kFigure = 70;
+
+// How many of `rows` have room; where not all have, a line is left to say how many more there are.
+std::size_t rows_in(Rect room, std::size_t rows) {
+    const auto fit = static_cast<std::size_t>(std::max(0.0f, room.h) / kRow);
+    return rows <= fit ? rows : fit > 0 ? fit - 1 : 0;
+}
+
+void more_rows(Ui& ui, Rect& room, std::size_t more) {
+    if (more > 0 && room.h >= kRow)
+        ui.canvas().text_in(room.cut_top(kRow), "… and " + std::to_string(more) + " more", ui.small());
+}
+
+void differ_in(Ui& ui, Rect cell, double by, std::string (*text)(double), bool bold) {
+    TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
+    if (by != 0) s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+    ui.canvas().text_in(cell, by == 0 ? "0" : difference_text(by, text), s, Align::right);
+}
+
+float value_width(Ui& ui, const std::vector<FieldDifference>& fields, std::size_t plan) {
+    float w = 30;
+    for (const FieldDifference& f : fields)
+        w = std::max(w, ui.canvas().text_width(field_value(f.values[plan]), ui.style(12)) + 2);
+    return std::min(w, 150.0f);
+}
+
+}  // namespace
+
+// Where the reasons stand in a row as wide as that: behind the name and three figures.
+constexpr float kPartName = 120;
+float reason_width(float width) {
+    return width - kPartName - 3 * kFigure - 14;
+}
+
+float why_row(Ui& ui, float width, const std::string& because, bool whole) {
+    if (!whole || reason_width(width) < 60 || because.empty()) return kRow;
+    return std::max(kRow, ui.canvas().paragraph_height(reason_width(width), because, ui.small(), 16) + 4);
+}
+
+float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole) {
+    float h = 20 + kRow + 6;
+    for (const PartRow& r : shown.why) h += why_row(ui, width, with_arrows(r.because), whole);
+    return h;
+}
+
+void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole) {
+    Canvas& c = ui.canvas();
+    Rect head = room.cut_top(20);
+    constexpr float name = kPartName;
+    const bool narrow = room.w < name + 3 * kFigure + 60;
+    const auto cells = [&](Rect row, std::array<Rect, 3>& out) {
+        Rect figures = narrow ? row : Rect{row.x, row.y, name + 3 * kFigure, row.h};
+        for (std::size_t i = 3; i-- > 0;) out[i] = figures.cut_right(kFigure);
+        return figures;
+    };
+    std::array<Rect, 3> cell{};
+    ui.section(cells(head, cell), "WHY");
+    c.text_in(cell[0], "A", ui.small(), Align::right);
+    c.text_in(cell[1], "B", ui.small(), Align::right);
+    c.text_in(cell[2], "B − A", ui.small(), Align::right);
+    const auto line = [&](std::string_view part, double a, double b, double by, const std::string& because,
+                          bool bold) {
+        const Rect all = room.cut_top(why_row(ui, room.w, because, whole));
+        const Rect row{all.x, all.y, all.w, kRow};
+        const Rect left = cells(row, cell);
+        const TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
+        ui.label(left, part, s);
+        c.text_in(cell[0], time_text(a), ui.style(12, Tone::secondary), Align::right);
+        c.text_in(cell[1], time_text(b), s, Align::right);
+        differ_in(ui, cell[2], by, time_text, bold);
+        const Rect rest{cell[2].right() + 14, row.y, row.right() - cell[2].right() - 14, row.h};
+        if (!narrow && !because.empty() && all.h > kRow)
+            c.paragraph({rest.x, rest.y + 2, rest.w, all.h}, because, ui.small(), 16);
+        else if (!narrow && !because.empty())
+            ui.label(rest, because, ui.small());
+        if (narrow && !because.empty() && ui.hovers(row)) ui.tooltip(std::string(part) + "\n" + because);
+    };
+    for (const PartRow& r : shown.why)
+        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], with_arrows(r.because), false);
+    if (!pair.ea.step || !pair.eb.step) return;
+    c.line({room.x, room.y}, {room.x + name + 3 * kFigure, room.y}, ui.theme().hairline);
+    const double a = pair.ea.step->time_s, b = pair.eb.step->time_s;
+    line("step", a, b, difference(b, a), "", true);
+}
+
+float fields_height(const PlanComparison& shown) {
+    return 24 + kRow * static_cast<float>(std::max<std::size_t>(shown.fields.size(), 1)) + 12;
+}
+
+void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown) {
+    Canvas& c = ui.canvas();
+    std::vector<FieldDifference> fields;
+    for (const FieldDifference& f : shown.fields)
+        if (f.values.size() > 1 && f.values[0] != f.values[1]) fields.push_back(f);
+    Rect head = room.cut_top(20);
+    const float wa = value_width(ui, fields, 0), wb = value_width(ui, fields, 1);
+    c.text_in(head.cut_right(wb), "B", ui.small(), Align::right);
+    head.cut_right(14);
+    c.text_in(head.cut_right(wa), "A", ui.small(), Align::right);
+    ui.section(head, "WHAT DIFFERS");
+    if (fields.empty()) ui.label(room.cut_top(kRow), "Nothing: B is A. Change the plan.", ui.small());
+    const std::size_t shown_rows = rows_in(room, fields.size());
+    for (const FieldDifference& f : std::span(fields).first(shown_rows)) {
+        Rect row = room.cut_top(kRow);
+        ui.label(row.cut_right(wb), field_value(f.values[1]), ui.style(12, Tone::text, Face::semibold),
+                 Align::right);
+        row.cut_right(14);
+        ui.label(row.cut_right(wa), field_value(f.values[0]), ui.style(12, Tone::secondary), Align::right);
+        row.cut_right(8);
+        ui.label(row, field_name(f.pointer), ui.style(12));
+    }
+    more_rows(ui, room, fields.size() - shown_rows);
+    room.cut_top(12);
+}
+
+float path_height(const ComparePath& path) {
+    return 24 + kRow * static_cast<float>(std::max<std::size_t>(path.value.size(), 1));
+}
+
+void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair) {
+    Canvas& c = ui.canvas();
+    Rect head = room.cut_top(20);
+    const float figure = 66;
+    c.text_in(head.cut_right(figure), "change", ui.small(), Align::right);
+    c.text_in(head.cut_right(figure), "step", ui.small(), Align::right);
+    ui.section(head, "FROM A TO B, BEST EDIT FIRST");
+    if (path.value.empty()) {
+        const bool alike = pair.a == pair.b;
+        ui.label(room.cut_top(kRow),
+                 path.running          ? "working it out …"
+                 : !path.error.empty() ? "It could not be worked out: " + path.error
+                 : alike               ? "No edit is needed."
+                                       : "—",
+                 ui.small());
+    }
+    double before = pair.ea.step ? pair.ea.step->time_s : 0;
+    if (room.h < kRow) return;
+    const std::size_t shown = rows_in(room, path.value.size());
+    for (const PathEdit& e : std::span(path.value).first(shown)) {
+        Rect row = room.cut_top(kRow);
+        differ_in(ui, row.cut_right(figure), difference(e.step_s, before), time_text, false);
+        c.text_in(row.cut_right(figure), time_text(e.step_s), ui.style(12), Align::right);
+        row.cut_right(8);
+        ui.label(row, with_arrows(e.edit), ui.style(12));
+        before = e.step_s;
+    }
+    more_rows(ui, room, path.value.size() - shown);
+}
+
+}  // namespace pentamesh::ui

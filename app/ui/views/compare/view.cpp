@@ -1,0 +1,284 @@
+#include "app/ui/views/compare/view.h"
+
+#include "app/tables/compare.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+#include "app/ui/scene/view_head.h"
+#include "app/ui/views/compare/compare_parts.h"
+#include "core/explain/plan_line.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kWide = 900, kGap = 22, kPlanRow = 24, kThumb = 8;
+
+// Nothing is pinned: what this view is for, and how it begins.
+void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) {
+    Canvas& c = ui.canvas();
+    const float w = std::min(room.w, 560.0f);
+    Rect box{room.x + (room.w - w) / 2, room.y + std::max(0.0f, room.h * 0.28f - 20), w, room.h};
+    c.text_in(box.cut_top(26), "Nothing is pinned yet.", {Face::semibold, 16, ui.theme().text, 0});
+    box.cut_top(
+        c.paragraph(
+            box,
+            "Pin this plan (Ctrl+D) and it stays as A. Then change the plan: it is B, and here "
+            "both stand side by side, with what differs and why one is faster. After an edit the plan "
+            "before it can still be A. In Search (9), Shift+click adds a layout.",
+            ui.style(13, Tone::secondary), 20)
+        + 14);
+    if (ui.state().for_picture) return;
+    if (ui.button("compare.pin", {box.x, box.y, 150, 28}, "Pin this plan as A"))
+        state.pin(scene.plan, scene.evaluation);
+    const Rect before{box.x + 160, box.y, 310, 28};
+    if (scene.has_before && before.right() <= room.right()
+        && ui.button("compare.before", before, "Compare with the plan before the last edit"))
+        state.wants_before = true;
+}
+
+struct RowActions {
+    bool open = false, remove = false, first = false;
+};
+
+// A, B ... with their main figures, and what can be done with each.
+RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
+                         const Evaluation* a, const std::string& apart) {
+    Canvas& c = ui.canvas();
+    RowActions act;
+    c.text_in(row.cut_left(22), plan_letter(index), ui.title());
+    if (!ui.state().for_picture) {
+        constexpr float kActions = 128;  // of each row, so that figures stand below each other
+        Rect actions = row.cut_right(std::min(kActions, row.w));
+        const auto link = [&](std::string_view name, std::string_view label) {
+            const float w = c.text_width(label, ui.small()) + 2;
+            const Rect at = actions.cut_right(w);
+            actions.cut_right(10);
+            return ui.link(name, {at.x, at.y + 4}, label, index);
+        };
+        if (p.kept >= 0) {
+            act.remove = link("compare.remove", index == 0 ? "unpin" : "remove");
+            act.open = link("compare.open", "open");
+            if (index > 0) act.first = link("compare.first", "as A");
+        } else {
+            c.text_in(actions, "this plan", ui.small(), Align::right);
+        }
+    }
+    const Evaluation& e = *p.evaluation;
+    const auto figure = [&](float w, const std::string& text, double by, bool less,
+                            std::string (*words)(double)) {
+        Rect cell = row.cut_right(w);
+        const std::string difference = a == nullptr || a == &e ? "" : difference_text(by, words);
+        TextStyle s = ui.small();
+        if (!difference.empty()) s.color = (by < 0) == less ? ui.theme().good : ui.theme().bad;
+        const float right = c.text_width(difference, s) + (difference.empty() ? 0 : 6);
+        c.text_in(cell.cut_right(right), difference, s, Align::right);
+        c.text_in(cell, text, ui.style(12), Align::right);
+    };
+    if (row.w > 420 && e.step && !e.memory.stage.empty()) {
+        const bool against = a != nullptr && a->step && !a->memory.stage.empty();
+        const auto by = [&](double now, double was) { return against ? difference(now, was) : 0; };
+        figure(150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0), true,
+               memory_text);
+        figure(134, count_text(e.step->tokens_per_s) + "/s",
+               by(e.step->tokens_per_s, against ? a->step->tokens_per_s : 0), false, count_text);
+        figure(122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
+               time_text);
+        row.cut_right(14);
+    }
+    const std::string title = title_of(*p.plan) + (apart.empty() ? "" : " (" + apart + ")");
+    const float w = std::min(c.text_width(title, ui.style(12)) + 14, row.w);
+    ui.label(row.cut_left(w), title, ui.style(12));
+    const std::string line = plan_line(*p.plan);
+    if (below.h > 0)  // whole, under the row
+        c.paragraph({below.x + 22, below.y - 2, below.w - 22, below.h}, line, ui.small(), 17);
+    else if (row.w > 60)
+        ui.label(row, line, ui.small());
+    return act;
+}
+
+// What tells a plan from others of the same title; empty: the title does.
+std::string apart_of(const std::vector<ComparedPlan>& plans, const PlanComparison& shown, std::size_t index) {
+    constexpr std::size_t kMost = 3;
+    const std::string title = title_of(*plans[index].plan);
+    const auto same = std::count_if(plans.begin(), plans.end(),
+                                    [&](const ComparedPlan& p) { return title_of(*p.plan) == title; });
+    std::string out;
+    if (same < 2) return out;
+    std::size_t said = 0;
+    for (const FieldDifference& f : shown.fields) {
+        bool tells = false;
+        for (std::size_t i = 0; i < plans.size() && i < f.values.size(); ++i)
+            tells = tells || (title_of(*plans[i].plan) == title && f.values[i] != f.values[index]);
+        if (!tells || index >= f.values.size()) continue;
+        if (said++ == kMost) return out + ", …";
+        out += (out.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[index]);
+    }
+    return out;
+}
+
+// How much the line of a plan takes under its row: in a high picture, where it does not fit into it.
+float line_below(Ui& ui, float width, float height, const Plan& plan, const std::string& apart) {
+    constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 760;
+    if (!ui.state().for_picture || height < kHigh) return 0;
+    const std::string title = title_of(plan) + (apart.empty() ? "" : " (" + apart + ")");
+    const float used = kIndent + ui.canvas().text_width(title, ui.style(12)) + 16
+                       + (width > kBesideTitle ? kBesideTitle : 0);
+    const std::string line = plan_line(plan);
+    if (used + ui.canvas().text_width(line, ui.small()) <= width) return 0;
+    return ui.canvas().paragraph_height(width - kIndent, line, ui.small(), 17) + 4;
+}
+
+std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scene, CompareViewState& state,
+                                   const PlanComparison& shown) {
+    std::optional<PlanEdit> edit;
+    std::optional<std::size_t> remove, first;
+    const std::vector<ComparedPlan> plans = compared_plans(scene, state);
+    const Evaluation* a = state.pinned()->evaluation.get();
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const std::string apart = apart_of(plans, shown, i);
+        const Rect row = room.cut_top(kPlanRow);
+        const Rect below = room.cut_top(line_below(ui, row.w, height, *plans[i].plan, apart));
+        const RowActions act = draw_plan_row(ui, row, below, i, plans[i], a, apart);
+        if (plans[i].kept < 0) continue;
+        const auto kept = static_cast<std::size_t>(plans[i].kept);
+        if (act.open) edit = PlanEdit{*plans[i].plan, "open " + plan_letter(i) + " of Compare", ""};
+        if (act.remove) remove = kept;
+        if (act.first) first = kept;
+    }
+    room.cut_top(10);
+    if (first) std::swap(state.kept[0], state.kept[*first]), ++state.version;
+    if (remove) state.remove(*remove);
+    return edit;
+}
+
+void draw_words(Ui& ui, Rect& room, const Scene& scene, const ComparedPair& pair,
+                const PlanComparison& shown) {
+    const std::string words = why_words(scene, pair.ea, shown.why);
+    room.cut_top(ui.canvas().paragraph(room, words, ui.title(), 19) + 4);
+}
+
+void rule(Ui& ui, Rect& room) {
+    room.cut_top(kGap / 2);
+    ui.canvas().line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
+    room.cut_top(kGap / 2);
+}
+
+constexpr float kWhyShare = 0.48f;  // of the width
+
+// Three rows: the step and why; meshes, memory and what differs; the timelines.
+void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPair& pair,
+               const PlanComparison& shown, const ComparePath& path) {
+    constexpr float kLeastTimelines = 130, kLeastMiddle = 170;
+    const float lists = fields_height(shown) + path_height(path), why = room.w * kWhyShare;
+    // A picture cannot be asked for the rest of a reason: it has all of them where it is high enough, or it
+    // becomes so.
+    const float all_h = why_height(ui, why, shown, true);
+    const float short_of = all_h + std::max(lists, kLeastMiddle) + kLeastTimelines + 2 * kGap + 2 - height;
+    const bool whole = ui.state().for_picture && short_of <= 0;
+    if (ui.state().for_picture) ui.state().hidden = std::max(ui.state().hidden, std::ceil(short_of));
+    const float top_h = std::max(whole ? all_h : why_height(ui, why, shown, false), 140.0f);
+    Rect top = room.cut_top(top_h);
+    draw_why(ui, top.cut_right(why), pair, shown, whole);
+    top.cut_right(kGap);
+    top.h = std::min(top.h, 210.0f);
+    draw_two_steps(ui, top, pair);
+    rule(ui, room);
+    const float rest = height - top_h - 2 * kGap - 2;
+    const float timelines = std::clamp(std::min(height * 0.24f, rest - lists), kLeastTimelines, 420.0f);
+    // A picture cannot be scrolled: its lists end with how many rows more there are.
+    const float left = rest - timelines;
+    const float middle_h =
+        ui.state().for_picture ? std::max(left, 100.0f) : std::max({left, lists, kLeastMiddle});
+    Rect middle = room.cut_top(middle_h);
+    Rect right = middle.cut_right(middle.w * 0.32f);
+    middle.cut_right(kGap);
+    Rect memory = middle.cut_right(middle.w * 0.42f);
+    middle.cut_right(kGap);
+    draw_two_meshes(ui, middle, scene, pair);
+    draw_two_memories(ui, memory, pair);
+    draw_fields(ui, right, shown);
+    draw_path(ui, right, path, pair);
+    rule(ui, room);
+    draw_two_timelines(ui, room.cut_top(timelines), pair);
+}
+
+// One under the other, to be scrolled.
+void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, const PlanComparison& shown,
+                 const ComparePath& path) {
+    draw_two_steps(ui, room.cut_top(150), pair);
+    room.cut_top(kGap);
+    draw_why(ui, room.cut_top(why_height(ui, room.w, shown, ui.state().for_picture)), pair, shown,
+             ui.state().for_picture);
+    room.cut_top(kGap);
+    draw_fields(ui, room, shown);
+    draw_path(ui, room, path, pair);
+    room.cut_top(kGap);
+    draw_two_memories(ui, room.cut_top(190), pair);
+    room.cut_top(kGap);
+    draw_two_timelines(ui, room.cut_top(170), pair);
+    room.cut_top(kGap);
+    draw_two_meshes(ui, room.cut_top(230), scene, pair);
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
+                                     std::uint64_t revision) {
+    if (state.pinned() == nullptr) {
+        draw_empty(ui, room, scene, state);
+        return std::nullopt;
+    }
+    std::optional<PlanEdit> edit;
+    if (!ui.state().for_picture) {
+        const float flip = 118;
+        if (ui.button("compare.flip", head_place(head_row, room, flip), "Flip A and B"))
+            state.wants_flip = true;
+        ui.label(head_row, "X flips A and B", ui.small());
+        const bool alike =
+            state.pinned()->plan->layout == scene.plan.layout && *state.pinned()->plan == scene.plan;
+        if (alike && scene.has_before) {
+            const Rect row = room.cut_top(24);
+            if (ui.link("compare.instead", {row.x, row.y + 3},
+                        "B is A. Compare with the plan before the last edit instead"))
+                state.wants_before = true;
+        }
+    }
+    const KeptPlan a = *state.pinned();  // it may be let go while it is drawn
+    const ComparedPair pair{*a.plan, *a.evaluation, scene.plan, scene.evaluation};
+    const PlanComparison shown =
+        state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
+    const float height = room.h;
+    ScrollArea area(ui, "compare.scroll", room, state.scroll);
+    const float begun = area.room.y;
+    if (!ui.state().for_picture) area.room.w -= kThumb;
+    draw_words(ui, area.room, scene, pair, shown);
+    edit = draw_plans(ui, area.room, height, scene, state, shown);
+    if (room.w >= kWide)
+        draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, state.path);
+    else
+        draw_narrow(ui, area.room, scene, pair, shown, state.path);
+    return edit;
+}
+
+Table compare_data(const Scene& scene, const CompareViewState& state, int part) {
+    PlanComparison c = shown_comparison(scene, state);
+    c.path = state.path.value;
+    Table t = part == 1   ? fields_table(c)
+              : part == 2 ? why_table(c)
+              : part == 3 ? path_table(c)
+                          : figures_table(c);
+    if (t.rows.empty()) {
+        t = {};
+        t.columns = {{"compare"}};
+        t.rows = {{state.pinned() == nullptr ? "nothing is pinned" : "nothing"}};
+    }
+    return t;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,181 @@
+// The steps as boxes: forward from left to right, backward below and back; and the play head.
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/player.h"
+#include "app/ui/views/layer/layer_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+Color color_of_step(const Theme& theme, const LayerStep& s) {
+    if (is_collective(s.op)) return color_of(theme, s.axis);
+    if (s.op == LayerOp::matmul || s.op == LayerOp::attention || s.op == LayerOp::router) {
+        if (s.phase == LayerPass::forward || s.again) return theme.forward;
+        return !s.out.empty() && s.out[0].weight ? theme.weight_grad : theme.backward;
+    }
+    return theme.raised;
+}
+
+std::string collective_words(const LayerStep& s) {
+    return std::string(s.op == LayerOp::ring_send ? "ring" : words_of(collective_of(s.op))) + " over "
+           + std::string(name_of(s.axis));
+}
+
+namespace {
+
+constexpr float kBox = 34, kGap = 6;
+
+std::string step_tooltip(const LayerStep& s, const std::string& line) {
+    std::string t = std::string(s.what) + "\n" + line;
+    if (is_collective(s.op))
+        t += "\n" + collective_words(s) + ", " + plural(s.group_size, "rank", "ranks") + ", "
+             + traffic_text(s.sent_bytes) + " sent by each";
+    if (s.flops > 0) t += "\n" + three_digits(s.flops / 1e9) + " GFLOP";
+    if (s.bytes_moved > 0) t += "\n" + traffic_text(s.bytes_moved) + " moved in memory";
+    t += "\n" + time_text(s.time_s);
+    if (s.again) t += "\nagain: the forward did not keep it";
+    if (s.per_step) t += "\nonce in a training step";
+    for (const KeptTensor& k : s.kept) t += "\nkeeps " + k.name + ", " + memory_text(k.bytes);
+    for (const KeptTensor& k : s.freed) t += "\nlets go of " + k.name;
+    return t;
+}
+
+// Where the whole name has no room.
+std::string_view brief_name(const LayerStep& s) {
+    switch (s.op) {
+    case LayerOp::matmul: return s.phase == LayerPass::backward && !s.again ? "d" : "×";
+    case LayerOp::norm: return "n";
+    case LayerOp::rotary: return "rot";
+    case LayerOp::attention: return "att";
+    case LayerOp::activation: return "act";
+    case LayerOp::router: return "r";
+    case LayerOp::permute: return "srt";
+    case LayerOp::residual: return "+";
+    case LayerOp::dropout: return "dr";
+    case LayerOp::all_gather: return "AG";
+    case LayerOp::reduce_scatter: return "RS";
+    case LayerOp::all_reduce: return "AR";
+    case LayerOp::all_to_all: return "A2A";
+    case LayerOp::ring_send: return "ring";
+    }
+    return {};
+}
+
+void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string& line,
+              LayerViewState& state) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const Hit hit = ui.area("layer.step", box, static_cast<std::uint64_t>(index));
+    if (hit.hovered) ui.tooltip(step_tooltip(s, line));
+    if (hit.clicked) state.at = index, state.part = 1, state.playing = false;
+    const bool now = index == state.at, done = index <= state.at;
+    const Color full = color_of_step(theme, s);
+    const Color ground = done ? full : mix(theme.window, full, theme.id == ThemeId::light ? 0.45f : 0.35f);
+    c.rect(box, ground, 4);
+    if (s.again) c.pattern(box.inset(1), Pattern::hatched, mix(ground, ink_on(ground), 0.22f));
+    if (now || hit.hovered) c.frame(box, theme.text, now ? 2 : 1, 4);
+    if (full == theme.raised && !now) c.frame(box, theme.hairline, 1, 4);
+    if (hit.focused) ui.focus_ring(box, 4);
+    const std::string label = short_name(s);
+    const TextStyle style = [&] {
+        TextStyle t = ui.style(11, Tone::text, now ? Face::semibold : Face::regular);
+        t.color = full == theme.raised ? (done ? theme.text : theme.secondary)
+                  : done               ? ink_on(ground)
+                                       : mix(ground, ink_on(ground), 0.8f);
+        return t;
+    }();
+    const std::string_view brief = brief_name(s);
+    if (c.text_width(label, style) <= box.w - 2)
+        c.text_in(box, label, style, Align::center);
+    else if (c.text_width(brief, style) <= box.w - 1)
+        c.text_in(box, brief, style, Align::center);
+    if (!now) return;
+    const float x = box.center().x, y = box.bottom() + 3;
+    const std::array<Vec2, 3> mark{Vec2{x, y}, Vec2{x - 5, y + 7}, Vec2{x + 5, y + 7}};
+    c.polygon(mark, theme.text);
+}
+
+void draw_row(Ui& ui, Rect row, const std::vector<int>& steps, bool reversed, LayerViewState& state) {
+    if (steps.empty()) return;
+    const auto n = static_cast<float>(steps.size());
+    const float pitch = std::min(row.w / n, std::max(76.0f, row.w / 24));
+    const float gap = pitch > 24 ? kGap : pitch > 12 ? 3.0f : 1.0f;
+    ui.canvas().line({row.x, row.center().y}, {row.x + pitch * n - gap, row.center().y}, ui.theme().hairline);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto at = static_cast<float>(reversed ? steps.size() - 1 - i : i);
+        const auto index = static_cast<std::size_t>(steps[i]);
+        draw_box(ui, {row.x + at * pitch, row.y, pitch - gap, row.h}, state.shown.list.steps[index], steps[i],
+                 state.shown.lines[index], state);
+    }
+}
+
+}  // namespace
+
+std::string pass_words(double time_s, const LayerList& list, bool forward) {
+    double once_s = 0;
+    for (const LayerStep& s : list.steps)
+        if (s.per_step && (s.phase == LayerPass::forward) == forward) once_s += s.time_s;
+    return time_text(time_s)
+           + (once_s > 0 ? " a micro-batch, and " + time_text(once_s) + " once a step" : "");
+}
+
+void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
+    const LayerTotals& t = state.shown.list.totals;
+    ui.section(room.cut_top(18), "FORWARD", pass_words(t.time_forward_s, state.shown.list, true));
+    draw_row(ui, room.cut_top(std::min(kBox, room.h)), state.shown.forward, false, state);
+    room.cut_top(12);
+    if (room.h < 18 + 12) return;
+    ui.section(room.cut_top(18), "BACKWARD, FROM RIGHT TO LEFT",
+               pass_words(t.time_backward_s, state.shown.list, false));
+    draw_row(ui, room.cut_top(std::min(kBox, room.h - 10)), state.shown.backward, true, state);
+}
+
+void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    std::vector<int> all = state.shown.forward;
+    all.insert(all.end(), state.shown.backward.begin(), state.shown.backward.end());
+    const auto n = static_cast<float>(all.size());
+    Rect track = room.cut_top(20);
+    const Hit hit = ui.area("layer.scrub", track, 0, true, false);
+    const auto at = static_cast<float>(std::ranges::lower_bound(all, state.at) - all.begin());
+    if (hit.held) {
+        const float share = std::clamp((ui.frame().mouse.x - track.x) / track.w, 0.0f, 0.9999f);
+        state.at = all[static_cast<std::size_t>(share * n)];
+        state.part = 1;
+        state.playing = false;
+    }
+    const LayerStep& s = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    const float y = track.center().y, x = track.x + track.w * (at + state.part) / n;
+    const Color ink = is_collective(s.op) ? color_of_step(theme, s) : theme.forward;
+    c.rect({track.x, y - 1.5f, track.w, 3}, theme.hairline, 1.5f);
+    c.rect({track.x, y - 1.5f, x - track.x, 3}, ink, 1.5f);
+    const auto turn = static_cast<float>(state.shown.forward.size());
+    const float middle = track.x + track.w * turn / n;
+    c.line({middle, y - 5}, {middle, y + 5}, theme.secondary);
+    c.circle({x, y}, 6, theme.text);
+    if (hit.hovered) ui.tooltip("drag the head\nleft of the mark the forward, right of it the backward");
+    Rect row = room.cut_top(24);
+    if (player_button(ui, "layer.back", row.cut_left(28), PlayerMark::back, "back one step  (,)"))
+        step_layer(state, -1);
+    if (player_button(ui, "layer.play", row.cut_left(28),
+                      state.playing ? PlayerMark::pause : PlayerMark::play,
+                      state.playing ? "pause  (Space)" : "play  (Space)"))
+        play_or_pause(state);
+    if (player_button(ui, "layer.forward", row.cut_left(28), PlayerMark::forward, "on one step  (.)"))
+        step_layer(state, 1);
+    row.cut_left(12);
+    const std::string words = std::to_string(static_cast<int>(at) + 1) + " of " + std::to_string(all.size())
+                              + ": " + (is_collective(s.op) ? collective_words(s) + ", " : "")
+                              + std::string(s.what);
+    const float keys = row.w > 520 ? 220.0f : 0;
+    const Rect right = row.cut_right(keys);
+    ui.label(row, words, ui.style(13));
+    if (keys > 0)
+        c.text_in(right, "Space plays, . and , step, drag the head", ui.style(11, Tone::secondary),
+                  Align::right);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,353 @@
+// The tensors of the step at hand on the ranks of one group, side by side: solid where cut, hatched where
+// copied, dotted where summands wait. A collective's pieces move between them.
+#include "app/ui/kit/format.h"
+#include "app/ui/views/layer/layer_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+namespace {
+
+constexpr float kHead = 52, kColumnGap = 44, kMostRow = 56;
+
+// Whose ranks are shown: the collective's, or those of the axis that cuts the tensors at hand.
+struct Group {
+    GroupKind axis = GroupKind::tp;
+    std::int64_t size = 1;
+    std::vector<std::int64_t> ranks;  // the first of them
+};
+
+Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) {
+    const Evaluation& e = shown.evaluation_of(scene);
+    if (is_collective(s.op)) return {s.axis, s.group_size, s.group};
+    const bool weights_alone = s.block == LayerBlock::weights;
+    constexpr std::array kOrder{GroupKind::tp,       GroupKind::cp, GroupKind::ep, GroupKind::etp,
+                                GroupKind::dp_shard, GroupKind::dp, GroupKind::tp};
+    const auto uses = [&](GroupKind axis) {
+        const auto of = [&](const LayerTensor& t) { return t.cut_by(axis) || t.partial_over(axis); };
+        return std::ranges::any_of(s.in, of) || std::ranges::any_of(s.out, of);
+    };
+    GroupKind axis = GroupKind::tp;
+    bool found = false;
+    for (const GroupKind a : kOrder)
+        if (!found && !weights_alone && e.groups[a].degree > 1 && uses(a)) axis = a, found = true;
+    for (const GroupKind a : kOrder)
+        if (!found && a != GroupKind::ep && a != GroupKind::etp && e.groups[a].degree > 1)
+            axis = a, found = true;
+    for (const LayerStep& other : shown.list.steps)
+        if (is_collective(other.op) && other.axis == axis) return {axis, other.group_size, other.group};
+    Group g{axis, e.groups[axis].degree, {}};
+    if (g.size <= 1) return {axis, 1, {shown.list.rank}};
+    const auto factors = group_factors(e.mesh, axis);
+    const std::int64_t first = first_rank_of_group(e.mesh, axis, shown.list.rank);
+    for (std::int64_t i = 0; i < std::min(g.size, kMostRanks); ++i) {
+        std::int64_t rank = first, left = i;
+        for (const Factor& f : factors.span()) rank += left % f.size * f.stride, left /= f.size;
+        g.ranks.push_back(rank);
+    }
+    return g;
+}
+
+// How one tensor lies over the group's axis.
+struct GroupSpread {
+    enum { whole, own, copied, cut, partial } how = whole;  // own: other data of the same shape
+    std::int64_t parts = 1;
+    bool stripes = false;  // cut along a weight's inputs: lying
+    std::string along;
+};
+
+std::string dim_words(std::string_view symbol) {
+    if (symbol == "s") return "sequence";
+    if (symbol == "b") return "batch";
+    if (symbol == "t") return "token";
+    if (symbol == "a" || symbol == "k" || symbol == "ad" || symbol == "kd") return "head";
+    if (symbol == "e") return "expert";
+    if (symbol == "p") return "number";
+    return "width";
+}
+
+GroupSpread spread_of(const LayerTensor& t, const Group& g) {
+    GroupSpread s;
+    if (g.size <= 1) return s;
+    if (t.partial_over(g.axis)) return {GroupSpread::partial, g.size, false, ""};
+    for (std::size_t i = 0; i < t.dims.size(); ++i)
+        for (const LayerCut& c : t.dims[i].cuts)
+            if (c.axis == g.axis)
+                return {GroupSpread::cut, c.parts, t.weight && i + 1 < t.dims.size() ? false : t.weight,
+                        dim_words(t.dims[i].symbol)};
+    // Replicas have a micro-batch each, and so have the ranks that deal experts.
+    constexpr std::array kData{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
+                               GroupKind::fsdp, GroupKind::ep,       GroupKind::edp};
+    if (!t.weight && std::ranges::find(kData, g.axis) != kData.end())
+        return {GroupSpread::own, g.size, false, ""};
+    return {GroupSpread::copied, g.size, false, ""};
+}
+
+std::string group_words(const LayerTensor& t, const GroupSpread& s) {
+    if (s.how == GroupSpread::partial) return "every rank has all of it, none has the sum";
+    if (s.how == GroupSpread::copied) return "each has all of it";
+    if (s.how == GroupSpread::own) return "each has its own tokens";
+    if (s.how == GroupSpread::whole) return shape_text(t);
+    for (const LayerDim& d : t.dims)
+        if (dim_words(d.symbol) == s.along && d.local < d.size)
+            return "cut by " + s.along + ": " + thousands(std::llround(d.local)) + " of "
+                   + thousands(std::llround(d.size));
+    return "cut by " + s.along;
+}
+
+class RankPainter {
+  public:
+    RankPainter(Ui& ui, Rect room, Scene& scene, LayerViewState& state, const LayerStep& step)
+        : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), state_(state), step_(step),
+          group_(group_of(state.shown, scene, step)), base_(color_of(theme_, group_.axis)), room_(room) {}
+
+    void run() {
+        std::vector<const LayerTensor*> in, out;
+        for (const LayerTensor& t : step_.in) in.push_back(&t);
+        for (const LayerTensor& t : step_.out) out.push_back(&t);
+        const std::size_t most = room_.w > 760 ? 4 : room_.w > 460 ? 3 : 2;
+        const bool collective = is_collective(step_.op);
+        const std::size_t outs = std::min<std::size_t>(
+            out.size(),
+            collective ? 1 : std::max<std::size_t>(1, most - std::min<std::size_t>(in.size(), most - 1)));
+        out.resize(outs);
+        in.resize(std::min(in.size(), collective ? 1 : most - outs));
+        lay_rows();
+        if (row_h_ < 6 || in.size() + out.size() == 0) return;
+        Rect cells = room_;
+        cells.cut_left(label_w_);
+        const auto columns = static_cast<float>(in.size() + out.size());
+        const float least_gap = collective ? std::min(120.0f, cells.w * 0.2f) : kColumnGap;
+        const float w =
+            std::min((cells.w - least_gap * (columns - 1)) / columns,
+                     std::max(collective ? 340.0f : 280.0f, cells.w * (collective ? 0.38f : 0.27f)));
+        const float gap =
+            collective
+                ? std::min(std::max(least_gap, (cells.w - w * columns) / std::max(columns - 1, 1.0f)), 220.0f)
+                : kColumnGap;
+        float x = cells.x;
+        std::vector<Rect> columns_at;
+        for (std::size_t i = 0; i < in.size() + out.size(); ++i) {
+            columns_at.push_back({x, room_.y, w, room_.h});
+            x += w + gap;
+        }
+        out_from_ = columns_at[in.size()].x - 1;
+        for (std::size_t i = 0; i < columns_at.size(); ++i) {
+            const bool result = i >= in.size();
+            const LayerTensor& t = result ? *out[i - in.size()] : *in[i];
+            column(columns_at[i], t, result, i);
+        }
+        labels();
+        if (collective && !in.empty()) moves(columns_at[in.size() - 1], columns_at[in.size()], *out[0]);
+        foot();
+    }
+
+  private:
+    void lay_rows() {
+        const auto n = static_cast<float>(std::max<std::size_t>(group_.ranks.size(), 1));
+        const float below = group_.size > static_cast<std::int64_t>(group_.ranks.size()) ? 20.0f : 6.0f;
+        row_h_ = std::min((room_.h - kHead - below) / n, std::max(kMostRow, room_.h / 9.5f));
+        std::string longest;
+        for (const std::int64_t r : group_.ranks)
+            longest = std::max(longest, thousands(r),
+                               [](const auto& a, const auto& b) { return a.size() < b.size(); });
+        label_w_ = c_.text_width(longest, ui_.style(12, Tone::text, Face::semibold)) + 22;
+        for (std::size_t i = 0; i < group_.ranks.size(); ++i)
+            if (group_.ranks[i] == state_.shown.list.rank) own_ = i;
+    }
+    [[nodiscard]] Rect row(const Rect& column, std::size_t i) const {
+        return {column.x, room_.y + kHead + static_cast<float>(i) * row_h_ + 2, column.w,
+                row_h_ - std::min(10.0f, row_h_ * 0.25f)};
+    }
+    [[nodiscard]] Color shade(std::size_t i) const {
+        const auto n = static_cast<float>(std::max<std::size_t>(group_.ranks.size(), 2) - 1);
+        const float k = static_cast<float>(i) / n;  // from dark to light, as the holders come
+        return k < 0.5f ? mix(mix(base_, theme_.window, 0.45f), base_, k * 2)
+                        : mix(base_, theme_.id == ThemeId::light ? rgb(0x3a2a00) : rgb(0xffffff),
+                              (k - 0.5f) * (theme_.id == ThemeId::light ? 1.1f : 1.4f));
+    }
+
+    void column(Rect at, const LayerTensor& t, bool result, std::size_t i) {
+        const std::string sign = i == 0     ? ""
+                                 : result   ? is_collective(step_.op) ? "→ " : "= "
+                                 : t.weight ? "× "
+                                            : "  ";
+        Rect head{at.x, at.y, std::min(at.w + kColumnGap - 8, room_.right() - at.x), kHead};
+        ui_.label(head.cut_top(17), sign + t.name, ui_.title());
+        TextStyle mono = ui_.mono();
+        mono.color = theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_;
+        ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown.dp), mono);
+        const GroupSpread s = spread_of(t, group_);
+        ui_.label(head.cut_top(16), group_words(t, s), ui_.small());
+        const bool moving = result && is_collective(step_.op) && state_.part < 1;
+        for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
+            const Rect body = row(at, r);
+            cell(body, t, s, r, moving);
+            if (ui_.hovers(body))
+                ui_.tooltip(sentence("rank ", group_.ranks[r], ": ", t.name) + "\n"
+                            + text_of(t, state_.choice.notation, state_.shown.dp) + "\n" + shape_text(t)
+                            + "\n" + memory_text(t.bytes()));
+        }
+    }
+
+    void cell(Rect body, const LayerTensor& t, const GroupSpread& s, std::size_t r, bool moving) {
+        const Color dark = mix(theme_.window, theme_.secondary, 0.14f);
+        const float seen = moving ? state_.part * 0.5f : 1;
+        const Color own = mix(dark, shade(r), seen);
+        switch (s.how) {
+        case GroupSpread::whole:
+            c_.rect(body, mix(theme_.window, t.weight ? theme_.secondary : theme_.forward, 0.5f));
+            return;
+        case GroupSpread::own: c_.rect(body, own, 2); return;
+        case GroupSpread::copied:
+            c_.rect(body, mix(theme_.window, base_, 0.12f));
+            if (exchanges() || gathers(t))
+                pieces(body, r, moving);
+            else
+                c_.pattern(body, Pattern::hatched, base_.alpha(seen));
+            return;
+        case GroupSpread::partial:
+            c_.rect(body, mix(theme_.window, base_, 0.08f));
+            c_.pattern(body, Pattern::dotted, shade(r));
+            return;
+        case GroupSpread::cut: break;
+        }
+        if (exchanges() && !t.weight) {
+            pieces(body, r, moving);
+            return;
+        }
+        const auto parts = static_cast<float>(s.parts);
+        const auto part = [&](float k, bool own_part) {
+            Rect p = s.stripes ? Rect{body.x, body.y + body.h * k / parts, body.w, body.h / parts}
+                               : Rect{body.x + body.w * k / parts, body.y, body.w / parts, body.h};
+            float& length = s.stripes ? p.h : p.w;
+            const float gap = length > 4 ? 2.0f : length > 3 ? 1.0f : 0.0f;
+            length = std::max(length - (s.stripes ? gap / 2 : gap), own_part ? 2.0f : 0.5f);
+            return p;
+        };
+        const bool fine = s.stripes ? body.h / parts < 1.5f : body.w / parts < 3;
+        const float radius = !s.stripes && body.w / parts > 8 ? 2.0f : 0.0f;
+        if (fine)
+            c_.rect(body, dark);
+        else
+            for (std::int64_t i = 0; i < s.parts; ++i)
+                c_.rect(part(static_cast<float>(i), false), dark, radius);
+        const std::int64_t which =
+            static_cast<std::int64_t>(r) * s.parts / std::max<std::int64_t>(group_.size, 1);
+        c_.rect(part(static_cast<float>(which), true), own, radius);
+    }
+
+    [[nodiscard]] bool exchanges() const { return step_.op == LayerOp::all_to_all; }
+    // All pieces come together: each keeps the shade of the rank that had it.
+    [[nodiscard]] bool gathers(const LayerTensor& t) const {
+        return step_.op == LayerOp::all_gather && !step_.out.empty() && &t == &step_.out[0];
+    }
+    // Pieces in the shades of the ranks that have, or get, them.
+    void pieces(Rect body, std::size_t r, bool moving) {
+        const std::size_t n = group_.ranks.size();
+        Rect all = body;
+        if (group_.size > static_cast<std::int64_t>(n)) {  // the others' pieces
+            const Rect rest = all.cut_right(all.w * 0.25f);
+            c_.rect(rest, mix(theme_.window, base_, 0.3f), 2);
+            c_.text_in(rest, "…", ui_.small(Tone::text), Align::center);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const float w = all.w / static_cast<float>(n);
+            const Rect p{all.x + w * static_cast<float>(i), all.y, std::max(w - 2, 1.0f), all.h};
+            const bool before = exchanges() && !is_out(body);
+            const Color full = exchanges() ? shade(before ? i : r) : shade(i);
+            const bool here = !moving || (gathers_now() && i == r) || (exchanges() && i == r);
+            c_.rect(p,
+                    here ? full : mix(mix(theme_.window, theme_.secondary, 0.14f), full, state_.part * 0.4f),
+                    2);
+        }
+    }
+    [[nodiscard]] bool gathers_now() const { return step_.op == LayerOp::all_gather; }
+    [[nodiscard]] bool is_out(const Rect& body) const { return body.x > out_from_; }
+
+    void labels() {
+        for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
+            const Rect all{room_.x, row({room_.x, 0, room_.w, 0}, r).y, room_.w, row_h_ - 4};
+            const Hit hit = ui_.area("layer.rank", {room_.x, all.y, label_w_, all.h}, r);
+            if (hit.clicked && !state_.shown.alone) scene_.selection.pick_rank(group_.ranks[r]);
+            if (hit.hovered) ui_.tooltip(sentence("rank ", group_.ranks[r]) + "\nclick: follow this GPU");
+            if (hit.focused) ui_.focus_ring({room_.x, all.y, label_w_, all.h}, 3);
+            const bool own = r == own_;
+            c_.text_in(
+                {room_.x + 6, all.y, label_w_ - 10, all.h - 4}, thousands(group_.ranks[r]),
+                ui_.style(12, own ? Tone::text : Tone::secondary, own ? Face::semibold : Face::regular));
+            if (own && group_.ranks.size() > 1)
+                c_.frame({room_.x, all.y - 3, room_.w, all.h + 3}, theme_.link, 1.5f, 4);
+        }
+    }
+
+    // From each rank's tensor before to the rank at hand's after: what it gets.
+    void moves(Rect from, Rect to, const LayerTensor& after) {
+        const std::size_t n = group_.ranks.size();
+        if (n < 2) return;
+        const GroupSpread a = spread_of(after, group_);
+        const auto piece = [&](Rect body, const GroupSpread& s, std::size_t i) {
+            if (s.how != GroupSpread::cut && !exchanges() && !gathers_now()) return body.center();
+            const float w = body.w / static_cast<float>(n);
+            return Vec2{body.x + w * (static_cast<float>(i) + 0.5f), body.center().y};
+        };
+        const bool ring = step_.op == LayerOp::ring_send;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t j = ring ? (i + 1) % n : own_;
+            const Rect source = row(from, i), goal = row(to, j);
+            const Vec2 start{source.right() + 2, source.center().y};
+            Vec2 end = exchanges()     ? piece(goal, a, i)
+                       : gathers_now() ? piece(goal, a, i)
+                                       : piece(goal, a, j);
+            if (ring || a.how == GroupSpread::partial || step_.op == LayerOp::all_reduce)
+                end = {goal.x - 2, goal.center().y};
+            else
+                end = {std::min(end.x, goal.right()), end.y};
+            const float bend = (to.x - from.right()) * 0.55f;
+            const Color ink = shade(i);
+            const Vec2 stop{std::max(to.x - 3, start.x + 8), end.y};
+            c_.curve(start, {start.x + bend, start.y}, {stop.x - bend, stop.y}, stop, ink, 1.5f);
+            if (state_.part >= 1) continue;
+            const float k = state_.part, m = 1 - k;
+            const auto along = [&](float p0, float p1, float p2, float p3) {
+                return m * m * m * p0 + 3 * m * m * k * p1 + 3 * m * k * k * p2 + k * k * k * p3;
+            };
+            const Vec2 at{along(start.x, start.x + bend, stop.x - bend, stop.x),
+                          along(start.y, start.y, stop.y, stop.y)};
+            c_.rect({at.x - 5, at.y - 5, 10, 10}, ink, 2);
+            c_.frame({at.x - 5, at.y - 5, 10, 10}, theme_.window, 1, 2);
+        }
+    }
+
+    void foot() {
+        if (group_.size <= static_cast<std::int64_t>(group_.ranks.size())) return;
+        const float y = row({0, 0, 0, 0}, group_.ranks.size()).y;
+        c_.text_in({room_.x, y, room_.w, 18},
+                   sentence(static_cast<std::int64_t>(group_.ranks.size()), " of ", group_.size, " ranks of ",
+                            std::string(name_of(group_.axis))),
+                   ui_.small());
+    }
+
+    Ui& ui_;
+    Canvas& c_;
+    const Theme& theme_;
+    Scene& scene_;
+    LayerViewState& state_;
+    const LayerStep& step_;
+    Group group_;
+    Color base_;
+    Rect room_;
+    float row_h_ = 0, label_w_ = 0, out_from_ = 1e9f;
+    std::size_t own_ = 0;
+};
+
+}  // namespace
+
+void draw_ranks(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
+    const LayerStep& step = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    RankPainter(ui, room, scene, state, step).run();
+}
+
+}  // namespace pentamesh::ui

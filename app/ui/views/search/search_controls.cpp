@@ -1,0 +1,173 @@
+#include "app/ui/views/search/search_controls.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/view_head.h"
+#include "core/rules/first_error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr double kMostHeadroom = 0.5, kHeadroomStep = 0.01;
+constexpr std::string_view kGoals[] = {"tokens/s", "memory", "cost"};
+
+std::optional<GroupKind> axis_of(Varied v) {
+    switch (v) {
+    case Varied::tp: return GroupKind::tp;
+    case Varied::cp: return GroupKind::cp;
+    case Varied::pp:
+    case Varied::virtual_stages: return GroupKind::pp;
+    case Varied::ep: return GroupKind::ep;
+    case Varied::etp: return GroupKind::etp;
+    case Varied::dp_shard:
+    case Varied::zero: return GroupKind::dp_shard;
+    case Varied::dp_replicate: return GroupKind::dp_replicate;
+    default: return std::nullopt;
+    }
+}
+
+bool is_held(const SearchRequest& r, Varied v) {
+    return std::find(r.held.begin(), r.held.end(), v) != r.held.end();
+}
+
+void chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, SearchViewState& state) {
+    Canvas& c = ui.canvas();
+    const Theme& t = ui.theme();
+    const Hit hit = ui.area("search.vary", r, static_cast<std::uint64_t>(v));
+    if (varied)
+        c.rect(r, hit.hovered ? mix(t.text, t.secondary, 0.25f) : t.text, 5);
+    else
+        c.rect(r, t.raised, 5);
+    if (!varied) c.frame(r, hit.hovered ? t.secondary : t.hairline, 1, 5);
+    const auto axis = axis_of(v);
+    ui.swatch({r.x + 8, r.center().y - 5}, axis ? color_of(t, *axis) : t.faint);
+    TextStyle s =
+        ui.style(12, varied ? Tone::text : Tone::secondary, varied ? Face::semibold : Face::regular);
+    if (varied) s.color = t.panel;
+    c.text_in({r.x + 24, r.y, r.w - 30, r.h}, chip_name(v), s);
+    if (hit.focused) ui.focus_ring(r, 5);
+    if (hit.hovered)
+        ui.tooltip(
+            std::string(name_of(v)) + "\n"
+            + (varied ? "varied; click: hold it at " + value : "held at " + value + "; click: vary it"));
+    if (!hit.clicked) return;
+    state.chosen = true;
+    if (varied)
+        state.request.held.push_back(v);
+    else
+        std::erase(state.request.held, v);
+    std::sort(state.request.held.begin(), state.request.held.end());
+}
+
+std::string best_words(const Scene& scene, const SearchFound& found) {
+    const std::vector<SearchRow> rows = rows_of(found);
+    if (rows.empty()) return "";
+    const SearchRow& best = rows.front();
+    const std::string layout = words_of(best.choice, scene.plan.model.moe.has_value());
+    if (!scene.evaluation.step || scene.evaluation.memory.stage.empty())
+        return "This plan is not possible: " + first_error(scene.evaluation.problems) + " The best "
+               + (found.request.goal == Goal::memory ? "takes " + memory_text(best.memory_bytes)
+                                                     : "takes " + time_text(best.step_s))
+               + ": " + layout + ".";
+    const double own_s = scene.evaluation.step->time_s, own_b = scene.evaluation.memory.peak();
+    if (found.request.goal == Goal::memory)
+        return "The smallest takes " + memory_text(best.memory_bytes) + " (this plan " + memory_text(own_b)
+               + "): " + layout + ".";
+    const double share = best.step_s / own_s - 1;
+    std::string than = ", as long as this plan";
+    if (std::abs(share) >= 0.0005)
+        than = ", " + percent(std::abs(share)) + (share < 0 ? " less" : " more") + " than this plan";
+    return "The best takes " + time_text(best.step_s) + than + ": " + layout + ".";
+}
+
+}  // namespace
+
+void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, SearchViewState& state) {
+    const bool priced = scene.plan.cluster.price_per_gpu_hour > 0;
+    if (!priced && state.request.goal == Goal::cost) state.request.goal = Goal::tokens;
+    if (ui.state().for_picture) return;
+    constexpr float kHeadroom = 118, kStop = 104;
+    const float goals = segments_width(ui, kGoals);
+    Rect place = head_place(head_row, room, goals + kHeadroom + kStop + 24);
+    const int goal = static_cast<int>(state.request.goal);
+    const Rect goal_box = place.cut_left(std::min(goals, place.w));
+    const int picked = ui.segments("search.goal", goal_box, kGoals, goal, std::nullopt, priced ? 0U : 4U);
+    if (picked != goal) state.request.goal = static_cast<Goal>(picked);
+    if (ui.hovers(goal_box))
+        ui.tooltip(
+            std::string("Goal\nwhat the best layout has: most tokens/s, least memory, least cost per token")
+            + (priced ? "" : " (the plan gives no price per GPU-hour)"));
+    place.cut_left(12);
+    if (place.w >= kHeadroom) {
+        const Rect box = place.cut_left(kHeadroom);
+        const double h = state.request.headroom;
+        const Ui::Step step = ui.stepper("search.headroom", box, trimmed(h * 100) + " % free",
+                                         h > kHeadroomStep / 2, h < kMostHeadroom, true, false);
+        if (step.edit_requested) state.request.headroom = SearchRequest{}.headroom;
+        if (step.by != 0)
+            state.request.headroom =
+                std::clamp(std::round(h / kHeadroomStep + step.by) * kHeadroomStep, 0.0, kMostHeadroom);
+        if (ui.hovers(box)) ui.tooltip("Headroom\nthe share of the fullest GPU's memory that stays free");
+        place.cut_left(12);
+    }
+    const bool running = state.found && state.found->running;
+    const bool cut = state.found && state.found->report && state.found->report->cancelled;
+    if (place.w < kStop - 1 || !(running || cut)) return;
+    if (ui.button("search.stop", place.cut_left(kStop), running ? "Stop" : "Search again", 0,
+                  running ? !state.stopped : true)) {
+        state.stopped = running;
+        state.again = !running;
+    }
+}
+
+void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state) {
+    constexpr float kHeight = 24, kGap = 7;
+    Canvas& c = ui.canvas();
+    Rect row = room.cut_top(kHeight);
+    const LayoutChoice own = choice_of(scene.plan);
+    std::string held;
+    for (const Varied v : all_of<Varied>()) {
+        const bool expert = v == Varied::ep || v == Varied::etp;
+        if (expert && !scene.plan.model.moe) continue;
+        const bool varied = !is_held(state.request, v);
+        if (!varied)
+            held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
+        const float w = c.text_width(chip_name(v), ui.style(12, Tone::text, Face::semibold)) + 34;
+        if (row.w < w) {
+            room.cut_top(6);
+            row = room.cut_top(kHeight);
+        }
+        chip(ui, row.cut_left(w), v, varied, value_text(own, v), state);
+        row.cut_left(kGap);
+    }
+    row.cut_left(6);
+    const float w = c.text_width(held, ui.small()) + 2;
+    if (row.w < w && !held.empty()) row = room.cut_top(20);
+    ui.label(row, held, ui.small());
+    room.cut_top(8);
+}
+
+SearchWords search_words(const Scene& scene, const SearchViewState& state) {
+    if (!state.found) return {"The search begins.", ""};
+    const SearchFound& f = *state.found;
+    const SearchCounts& n = f.counts;
+    if (!f.error.empty()) return {"The search ended: " + f.error, ""};
+    if (!f.report) {
+        std::string bold = n.layouts > 0 ? thousands(n.evaluated) + " of " + thousands(n.layouts)
+                                               + " layouts looked at, " + thousands(f.fit) + " fit so far."
+                                         : "Looking at the layouts …";
+        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f)};
+    }
+    const bool timed = f.seconds > 0;
+    std::string bold = thousands(n.layouts) + " layouts" + (timed ? " in " + time_text(f.seconds) : "");
+    if (f.report->cancelled)
+        bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
+    bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");
+    if (!f.report->nothing_fits.empty()) return {bold, f.report->nothing_fits};
+    return {bold, best_words(scene, f)};
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,159 @@
+#include "app/ui/views/search/search_found.h"
+
+#include "core/base/text.h"
+#include "core/decide/nodes.h"
+#include "core/plan/factors.h"
+#include "core/plan/order_presets.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// Those that change least, first.
+constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::etp, Varied::cp, Varied::schedule};
+
+template <typename T>
+bool has(const std::vector<T>& list, const T& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
+    return has(s.tp, c.tp) && has(s.cp, c.cp) && has(s.pp, c.pp) && has(s.virtual_stages, c.virtual_stages)
+           && has(s.schedule, c.schedule) && has(s.ep, c.ep) && (!experts || has(s.etp, c.etp))
+           && has(s.dp_shard, c.dp_shard) && has(s.dp_replicate, c.dp_replicate) && has(s.zero, c.zero)
+           && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order);
+}
+
+// Everything of a plan that a search keeps, with one layout for all.
+Plan kept_of(const Plan& plan, const LayoutChoice& any) {
+    Plan out = plan;
+    lay_out(plan, any, out);
+    out.name.clear();
+    out.notes.clear();
+    out.scene = {};
+    return out;
+}
+
+}  // namespace
+
+SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
+    SpaceRequest asked;
+    for (const Varied v : request.held) asked.hold.emplace_back(name_of(v));
+    std::optional<SpaceError> none;
+    return search_space(plan, asked, none);
+}
+
+std::vector<Varied> held_at_first(const Plan& plan) {
+    SearchRequest r;
+    for (const Varied v : kHeldFirst) {
+        if (nodes_of(plan, space_of(plan, r)).layouts <= kUsualLayouts) break;
+        if (space_of(plan, r).values_of(v).size() > 1) r.held.push_back(v);
+    }
+    return r.held;
+}
+
+void SearchFound::add(const FoundLayout& x) {
+    ++version;
+    if (fit++ % every == 0) points.push_back(x);
+    if (points.size() > kMostPoints) {
+        every *= 2;
+        for (std::size_t i = 0; 2 * i < points.size(); ++i) points[i] = points[2 * i];
+        points.resize((points.size() + 1) / 2);
+    }
+    const auto after = std::upper_bound(front.begin(), front.end(), x.memory_bytes,
+                                        [](double m, const FoundLayout& p) { return m < p.memory_bytes; });
+    if (after != front.begin() && (after - 1)->step_s <= x.step_s) return;
+    auto from = after, to = after;
+    if (from != front.begin() && (from - 1)->memory_bytes == x.memory_bytes) --from;
+    while (to != front.end() && to->step_s >= x.step_s) ++to;
+    front.insert(front.erase(from, to), x);
+}
+
+std::vector<SearchRow> rows_of(const SearchFound& found) {
+    std::vector<SearchRow> rows;
+    if (found.report) {
+        for (const SearchResult& r : found.report->results)
+            rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto});
+        return rows;
+    }
+    for (const FoundLayout& x : found.front) rows.push_back({x.choice, x.step_s, x.memory_bytes, true});
+    if (found.request.goal != Goal::memory) std::reverse(rows.begin(), rows.end());
+    return rows;
+}
+
+double tokens_of_step(const Plan& plan) {
+    return static_cast<double>(plan.training.global_batch)
+           * static_cast<double>(plan.training.sequence_length);
+}
+
+LayoutChoice choice_of(const Plan& plan) {
+    const Layout& l = plan.layout;
+    LayoutChoice c;
+    c.tp = l.tp, c.cp = l.cp, c.pp = l.pp, c.virtual_stages = l.virtual_stages;
+    c.ep = l.ep, c.etp = plan.model.moe ? l.etp.value_or(l.tp) : 1, c.dp_shard = l.dp_shard;
+    c.dp_replicate = replicas_in_force(plan), c.micro_batch = plan.training.micro_batch;
+    c.schedule = l.schedule, c.zero = l.zero, c.recompute = plan.training.recompute, c.order = l.order;
+    return c;
+}
+
+Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice) {
+    Plan out = *found.base;
+    lay_out(*found.base, choice, out);
+    out.name = plan.name, out.notes = plan.notes, out.scene = plan.scene;
+    return out;
+}
+
+bool still_holds(const SearchFound& found, const Plan& plan) {
+    if (!found.base) return false;
+    if (*found.base == plan) return true;
+    const LayoutChoice own = choice_of(*found.base);
+    return contains(found.space, choice_of(plan), plan.model.moe.has_value())
+           && kept_of(plan, own) == kept_of(*found.base, own);
+}
+
+std::string_view chip_name(Varied v) {
+    switch (v) {
+    case Varied::virtual_stages: return "chunks";
+    case Varied::zero: return "ZeRO";
+    case Varied::micro_batch: return "micro-batch";
+    default: return name_of(v);
+    }
+}
+
+std::string value_text(const LayoutChoice& c, Varied v) {
+    const auto number = [](std::int64_t n) { return with_commas(n); };
+    switch (v) {
+    case Varied::tp: return number(c.tp);
+    case Varied::cp: return number(c.cp);
+    case Varied::pp: return number(c.pp);
+    case Varied::virtual_stages: return number(c.virtual_stages);
+    case Varied::schedule: return std::string(name_of(c.schedule));
+    case Varied::ep: return number(c.ep);
+    case Varied::etp: return number(c.etp);
+    case Varied::dp_shard: return number(c.dp_shard);
+    case Varied::dp_replicate: return number(c.dp_replicate);
+    case Varied::zero: return number(c.zero);
+    case Varied::micro_batch: return number(c.micro_batch);
+    case Varied::recompute: return words_of(c.recompute);
+    case Varied::order: return std::string(order_name(c.order));
+    }
+    return "";
+}
+
+std::string words_of(const LayoutChoice& c, bool experts) {
+    std::string s = "tp " + with_commas(c.tp);
+    if (c.cp > 1) s += ", cp " + with_commas(c.cp);
+    s += ", pp " + with_commas(c.pp);
+    if (c.virtual_stages > 1) s += " × " + with_commas(c.virtual_stages) + " chunks";
+    if (c.pp > 1) s += ", " + std::string(name_of(c.schedule));
+    if (experts) s += ", ep " + with_commas(c.ep) + ", etp " + with_commas(c.etp);
+    if (c.dp_shard > 1) s += ", dp_shard " + with_commas(c.dp_shard);
+    if (c.dp_replicate > 1) s += ", dp_replicate " + with_commas(c.dp_replicate);
+    s += ", ZeRO-" + std::to_string(c.zero) + ", micro-batch " + with_commas(c.micro_batch) + ", recompute "
+         + words_of(c.recompute) + ", order " + std::string(order_name(c.order));
+    return s;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,72 @@
+// What a search found so far, kept so that a million layouts cost no more than a thousand; and what it was
+// asked.
+#pragma once
+
+#include "core/decide/search.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// What the chips and controls of the view say.
+struct SearchRequest {
+    std::vector<Varied> held;  // keep the plan's value
+    Goal goal = Goal::tokens;
+    double headroom = 0.05;
+    bool operator==(const SearchRequest&) const = default;
+};
+[[nodiscard]] SearchSpace space_of(const Plan& plan, const SearchRequest& request);
+
+// What is held at first: nothing, or as many of the fields that rarely matter as bring the space down to
+// kUsualLayouts, so that an answer comes in seconds.
+inline constexpr std::uint64_t kUsualLayouts = 2000000;
+[[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan);
+
+struct SearchFound {
+    std::shared_ptr<const Plan> base;  // the plan that is varied
+    SearchRequest request;
+    SearchSpace space;
+
+    static constexpr std::size_t kMostPoints = 60000;
+    std::vector<FoundLayout> points;  // that fit; of more than kMostPoints every `every`-th
+    std::int64_t fit = 0, every = 1;
+    std::vector<FoundLayout> front;  // no other beats them in both: ascending memory, descending step
+    SearchCounts counts;             // so far; `layouts` is of the whole space
+    std::optional<SearchReport> report;
+    std::string error;
+    double seconds = 0;
+    bool running = false;
+    std::uint64_t version = 0;  // grows with everything above
+
+    void add(const FoundLayout& x);
+};
+
+// One line of the results: of the report, or of the line of the best so far while the search runs.
+struct SearchRow {
+    LayoutChoice choice;
+    double step_s = 0, memory_bytes = 0;
+    bool pareto = false;
+};
+// The best first, by the request's goal.
+[[nodiscard]] std::vector<SearchRow> rows_of(const SearchFound& found);
+
+// Of one step, whatever the layout.
+[[nodiscard]] double tokens_of_step(const Plan& plan);
+// The layout that a plan has.
+[[nodiscard]] LayoutChoice choice_of(const Plan& plan);
+// `plan` laid out so; what is not searched, its title and notes stay the plan's own.
+[[nodiscard]] Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice);
+// Whether a search of `plan` would find the same: it is the plan that was varied, or a layout of its space.
+[[nodiscard]] bool still_holds(const SearchFound& found, const Plan& plan);
+
+// "tp 4, cp 4, pp 32 x 2, zb-v, dp_shard 32, ZeRO-2": what a person needs to tell two apart.
+[[nodiscard]] std::string words_of(const LayoutChoice& choice, bool experts);
+// "tp", "chunks", "ZeRO": on chips and over columns. "8", "zb-v": a value.
+[[nodiscard]] std::string_view chip_name(Varied v);
+[[nodiscard]] std::string value_text(const LayoutChoice& choice, Varied v);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,255 @@
+#include "app/ui/views/search/search_list.h"
+
+#include "app/ui/kit/format.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kRow = 24, kGap = 8;
+constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22;
+
+// Over a column: short.
+std::string_view column_name(Varied v) {
+    switch (v) {
+    case Varied::virtual_stages: return "v";
+    case Varied::dp_shard: return "shard";
+    case Varied::dp_replicate: return "repl";
+    case Varied::micro_batch: return "mb";
+    default: return chip_name(v);
+    }
+}
+
+// The columns: fields in which the results differ.
+std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutChoice& own) {
+    std::vector<Varied> out;
+    for (const Varied v : all_of<Varied>())
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const SearchRow& r) { return value_text(r.choice, v) != value_text(own, v); }))
+            out.push_back(v);
+    return out;
+}
+
+struct Columns {
+    std::vector<Varied> fields;  // empty: the layout is one text
+    std::vector<float> width;
+    std::string same;  // what all results have and no column says: "schedule zb-v, micro-batch 1"
+};
+
+Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own) {
+    Columns out{differing(rows, own), {}, {}};
+    const TextStyle s = ui.style(12);
+    float all = kNumber + kStep + kTokens + kMemory + kMark;
+    for (const Varied v : out.fields) {
+        float w = std::max(ui.canvas().text_width(column_name(v), ui.small()),
+                           ui.canvas().text_width(value_text(own, v), s));
+        for (const SearchRow& r : rows) w = std::max(w, ui.canvas().text_width(value_text(r.choice, v), s));
+        out.width.push_back(w + kGap);
+        all += out.width.back();
+    }
+    // Where that is too wide, what the results have in common goes into a line below.
+    for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
+        const Varied v = out.fields[i];
+        const std::string value = value_text(rows.front().choice, v);
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const SearchRow& r) { return value_text(r.choice, v) != value; }))
+            continue;
+        out.same = std::string(chip_name(v)) + " " + value + (out.same.empty() ? "" : ", ") + out.same;
+        all -= out.width[i];
+        out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
+        out.width.erase(out.width.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (all > room) out = {};
+    return out;
+}
+
+void draw_head(Ui& ui, Rect row, const Columns& columns) {
+    Canvas& c = ui.canvas();
+    c.line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
+    row.cut_right(kMark);
+    for (const auto& [name, w] :
+         {std::pair<std::string_view, float>{"GiB", kMemory}, {"tokens/s", kTokens}, {"step", kStep}})
+        c.text_in(row.cut_right(w), name, ui.small(), Align::right);
+    row.cut_left(kNumber);
+    if (columns.fields.empty()) c.text_in(row, "layout", ui.small());
+    for (std::size_t i = 0; i < columns.fields.size(); ++i) {
+        Rect cell = row.cut_left(columns.width[i]);
+        cell.cut_right(kGap);
+        c.text_in(cell, column_name(columns.fields[i]), ui.small());
+    }
+}
+
+struct Line {
+    std::string number, step, tokens, memory;
+    LayoutChoice choice;
+    bool pareto = false, own = false;
+};
+
+void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, bool experts) {
+    Canvas& c = ui.canvas();
+    TextStyle plain = ui.style(12), bold = ui.style(12, Tone::text, Face::semibold);
+    if (line.own) plain.color = bold.color = ui.theme().link;
+    const Rect mark = row.cut_right(kMark);
+    if (line.pareto) c.circle({mark.right() - 6, mark.center().y}, 3.5f, ui.theme().good);
+    c.text_in(row.cut_right(kMemory), line.memory, plain, Align::right);
+    c.text_in(row.cut_right(kTokens), line.tokens, plain, Align::right);
+    c.text_in(row.cut_right(kStep), line.step, bold, Align::right);
+    TextStyle number = ui.small();
+    if (line.own) number.color = ui.theme().link;
+    c.text_in(row.cut_left(kNumber), line.number, number);
+    if (columns.fields.empty()) {
+        row.cut_right(8);
+        c.text_in(row, words_of(line.choice, experts), plain);  // the card has all of it
+    }
+    for (std::size_t i = 0; i < columns.fields.size(); ++i) {
+        Rect cell = row.cut_left(columns.width[i]);
+        cell.cut_right(kGap);
+        c.text_in(cell, value_text(line.choice, columns.fields[i]), plain);
+    }
+}
+
+std::string_view words_of_goal(Goal goal) {
+    switch (goal) {
+    case Goal::tokens: return "BEST, MOST TOKENS PER SECOND";
+    case Goal::memory: return "BEST, LEAST MEMORY";
+    case Goal::cost: return "BEST, LEAST COST PER TOKEN";
+    }
+    return "";
+}
+
+// "pipeline-groups-differ": its message says it in words.
+std::string words_of_code(const std::string& code) {
+    std::string out = code;
+    std::replace(out.begin(), out.end(), '-', ' ');
+    return out;
+}
+
+}  // namespace
+
+float results_height(std::size_t rows) {
+    return 20 + 22 + kRow * static_cast<float>(rows + 2) + 28;
+}
+
+void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
+                  const std::vector<SearchRow>& rows, std::size_t most, bool& all_rows, SearchPick& pick) {
+    const std::optional<LayoutChoice> lit = pick.hovered;  // in the plot, which is drawn first
+    ui.section(room.cut_top(20), words_of_goal(found.request.goal),
+               found.report && !found.report->cancelled ? "" : "so far");
+    const bool experts = scene.plan.model.moe.has_value();
+    const LayoutChoice own = choice_of(scene.plan);
+    const std::size_t shown = all_rows ? rows.size() : std::min(rows.size(), most);
+    const std::vector<SearchRow> listed(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown));
+    const Columns columns = columns_of_results(ui, room.w - 12, listed, own);
+    draw_head(ui, room.cut_top(20).inset(6, 0), columns);
+    room.cut_top(2);
+    const double tokens = tokens_of_step(scene.plan);
+    bool own_listed = false;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const SearchRow& r = rows[i];
+        const Rect row = room.cut_top(kRow);
+        const Hit hit = ui.area("search.row", row, i);
+        const bool is_own = r.choice == own;
+        own_listed = own_listed || is_own;
+        if (hit.hovered || (lit && *lit == r.choice)) ui.canvas().rect(row, ui.theme().raised, 4);
+        if (is_own) ui.canvas().frame(row, ui.theme().link, 1, 4);
+        if (hit.focused) ui.focus_ring(row, 4);
+        draw_line(ui, row.inset(6, 0), columns,
+                  {std::to_string(i + 1), time_text(r.step_s),
+                   count_text(r.step_s > 0 ? tokens / r.step_s : 0), gib(r.memory_bytes), r.choice, r.pareto,
+                   is_own},
+                  experts);
+        if (hit.hovered || hit.focused) pick.hovered = r.choice, pick.row = r;
+        if (hit.clicked) pick.clicked = r.choice;
+    }
+    const Evaluation& e = scene.evaluation;
+    if (!own_listed && e.step && !e.memory.stage.empty()) {
+        const Rect row = room.cut_top(kRow);
+        ui.canvas().frame(row, ui.theme().link, 1, 4);
+        draw_line(ui, row.inset(6, 0), columns,
+                  {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()), own,
+                   false, true},
+                  experts);
+    }
+    if (!columns.same.empty())
+        ui.label(room.cut_top(20).inset(6, 0), "all of these: " + columns.same, ui.small());
+    if (rows.size() > most) {
+        const Rect row = room.cut_top(kRow);
+        const std::size_t more = rows.size() - most;
+        if (ui.state().for_picture)
+            ui.canvas().text_in(row.inset(6, 0), std::to_string(more) + " more", ui.small());
+        else if (ui.link("search.all", {row.x + 6, row.y + 4},
+                         all_rows ? "fewer" : "all " + std::to_string(rows.size())))
+            all_rows = !all_rows;
+    }
+    room.cut_top(14);
+}
+
+float rejected_height(const SearchFound& found) {
+    return 24 + kRow * static_cast<float>(found.report ? found.report->rejected.size() + 1 : 1);
+}
+
+void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick) {
+    const SearchCounts& n = found.counts;
+    const std::int64_t others = n.invalid + n.too_big + (found.report ? n.skipped : 0);
+    ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE", thousands(others));
+    room.cut_top(4);
+    struct Reason {
+        std::string words, about;
+        std::int64_t count;
+        const Plan* example;
+        bool bad;
+    };
+    std::vector<Reason> reasons;
+    if (found.report) {
+        for (const Rejection& r : found.report->rejected) {
+            const bool big = r.code == "out-of-memory";
+            reasons.push_back(
+                {big ? "do not fit" : words_of_code(r.code), r.message, r.count, &r.example, big});
+        }
+        if (n.skipped > 0)
+            reasons.push_back(
+                {found.report->cancelled ? "not looked at" : "proved no better, without a look",
+                 found.report->cancelled
+                     ? "The search was stopped."
+                     : "The least time and memory that they can take is beaten by a layout that "
+                       "was found.",
+                 n.skipped, nullptr, false});
+    } else {
+        if (n.too_big > 0) reasons.push_back({"do not fit", "", n.too_big, nullptr, true});
+        if (n.invalid > 0) reasons.push_back({"break a rule", "", n.invalid, nullptr, false});
+    }
+    std::sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::int64_t most = 1;
+    for (const Reason& r : reasons) most = std::max(most, r.count);
+    Canvas& c = ui.canvas();
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+        const Reason& r = reasons[i];
+        const Rect whole = room.cut_top(kRow);
+        Rect row = whole;
+        const Hit hit = ui.area("search.reason", whole, i, r.example != nullptr);
+        if (hit.hovered) c.rect(whole, ui.theme().raised, 4);
+        if (hit.focused) ui.focus_ring(whole, 4);
+        if (ui.hovers(whole) && !r.about.empty())
+            ui.tooltip(r.words + "\n"
+                       + (r.example != nullptr
+                              ? "for example "
+                                    + words_of(choice_of(*r.example), r.example->model.moe.has_value())
+                                    + ":\n"
+                              : "")
+                       + r.about + (r.example != nullptr ? "\nclick: open that example" : ""));
+        c.text_in(row.cut_right(84), thousands(r.count), ui.small(), Align::right);
+        Rect bar = row.cut_right(std::min(220.0f, row.w * 0.4f));
+        bar = {bar.x, bar.center().y - 5, bar.w, 10};
+        const auto share = static_cast<float>(static_cast<double>(r.count) / static_cast<double>(most));
+        c.rect({bar.x, bar.y, std::max(1.0f, bar.w * share), bar.h},
+               r.bad ? ui.theme().bad : ui.theme().faint);
+        row.cut_right(8);
+        ui.label(row, r.words, ui.style(12));
+        if (hit.clicked) pick.example = r.example;
+    }
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,27 @@
+// The results of a search as rows, and why the other layouts are not among them.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/search/search_found.h"
+
+#include <optional>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// What was done to a row, or to an example: its plan is `plan`.
+struct SearchPick {
+    std::optional<LayoutChoice> hovered, clicked;
+    std::optional<SearchRow> row;   // that is hovered
+    const Plan* example = nullptr;  // of what was rejected: to be looked at
+};
+
+// Cuts what it uses off `room`. `most`: rows at once; the link below shows the rest.
+void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
+                  const std::vector<SearchRow>& rows, std::size_t most, bool& all_rows, SearchPick& pick);
+void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick);
+[[nodiscard]] float results_height(std::size_t rows);
+[[nodiscard]] float rejected_height(const SearchFound& found);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,161 @@
+#include "app/ui/views/search/search_runner.h"
+
+#include "core/decide/lift.h"
+#include "core/decide/nodes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kBatch_s = 0.04;  // found layouts are handed over so often
+constexpr int kListed = 12;
+
+double seconds_since(Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+}
+
+SearchOptions options_of(const SearchRequest& r, int threads) {
+    return {.goal = r.goal, .headroom = r.headroom, .top = kListed, .threads = threads};
+}
+
+SpaceRequest space_request(const SearchRequest& r) {
+    SpaceRequest out;
+    for (const Varied v : r.held) out.hold.emplace_back(name_of(v));
+    return out;
+}
+
+int half_of_the_cores() {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+}
+
+std::shared_ptr<SearchFound> begin(const Plan& plan, SearchViewState& state) {
+    if (!state.chosen) state.request.held = held_at_first(plan);
+    auto found = std::make_shared<SearchFound>();
+    found->base = std::make_shared<const Plan>(plan);
+    found->request = state.request;
+    found->space = space_of(plan, state.request);
+    found->version = state.found ? state.found->version + 1 : 1;
+    return found;
+}
+
+}  // namespace
+
+SearchRunner::SearchRunner(std::function<void()> wake)
+    : job_([wake = std::move(wake)] {
+          if (wake) wake();
+      }) {}
+
+SearchRunner::~SearchRunner() {
+    if (cancel_) *cancel_ = true;
+}
+
+void SearchRunner::work(const Job<Batch>::Output& out, const SearchFound& asked, int threads,
+                        const std::atomic<bool>& cancel) {
+    const Clock::time_point begun = Clock::now();
+    const auto layouts = static_cast<std::int64_t>(nodes_of(*asked.base, asked.space).layouts);
+    Batch batch;
+    double sent_s = 0;
+    const SearchProgress progress = [&](const std::vector<FoundLayout>& found, const SearchCounts& counts) {
+        batch.found.insert(batch.found.end(), found.begin(), found.end());
+        const double now_s = seconds_since(begun);
+        if (now_s - sent_s < kBatch_s) return;
+        batch.counts = counts;
+        batch.counts.layouts = layouts;
+        batch.seconds = sent_s = now_s;
+        out.send(std::exchange(batch, {}));
+    };
+    const SearchOptions options = options_of(asked.request, threads);
+    SearchReport r = search(*asked.base, asked.space, options, &cancel, progress);
+    batch.seconds = seconds_since(begun);
+    if (!r.cancelled)
+        r.nothing_fits = what_would_fit(*asked.base, space_request(asked.request), options, r, &cancel);
+    batch.counts = r.counts;
+    batch.report = std::move(r);
+    out.send(std::move(batch));
+}
+
+void SearchRunner::start(const Plan& plan, SearchViewState& state, int threads) {
+    stop(state);
+    state.found = begin(plan, state);
+    state.found->running = true;
+    state.stopped = false;
+    cancel_ = std::make_shared<std::atomic<bool>>(false);
+    const auto asked = std::make_shared<const SearchFound>(*state.found);
+    job_.start([asked, threads, cancel = cancel_](const Job<Batch>::Output& out) {
+        work(out, *asked, threads, *cancel);
+    });
+}
+
+void SearchRunner::stop(SearchViewState& state) {
+    if (cancel_) *cancel_ = true;
+    cancel_.reset();
+    job_.cancel();
+    if (state.found) state.found->running = false;
+}
+
+bool SearchRunner::take(SearchFound& found) {
+    bool any = false;
+    try {
+        for (Batch& b : job_.take()) {
+            any = true;
+            for (const FoundLayout& x : b.found) found.add(x);
+            found.counts = b.counts;
+            found.seconds = b.seconds;
+            if (b.report) found.report = std::move(b.report), found.running = false;
+        }
+    } catch (const std::exception& e) {
+        found.error = e.what();
+        found.running = false;
+        any = true;
+    }
+    if (any) ++found.version;
+    return any;
+}
+
+bool SearchRunner::tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
+                        bool quiet) {
+    const bool runs = state.found && state.found->running;
+    if (!looked_at) {
+        if (!runs) return false;
+        stop(state);
+        return true;
+    }
+    const bool asked_again = std::exchange(state.again, false);
+    if (state.stopped && runs && cancel_) *cancel_ = true;  // it hands over its best so far
+    const bool news = runs && take(*state.found);
+    const bool unseen = seen_revision_ != revision || !(seen_request_ == state.request);
+    const bool over =
+        state.found && (state.found->running || state.found->report || !state.found->error.empty());
+    if (!unseen && over && !asked_again) return news;
+    const bool holds =
+        over && !asked_again && state.found->request == state.request && still_holds(*state.found, plan);
+    if (!holds) start(plan, state, quiet ? half_of_the_cores() : 0);
+    seen_revision_ = revision;
+    seen_request_ = state.request;
+    return !holds || news;
+}
+
+void search_to_the_end(const Plan& plan, SearchViewState& state) {
+    const bool done = state.found && state.found->report && !state.found->report->cancelled
+                      && state.found->request == state.request && still_holds(*state.found, plan);
+    if (done) return;
+    state.found = begin(plan, state);
+    SearchFound& found = *state.found;
+    const SearchOptions options = options_of(found.request, 1);
+    SearchReport r = search(plan, found.space, options, nullptr,
+                            [&](const std::vector<FoundLayout>& more, const SearchCounts&) {
+                                for (const FoundLayout& x : more) found.add(x);
+                            });
+    r.nothing_fits = what_would_fit(plan, space_request(found.request), options, r);
+    found.counts = r.counts;
+    found.report = std::move(r);
+    ++found.version;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,49 @@
+// Runs the search of the view beside the window. The window hands over a plan and looks in once a frame.
+#pragma once
+
+#include "app/ui/kit/job.h"
+#include "app/ui/views/search/view.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+namespace pentamesh::ui {
+
+class SearchRunner {
+  public:
+    // `wake` is called on another thread when there is something new; it may be empty.
+    explicit SearchRunner(std::function<void()> wake);
+    ~SearchRunner();
+    SearchRunner(const SearchRunner&) = delete;
+    SearchRunner& operator=(const SearchRunner&) = delete;
+
+    // Once a frame. Starts a search of `plan` where the view is looked at and has none of it, stops it where
+    // nobody looks or the plan became another job, and takes what was found. True: there is something new.
+    // `quiet`: nobody looks at it, and it leaves half of the cores alone.
+    bool tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
+              bool quiet = false);
+
+  private:
+    struct Batch {
+        std::vector<FoundLayout> found;
+        SearchCounts counts;
+        double seconds = 0;
+        std::optional<SearchReport> report;
+    };
+    void start(const Plan& plan, SearchViewState& state, int threads);
+    void stop(SearchViewState& state);
+    bool take(SearchFound& found);
+    static void work(const Job<Batch>::Output& out, const SearchFound& asked, int threads,
+                     const std::atomic<bool>& cancel);
+
+    std::shared_ptr<std::atomic<bool>> cancel_;
+    std::uint64_t seen_revision_ = 0;
+    SearchRequest seen_request_;
+    Job<Batch> job_;
+};
+
+// The same to its end on this thread alone: for a picture, which is always the same.
+void search_to_the_end(const Plan& plan, SearchViewState& state);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,43 @@
+// Which layout is best? Every layout that fits as a dot of memory against tokens/s, the best as a table, and
+// why the others are not there.
+#pragma once
+
+#include "app/tables/table.h"
+#include "app/ui/kit/kept.h"
+#include "app/ui/kit/scroll.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/compare/compare_state.h"
+#include "app/ui/views/search/search_found.h"
+#include "app/ui/views/search/search_plot.h"
+
+#include <memory>
+#include <optional>
+
+namespace pentamesh::ui {
+
+// What the mouse is over: a layout, and what it comes to.
+struct HoveredLayout {
+    LayoutChoice choice;
+    Plan plan;  // the open one with it
+    std::shared_ptr<const Evaluation> evaluation;
+};
+
+struct SearchViewState {
+    SearchRequest request;
+    bool chosen = false;   // what is held was said here; else it follows the plan
+    bool stopped = false;  // by hand
+    bool again = false;    // a stopped search is wanted from the start
+    bool all_rows = false;
+    ScrollState scroll, list_scroll;
+    std::shared_ptr<SearchFound> found;  // null: nobody looked yet
+    SearchDots dots;
+    std::optional<HoveredLayout> hovered;
+};
+
+// A click on a dot or a row is an edit; with Shift it joins `compare`.
+[[nodiscard]] std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                  SearchViewState& state, CompareViewState& compare);
+// 0: the results, and the open plan; 1: what was rejected.
+[[nodiscard]] Table search_data(const Scene& scene, const SearchViewState& state, int part);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,116 @@
+#include "app/ui/views/step/step_tornado.h"
+
+#include "app/tables/sensitivity.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kTornadoRow = 24, kName = 210, kFigure = 64;
+
+struct Bars {
+    float middle = 0, half = 0;  // where the step as it is stands, and how far a bar may reach
+    double most_s = 1;           // the longest
+};
+
+// One change: its bar, shorter steps to the left. True: it was clicked.
+bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, const Nudge& n, double step_s,
+                std::uint64_t index) {
+    Canvas& c = ui.canvas();
+    const double by = n.step_s - step_s;
+    const float length = std::max(1.5f, static_cast<float>(std::abs(by) / bars.most_s) * bars.half);
+    const Rect bar{by < 0 ? bars.middle - length : bars.middle, row.y + 4, length, row.h - 8};
+    // Easier to hit than a bar of a pixel.
+    const float least = std::max(length, 14.0f);
+    const Rect target{by < 0 ? bars.middle - least : bars.middle, row.y, least, row.h};
+    const Hit hit = ui.area("step.nudge", target, index);
+    const Color color = by < 0 ? ui.theme().good : ui.theme().bad;
+    if (n.fits)
+        c.rect(bar, hit.hovered ? color : color.alpha(0.75f), 2);
+    else
+        c.pattern(bar, Pattern::hatched, color);
+    if (hit.focused) ui.focus_ring(target, 3);
+    const std::string words = difference_text(by, time_text);
+    const float w = std::min(c.text_width(words, ui.small()) + 2, kFigure);
+    c.text_in({by < 0 ? bar.x - w - 5 : bar.right() + 5, row.y, w, row.h}, words, ui.small());
+    if (hit.hovered)
+        ui.tooltip(of.name + " " + of.value + " → " + n.value + "\n" + time_text(n.step_s) + " a step ("
+                   + difference_text(by / step_s, percent) + "), " + count_text(n.tokens_per_s)
+                   + " tokens/s, fullest GPU " + memory_text(n.memory_bytes)
+                   + (n.fits ? "" : ", which does not fit") + "\nclick: make this change");
+    return hit.clicked;
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std::uint64_t revision) {
+    if (!state.of.is_of(revision) || !state.of.error.empty()) {
+        if (state.of.error.empty()) state.asked = revision;
+        ui.label(room.cut_top(24),
+                 state.of.error.empty() ? "trying one step either way of each choice …"
+                                        : "It could not be worked out: " + state.of.error,
+                 ui.small());
+        return std::nullopt;
+    }
+    const Sensitivity& s = state.of.value;
+    Canvas& c = ui.canvas();
+    const std::string about =
+        "One step down and up, all else equal; hardware and constants by 20 %. Green: a "
+        "shorter step; hatched: does not fit.";
+    if (room.h > 120) room.cut_top(c.paragraph(room, about, ui.small(), 18) + 4);
+    std::vector<std::size_t> rows;
+    Bars bars{0, 0, 0};
+    for (const std::size_t i : s.by_reach()) {
+        double most = 0;
+        for (const auto* n : {&s.rows[i].down, &s.rows[i].up})
+            if (*n && (*n)->valid()) most = std::max(most, std::abs((*n)->step_s - s.step_s));
+        bars.most_s = std::max(bars.most_s, most);
+        if (most > 0) rows.push_back(i);
+    }
+    std::optional<PlanEdit> edit;
+    ScrollArea area(ui, "step.tornado", room, state.scroll);
+    const float name = std::min(kName, room.w * 0.4f), width = area.room.w - name - 2 * kFigure;
+    if (width < 60) return edit;
+    bars.half = width / 2;
+    bars.middle = area.room.x + name + kFigure + bars.half;
+    for (const std::size_t i : rows) {
+        const SensitivityRow& r = s.rows[i];
+        const Rect row = area.room.cut_top(kTornadoRow);
+        if (!area.sees(row)) continue;
+        const Rect left{row.x, row.y, name - 8, row.h};
+        const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);
+        ui.label({left.x, left.y, w, left.h}, r.name, ui.style(12));
+        const std::string value = r.down || !r.up ? r.value : r.value + " → " + r.up->value;
+        if (left.w - w > 24) ui.label({left.x + w, left.y, left.w - w, left.h}, value, ui.small());
+        c.line({bars.middle, row.y}, {bars.middle, row.bottom()}, ui.theme().secondary);
+        const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side) {
+            if (!n || !n->valid() || n->step_s == s.step_s) return;
+            if (draw_nudge(ui, row, bars, r, *n, s.step_s, 2 * i + side))
+                edit = PlanEdit{n->plan, r.name + " " + n->value, ""};
+        };
+        put(r.down, 0);
+        put(r.up, 1);
+    }
+    return edit;
+}
+
+Table tornado_data(const Scene& scene, const TornadoState& state) {
+    const auto& of = state.of;
+    const bool there = of.key && !of.running && of.error.empty() && scene.evaluation.step
+                       && of.value.step_s == scene.evaluation.step->time_s;
+    if (there) return sensitivity_table(of.value, true);
+    Table none;
+    none.columns = {{"what each choice is worth"}};
+    none.rows = {{!scene.evaluation.step ? "no step comes out of this plan"
+                  : of.error.empty()     ? "trying one step either way of each choice …"
+                                         : "It could not be worked out: " + of.error}};
+    return none;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,12 @@
+// SHA-256 (FIPS 180-4): the checksum that a printed page names its plan by.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// 64 hexadecimal digits, as sha256sum prints them.
+[[nodiscard]] std::string sha256_of(std::string_view bytes);
+
+}  // namespace pentamesh

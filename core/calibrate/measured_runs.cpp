@@ -1,0 +1,214 @@
+#include "core/calibrate/measured_runs.h"
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/base/number.h"
+#include "core/evaluate.h"
+#include "core/explain/published.h"
+#include "core/interop/import.h"
+#include "core/io/plan_json.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pentamesh {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kBytesOfGib = 1024.0 * 1024 * 1024;
+
+double tokens_of(const Plan& plan) {
+    const Training& t = plan.training;
+    return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
+}
+
+// The plan with the fields that only later versions of the program know, given by pointer.
+Plan plan_of_case(const Json& run, const std::string& place, const Presets& presets) {
+    Json plan = run.at("plan");
+    if (plan.is_string()) return presets.plan(plan.get<std::string>());
+    if (run.contains("more"))
+        for (const auto& [pointer, value] : run["more"].items()) plan[Json::json_pointer(pointer)] = value;
+    return parse_plan(plan.dump(), place, presets);
+}
+
+void read_times(const Json& m, MeasuredRun& run) {
+    run.step_s = m.value("iteration_s", 0.0);
+    if (m.contains("tokens_per_s_per_gpu"))
+        run.step_s = tokens_of(run.plan)
+                     / (m["tokens_per_s_per_gpu"].get<double>() * static_cast<double>(run.plan.cluster.gpus));
+    run.tflops = m.value("model_tflops_per_gpu", 0.0);
+}
+
+// What nvidia-smi shows is what is reserved, once the context is taken off.
+void read_peak(const Json& m, MeasuredRun& run) {
+    if (m.contains("peak_allocated_gib")) {
+        run.memory = kBytesOfGib * m["peak_allocated_gib"].get<double>();
+    } else if (m.contains("peak_reserved_gib")) {
+        run.memory = kBytesOfGib * m["peak_reserved_gib"].get<double>();
+        run.memory_kind = MemoryMeasured::reserved;
+    } else if (m.contains("peak_smi_gib")) {
+        run.memory = kBytesOfGib * (m["peak_smi_gib"].get<double>() - m.value("smi_outside_gib", 0.0));
+        run.memory_kind = MemoryMeasured::reserved;
+    }
+    if (!m.contains("rank")) return;
+    run.rank = m["rank"] == 0        ? MeasuredRun::Rank::first
+               : m["rank"] == "last" ? MeasuredRun::Rank::last
+                                     : MeasuredRun::Rank::largest;
+}
+
+MeasuredRun read_case(const Json& given, const std::string& place, const Presets& presets) {
+    MeasuredRun run;
+    run.plan = plan_of_case(given, place, presets);
+    run.id = given.value("id", run.plan.name);
+    run.framework = given.value("framework", std::string(name_of(run.plan.training.software)));
+    run.family = given.value("family", std::string());
+    const Json& m = given.at("measured");
+    read_times(m, run);
+    read_peak(m, run);
+    if (m.contains("fits")) run.fits = m["fits"].get<bool>();
+    return run;
+}
+
+// What the source leaves open (recomputation) is the first that fits.
+MeasuredRun from_published(const PublishedRun& published) {
+    Evaluation scratch;
+    MeasuredRun run;
+    run.plan = published.plans.back();
+    for (const Plan& p : published.plans) {
+        evaluate(p, scratch, {.timeline = false, .messages = false});
+        if (!scratch.memory.fits()) continue;
+        run.plan = p;
+        break;
+    }
+    run.id = published.label;
+    run.framework = name_of(run.plan.training.software);
+    run.step_s = published.measured_s;
+    run.tflops = published.measured_tflops;
+    return run;
+}
+
+// The figures that stand behind `word`, one a line.
+std::vector<double> figures_behind(std::string_view log, std::string_view word) {
+    std::vector<double> out;
+    for (std::size_t at = log.find(word); at != std::string_view::npos; at = log.find(word, at)) {
+        at += word.size();
+        at = std::min(log.find_first_not_of(' ', at), log.size());
+        const std::size_t end = std::min(log.find_first_not_of("0123456789.,eE+-", at), log.size());
+        std::string digits(log.substr(at, end - at));
+        std::erase(digits, ',');
+        if (const auto x = parse_double(digits); x && *x > 0) out.push_back(*x);
+    }
+    return out;
+}
+
+double middle_of(std::vector<double> steps) {
+    constexpr std::size_t kWarm = 2;  // they compile, allocate and connect
+    if (steps.size() > kWarm) steps.erase(steps.begin(), steps.begin() + kWarm);
+    std::sort(steps.begin(), steps.end());
+    const std::size_t n = steps.size();
+    return n % 2 ? steps[n / 2] : (steps[n / 2 - 1] + steps[n / 2]) / 2;
+}
+
+// Colours of a terminal, which torchtitan writes into its log.
+std::string without_colours(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+            const std::size_t end = text.find_first_not_of("0123456789;", i + 2);
+            if (end == std::string_view::npos) break;
+            i = end;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<MeasuredRun> read_measured(std::string_view text, const std::string& path,
+                                       const Presets& presets) {
+    const Json root = parse_json(text, path);
+    const Json* cases = root.is_array()                              ? &root
+                        : root.is_object() && root.contains("cases") ? &root["cases"]
+                                                                     : nullptr;
+    if (!cases || !cases->is_array())
+        throw Error(ErrorKind::invalid, path, "/cases", "is missing, must be a list of runs");
+    std::vector<MeasuredRun> runs;
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+        const Json& given = (*cases)[i];
+        const std::string pointer = (root.is_array() ? "/" : "/cases/") + std::to_string(i);
+        try {
+            const std::string place =
+                path + ": " + (given.is_object() ? given.value("id", pointer) : pointer);
+            if (given.is_object() && given.contains("plan")) {
+                runs.push_back(read_case(given, place, presets));
+            } else {
+                const std::string one = Json{{"cases", {given}}}.dump();
+                runs.push_back(from_published(read_published_runs(one, place, presets).at(0)));
+            }
+        } catch (const Json::exception& e) {
+            throw Error(ErrorKind::invalid, path, pointer, e.what());
+        }
+    }
+    return runs;
+}
+
+std::vector<MeasuredRun> read_measured_file(const std::string& path, const Presets& presets) {
+    return read_measured(read_file(path), path, presets);
+}
+
+std::optional<LoggedSteps> read_logged_steps(std::string_view log) {
+    LoggedSteps out;
+    if (const auto ms = figures_behind(log, "elapsed time per iteration (ms):"); !ms.empty()) {
+        out.step_s = middle_of(ms) / 1e3;
+        out.steps = ms.size();
+        return out;
+    }
+    if (const auto rates = figures_behind(without_colours(log), "tps:"); !rates.empty()) {
+        out.tokens_per_s_per_gpu = middle_of(rates);
+        out.steps = rates.size();
+        return out;
+    }
+    return std::nullopt;
+}
+
+MeasuredRun read_log(std::string_view text, const std::string& path, const Plan* plan,
+                     const std::string& cluster, const Presets& presets) {
+    const std::optional<LoggedSteps> steps = read_logged_steps(text);
+    if (!steps)
+        throw Error(
+            ErrorKind::invalid, path, "",
+            "has no step times: \"elapsed time per iteration (ms): ...\" of Megatron or \"tps: ...\" of "
+            "torchtitan");
+    MeasuredRun run;
+    run.id = path;
+    if (plan) {
+        run.plan = *plan;
+    } else {
+        interop::ImportRequest request;
+        request.text = text;
+        request.path = path;
+        request.cluster = cluster;
+        const auto ask = " Name the run's plan with --plan.";
+        if (interop::guess_framework(text).empty())
+            throw Error(ErrorKind::invalid, path, "", std::string("does not say the run's settings.") + ask);
+        const interop::Import made = interop::import_settings(request, presets);
+        for (const interop::ImportProblem& p : made.problems)
+            if (!made.plan && p.severity == Severity::error)
+                throw Error(ErrorKind::invalid, path, "", p.message + "." + ask);
+        if (!made.plan) throw Error(ErrorKind::invalid, path, "", std::string("does not hold a plan.") + ask);
+        run.plan = *made.plan;
+    }
+    run.framework = name_of(run.plan.training.software);
+    run.step_s = steps->step_s > 0
+                     ? steps->step_s
+                     : tokens_of(run.plan)
+                           / (steps->tokens_per_s_per_gpu * static_cast<double>(run.plan.cluster.gpus));
+    return run;
+}
+
+}  // namespace pentamesh

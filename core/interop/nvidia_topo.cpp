@@ -1,0 +1,255 @@
+#include "core/interop/nvidia_topo.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/interop/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pentamesh::interop {
+
+namespace {
+
+constexpr double kNvLink_bytes_per_s = 25e9, kNvLink5_bytes_per_s = 50e9;  // one link, one way
+constexpr std::size_t kMostGpus = 4096;
+
+struct Row {
+    std::string name;
+    std::vector<std::string> cells;
+    int line = 0;
+};
+
+struct Matrix {
+    std::vector<std::string> columns;  // GPUs, then NICs
+    std::vector<Row> rows;             // of the GPUs
+    std::vector<Listed> others;        // lines that are no GPU's
+    std::size_t gpus = 0;
+};
+
+bool is_gpu(std::string_view word) {
+    return word.starts_with("GPU") && parse_integer(word.substr(3)).has_value();
+}
+bool is_nic(std::string_view word) {
+    return word.starts_with("NIC") || word.starts_with("mlx5_") || word.starts_with("mlx4_")
+           || word.starts_with("bnxt_") || word.starts_with("irdma") || word.starts_with("rdma");
+}
+
+// Words of a line; the escape codes that underline the head of the table left out.
+std::vector<std::string> words_of_line(std::string_view line) {
+    std::vector<std::string> words;
+    std::string word;
+    for (std::size_t i = 0; i <= line.size(); ++i) {
+        const char c = i < line.size() ? line[i] : ' ';
+        if (c == '\033') {
+            while (i < line.size() && line[i] != 'm') ++i;
+            continue;
+        }
+        if (c != ' ' && c != '\t' && c != '\r') {
+            word.push_back(c);
+        } else if (!word.empty()) {
+            words.push_back(std::move(word));
+            word.clear();
+        }
+    }
+    return words;
+}
+
+Matrix read_matrix(std::string_view text, const std::string& path) {
+    Matrix m;
+    int line = 0;
+    bool done = false;
+    for (std::size_t at = 0; at < text.size(); ++line) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::vector<std::string> words = words_of_line(text.substr(at, end - at));
+        const int here = line + 1;
+        at = end + 1;
+        if (words.empty()) continue;
+        if (m.columns.empty() && words.size() > 1 && is_gpu(words[0])
+            && (is_gpu(words[1]) || words[1] == "CPU")) {
+            for (const std::string& w : words) {
+                if (!is_gpu(w) && !is_nic(w)) break;
+                m.gpus += is_gpu(w) ? 1 : 0;
+                m.columns.push_back(w);
+            }
+            if (m.gpus > kMostGpus)
+                throw Error(ErrorKind::invalid, path, "", "more than 4,096 GPUs in one node");
+            continue;
+        }
+        done = done || words[0] == "Legend:";
+        if (done) continue;
+        if (m.columns.empty() || !is_gpu(words[0])) {
+            m.others.push_back({words[0], words.size() > 1 ? words[1] : "", "", "", here});
+            continue;
+        }
+        if (words.size() <= m.columns.size())
+            throw Error(ErrorKind::invalid, path, "",
+                        "line " + std::to_string(here) + ": " + words[0]
+                            + " has fewer columns than the head");
+        Row row{words[0],
+                {words.begin() + 1, words.begin() + 1 + static_cast<std::ptrdiff_t>(m.columns.size())},
+                here};
+        m.rows.push_back(std::move(row));
+    }
+    if (m.rows.size() != m.gpus || m.gpus == 0)
+        throw Error(ErrorKind::invalid, path, "",
+                    "the matrix has " + std::to_string(m.gpus) + " GPUs in its head and "
+                        + std::to_string(m.rows.size()) + " rows of GPUs");
+    return m;
+}
+
+// NVLinks of a cell; 0: PCI Express, or the GPU itself.
+std::int64_t links_of(const Matrix& m, std::size_t row, std::size_t column, const std::string& path) {
+    const std::string& cell = m.rows[row].cells[column];
+    for (const std::string_view known : {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "C2C"})
+        if (cell == known) return 0;
+    const auto n = cell.starts_with("NV") ? parse_integer(std::string_view(cell).substr(2)) : std::nullopt;
+    if (!n || *n < 1 || *n > 1000)
+        throw Error(ErrorKind::invalid, path, "",
+                    "line " + std::to_string(m.rows[row].line) + ": \"" + cell + "\" is no link between "
+                        + m.rows[row].name + " and " + m.columns[column]);
+    return *n;
+}
+
+// GPUs joined by NVLink.
+struct Islands {
+    std::int64_t size = 1;   // GPUs of the largest
+    double links = 0;        // of one GPU to all others; 0: none
+    bool even = true;        // all are as large
+    bool all_to_all = true;  // in each every GPU is joined with every other
+    bool switched = false;   // by NVLink switches
+};
+
+Islands find_islands(const Matrix& m, const std::string& path) {
+    std::vector<std::vector<bool>> joined(m.gpus, std::vector<bool>(m.gpus));
+    Islands out;
+    double least = 0, most = 0;  // links of a GPU; of a pair
+    for (std::size_t r = 0; r < m.gpus; ++r) {
+        double sum = 0;
+        joined[r][r] = true;
+        for (std::size_t c = 0; c < m.gpus; ++c) {
+            const auto n = static_cast<double>(links_of(m, r, c, path));
+            joined[r][c] = joined[r][c] || n > 0;
+            sum += n;
+            most = std::max(most, n);
+        }
+        least = r == 0 ? sum : std::min(least, sum);
+    }
+    for (std::size_t r = 0; r < m.gpus; ++r) {
+        const std::int64_t size = std::count(joined[r].begin(), joined[r].end(), true);
+        out.even = out.even && (r == 0 || size == out.size);
+        out.size = std::max(out.size, size);
+        for (std::size_t c = 0; c < m.gpus; ++c)
+            if (joined[r][c] && joined[c] != joined[r]) out.all_to_all = false;
+    }
+    // Behind a switch the matrix gives each pair all links of a GPU, of which none has more than 18.
+    constexpr double kMostLinks = 18;
+    out.switched = least > kMostLinks;
+    out.links = out.switched ? most : least;
+    if (!out.all_to_all) out.size = static_cast<std::int64_t>(m.gpus);
+    return out;
+}
+
+// NICs that a PCI Express switch joins with at least one GPU.
+std::int64_t near_nics(const Matrix& m) {
+    std::int64_t n = 0;
+    for (std::size_t c = m.gpus; c < m.columns.size(); ++c)
+        n += std::any_of(m.rows.begin(), m.rows.end(), [&](const Row& r) {
+            return r.cells[c] == "PIX" || r.cells[c] == "PXB" || r.cells[c] == "PHB";
+        });
+    return n;
+}
+
+}  // namespace
+
+bool is_nvidia_topo(std::string_view text) {
+    const std::size_t legend = text.find("Legend:");
+    const std::size_t head = text.find("GPU0");
+    return head != std::string_view::npos && text.find("CPU Affinity") != std::string_view::npos
+           && text.substr(0, legend).find(" X ") != std::string_view::npos;
+}
+
+FabricReading read_nvidia_topo(std::string_view text, const std::string& path, const Cluster& cluster) {
+    if (cluster.tiers.empty()) throw Error(ErrorKind::invalid, path, "", "the plan's cluster has no tiers");
+    Matrix m = read_matrix(text, path);
+    const auto gpus = static_cast<std::int64_t>(m.gpus);
+    const Islands islands = find_islands(m, path);
+    FabricReading out;
+    const bool nvlink = islands.links > 0;
+    // A tray of a rack: the switches join more GPUs than one host sees.
+    const std::int64_t had_domain = domain_of(cluster, 0);
+    const bool tray = nvlink && islands.switched && islands.size == gpus && had_domain > gpus;
+    const std::int64_t domain = tray ? had_domain : nvlink ? islands.size : gpus;
+    const std::string at = "/cluster/tiers/0/";
+    out.edits = {{at + "kind", std::string(nvlink ? "nvlink" : "pcie")}, {at + "domain", domain}};
+    out.summary = sentence("A node of ", count_text(gpus, "GPU"), ", ");
+    if (nvlink) {
+        const double links = islands.links;
+        const double had = cluster.tiers.front().bytes_per_s / links;
+        constexpr double kLinksOf5 = 18;  // of every GPU that has NVLink 5
+        const bool fifth =
+            links == kLinksOf5
+            && std::abs(std::log(had / kNvLink5_bytes_per_s)) < std::abs(std::log(had / kNvLink_bytes_per_s));
+        const double each = fifth ? kNvLink5_bytes_per_s : kNvLink_bytes_per_s;
+        out.edits.push_back({at + "bytes_per_s", links * each});
+        out.summary += sentence(islands.size, " joined by ", three_digits(links), " NVLinks each, ",
+                                bytes_text(links * each), "/s one way.");
+        out.problems.push_back({Severity::info,
+                                "link-rate-assumed",
+                                sentence("The matrix does not say what an NVLink carries: ", bytes_text(each),
+                                         "/s one way, ", fifth ? "NVLink 5" : "NVLink 2 to 4",
+                                         links == kLinksOf5 ? ", as the cluster's first tier says." : "."),
+                                {}});
+    } else {
+        out.summary += "joined by PCI Express.";
+        out.problems.push_back(
+            {Severity::warning,
+             "link-rate-missing",
+             "The matrix does not say what PCI Express carries: the tier keeps its bandwidth.",
+             {}});
+    }
+    if (tray)
+        out.problems.push_back(
+            {Severity::info,
+             "tray-of-a-rack",
+             sentence("The matrix shows the ", gpus, " GPUs of one host; switches join more: the domain of ",
+                      had_domain, " that the cluster has is kept."),
+             {}});
+    if (nvlink && domain < gpus)
+        out.problems.push_back(
+            {Severity::warning,
+             "tier-between",
+             sentence("Islands of ", domain, " GPUs lie in a node of ", gpus,
+                      ": between them goes PCI Express, a tier of its own that the cluster editor adds."),
+             {}});
+    if (!islands.all_to_all)
+        out.problems.push_back(
+            {Severity::warning,
+             "not-all-to-all",
+             "NVLink joins each GPU with some of the others only: the node is read as one domain, "
+             "in which rings go along the links.",
+             {}});
+    else if (!islands.even)
+        out.problems.push_back(
+            {Severity::warning,
+             "islands-differ",
+             "Not every GPU is joined with as many others: the largest island stands for all.",
+             {}});
+    if (const std::int64_t nics = near_nics(m); nics > 0 && nics < gpus)
+        out.problems.push_back(
+            {Severity::info,
+             "nics-shared",
+             sentence(nics, " NICs near ", gpus, " GPUs: a GPU's share of the next tier is ",
+                      three_digits(static_cast<double>(nics) / static_cast<double>(gpus)), " of a NIC."),
+             {}});
+    for (const Row& row : m.rows) {
+        std::string cells;
+        for (const std::string& c : row.cells) cells += (cells.empty() ? "" : " ") + c;
+        out.mapped.push_back({row.name, cells, at + "domain", "", row.line});
+    }
+    out.ignored = std::move(m.others);
+    return out;
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,39 @@
+#include "core/layer/expert_traffic.h"
+
+#include "core/layer/wire_bytes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pentamesh {
+namespace {
+
+// Of q places, evenly drawn, k draws hit q (1 - (1 - 1/q)^k) different ones.
+double places_hit(double q, double k) {
+    return q * (1 - std::pow(1 - 1 / q, k));
+}
+
+}  // namespace
+
+double sent_copies(const Plan& plan) {
+    const double k = static_cast<double>(plan.model.moe->top_k), imbalance = plan.training.router_imbalance;
+    if (plan.layout.ep_comm == EpComm::alltoall) return k * imbalance;
+    return std::min(places_hit(static_cast<double>(plan.layout.ep), k) * imbalance, k * imbalance);
+}
+
+double dispatch_bytes(Dtype compute) {
+    if (compute != Dtype::fp8 && compute != Dtype::fp4) return wire_bytes(compute);
+    return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
+}
+
+double slow_share(const Plan& plan, const GroupSummary& ep) {
+    const double nodes = static_cast<double>(ep.degree) / static_cast<double>(ep.per_fast_domain);
+    if (nodes <= 1) return 1;
+    const double k = static_cast<double>(plan.model.moe->top_k);
+    const double limit = static_cast<double>(plan.model.moe->max_nodes_per_token);
+    double hit = places_hit(nodes, k);
+    if (limit > 0) hit = std::min(hit, limit);
+    return std::min(hit / std::min(places_hit(static_cast<double>(plan.layout.ep), k), k), 1.0);
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,164 @@
+// What does one GPU do in one layer for one micro-batch, step by step? Every product, norm, collective,
+// forward and backward, with the tensors that go in and come out, what is kept in between and when it is let
+// go. The list is derived: product_rule.h says what follows from how factors are cut, layer_tape.h turns the
+// forward round. Rules, conventions and sources: docs/layer.md.
+#pragma once
+
+#include "core/mesh/collective.h"
+#include "core/mesh/mesh.h"
+#include "core/model/layer_types.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+enum class LayerOp : std::uint8_t {
+    matmul,
+    norm,
+    rotary,
+    attention,  // the core; in linear and Mamba layers the scan in its place
+    activation,
+    router,
+    permute,
+    residual,
+    dropout,
+    all_gather,
+    reduce_scatter,
+    all_reduce,
+    all_to_all,
+    ring_send
+};
+template <>
+inline constexpr std::size_t kEnumCount<LayerOp> = 14;
+[[nodiscard]] std::string_view name_of(LayerOp op);  // "all_gather"
+[[nodiscard]] inline bool is_collective(LayerOp op) {
+    return op >= LayerOp::all_gather;
+}
+[[nodiscard]] Collective collective_of(LayerOp op);  // of a collective
+
+enum class LayerPass : std::uint8_t { forward, backward };
+[[nodiscard]] std::string_view name_of(LayerPass pass);
+enum class LayerBlock : std::uint8_t { weights, mixer, mlp };
+enum class Notation : std::uint8_t { megatron, dtensor, jax };
+template <>
+inline constexpr std::size_t kEnumCount<Notation> = 3;
+[[nodiscard]] std::string_view name_of(Notation notation);
+
+// One dimension: of all ranks of a replica together and of this one. Dispatched tokens need not be whole.
+struct LayerCut {
+    GroupKind axis = GroupKind::tp;
+    std::int64_t parts = 1;  // different ones: kv heads fewer than ranks are on several
+    bool operator==(const LayerCut&) const = default;
+};
+struct LayerDim {
+    std::string_view symbol;  // static: "s", "h", "a"
+    double size = 1, local = 1;
+    std::vector<LayerCut> cuts;
+    [[nodiscard]] bool cut_by(GroupKind axis) const;
+    bool operator==(const LayerDim&) const = default;
+};
+
+// Activations begin with their tokens ("s b h", dispatched "t h"); weights are outputs by inputs, as
+// checkpoints have them. Sizes are those of one replica of the data: every replica has its own micro-batch.
+struct LayerTensor {
+    std::string name;  // "x", "q", "W_up", "dx"
+    std::vector<LayerDim> dims;
+    std::vector<GroupKind> partial;  // waits to be summed over these
+    double bytes_per_number = 2;
+    bool weight = false;  // or the gradient of one
+    [[nodiscard]] double numbers() const;
+    [[nodiscard]] double bytes() const { return numbers() * bytes_per_number; }
+    [[nodiscard]] bool cut_by(GroupKind axis) const;
+    [[nodiscard]] bool partial_over(GroupKind axis) const;
+    bool operator==(const LayerTensor&) const = default;
+};
+
+// What the backward pass needs: its name among the steps and in list_activations (core/memory/memory.h).
+struct KeptTensor {
+    std::string name;
+    std::string_view activation;
+    double bytes = 0;
+    bool operator==(const KeptTensor&) const = default;
+};
+
+// What a step costs: products by 2 m in out, the rest by the bytes it moves (core/step/layer_time.h).
+enum class LayerRate : std::uint8_t { none, linear, wide, grouped, core, scan };
+struct KernelCost {
+    LayerRate rate = LayerRate::none;
+    double m = 0, in = 0, out = 0, groups = 1;  // of a product
+    bool weight_gradient = false;               // adds into the gradient's buffer
+    double bytes = 0, kernels = 0;              // of element-wise kernels
+    bool operator==(const KernelCost&) const = default;
+};
+
+struct LayerStep {
+    int n = 0;  // from 1
+    LayerPass phase = LayerPass::forward;
+    LayerOp op = LayerOp::matmul;
+    LayerBlock block = LayerBlock::mixer;
+    std::string_view what;  // static: "queries, keys and values"
+    bool again = false;     // repeats in the backward what the forward made and did not keep
+    bool per_step = false;  // once in a training step, not for every micro-batch
+    std::vector<LayerTensor> in, out;
+    KernelCost work;
+    double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that
+    double bytes_moved = 0;  // of HBM
+    // Of collectives. A ring's send counts `calls` messages.
+    GroupKind axis = GroupKind::tp;
+    std::vector<std::int64_t> group;  // the ranks that speak, ascending; empty without one
+    std::int64_t group_size = 1;
+    double message_bytes = 0, sent_bytes = 0, calls = 0;
+    double slow_share = 1;  // as Operation has them (core/comm/comm.h)
+    bool forwarded = false;
+    double time_s = 0;  // filled by time_layer (core/step/layer_time.h)
+    std::vector<KeptTensor> kept, freed;
+    double stash_bytes = 0;  // of what is kept when the step is done
+    bool operator==(const LayerStep&) const = default;
+};
+
+struct LayerCallSum {
+    GroupKind axis = GroupKind::tp;
+    LayerOp op = LayerOp::all_gather;
+    double calls = 0, sent_bytes = 0;
+    bool operator==(const LayerCallSum&) const = default;
+};
+
+// Sums over the steps.
+struct LayerTotals {
+    double kept_bytes = 0;  // at the end of the forward
+    double peak_bytes = 0;  // most activations that live at once: what is kept and what a step works on
+    double flops_forward = 0, flops_backward = 0, flops_again = 0;  // the last: of the second
+    double time_forward_s = 0, time_backward_s = 0;
+    std::vector<LayerCallSum> calls;  // by axis and collective, in the order of their first
+    bool operator==(const LayerTotals&) const = default;
+};
+
+struct LayerList {
+    int type = 0;  // of layer_types
+    std::int64_t rank = 0, micro_batch = 1;
+    std::vector<LayerStep> steps;
+    LayerTotals totals;
+    bool operator==(const LayerList&) const = default;
+};
+
+// The steps of a layer of this type (layer_types.h) on one rank, without times. The plan must be valid,
+// `type` one of its types, `rank` in the mesh.
+[[nodiscard]] LayerList list_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type,
+                                   std::int64_t rank = 0, std::int64_t most_members = 0);
+void sum_layer(LayerList& list);  // totals and n, from the steps
+
+// ---- words (layer_words.cpp) ----
+
+// "x[S_tp, B_dp, H]", "x [s/tp, b, h]", "x (Shard(0))"; what waits to be summed says so. `dp`: replicas
+// exist.
+[[nodiscard]] std::string text_of(const LayerTensor& tensor, Notation notation, bool dp);
+// "shard(0)", "replicate", "partial".
+[[nodiscard]] std::string placement_of(const LayerTensor& tensor, GroupKind axis);
+// The step as a line of a program: "y = reduce_scatter(y, tp)".
+[[nodiscard]] std::string line_of(const LayerStep& step, Notation notation, bool dp);
+// What happens, in a sentence.
+[[nodiscard]] std::string sentence_of(const LayerStep& step);
+
+}  // namespace pentamesh

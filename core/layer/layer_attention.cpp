@@ -1,0 +1,340 @@
+// The mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
+#include "core/layer/kernel_costs.h"
+#include "core/layer/layer_tape.h"
+#include "core/layer/scan_widths.h"
+#include "core/model/mixer_flops.h"
+
+namespace pentamesh {
+namespace {
+
+double number(std::int64_t n) {
+    return static_cast<double>(n);
+}
+
+LayerDim whole_dim(std::string_view symbol, std::int64_t n) {
+    return {symbol, number(n), number(n), {}};
+}
+
+}  // namespace
+
+Value LayerTape::mixer(Value u) {
+    Value y = -1;
+    if (type_.attends() && m_.attention == AttentionKind::mla && m_.mla) return latent_attention(u);
+    // One way in and one out, whatever stands beside each other behind the norm.
+    const std::string_view first = type_.attends()         ? "attention.q"
+                                   : has_weight("mixer.q") ? "mixer.q"
+                                   : has_weight("mixer.x") ? "mixer.x"
+                                                           : "mamba.x";
+    const Value x = enter(u, weight_of(first, "ad", "h"), "activations before attention",
+                          "gradients before attention", "attention input again for the weight gradient");
+    if (type_.attends()) y = attention(x);
+    if (!type_.attends() || type_.mamba_beside) {
+        const Value z = other_mixer(x, type_.has_mamba() ? "mamba." : "mixer.");
+        y = y < 0 ? z : add(y, z, true);
+    }
+    return leave(y, u, "activations after attention", "gradients after attention");
+}
+
+Value LayerTape::attention(Value x) {
+    const LayerType& t = type_;
+    const i64 kv_local = divide_up(t.kv_heads, d_.tp);
+    const LayerDim a = cut_dim("a", number(t.heads), number(divide_up(t.heads, d_.tp)), GroupKind::tp, d_.tp);
+    const LayerDim k = cut_dim("k", number(t.kv_heads), number(kv_local), GroupKind::tp, d_.tp);
+    const LayerDim d{"d", number(t.head_dim), number(t.head_dim), {}};
+    const LayerDim dv{"d", number(t.value_head_dim), number(t.value_head_dim), {}};
+    std::vector<LayerTensor> weights{weight_of("attention.q", "ad", "h")};
+    for (const std::string_view name : {"attention.k", "attention.v"})
+        if (has_weight(name)) weights.push_back(weight_of(name, "kd", "h"));
+    const LayerTensor xt = tensor(x);
+    std::vector<LayerTensor> outs{result_of(xt, weights[0], "q", {a, d}),
+                                  result_of(xt, weights[0], "k", {k, d}),
+                                  result_of(xt, weights[0], "v", {k, dv})};
+    const bool gate = m_.attention_gate != AttentionGate::none;
+    if (gate) {
+        weights.push_back(weight_of("attention.gate", "ad", "h"));
+        const bool full = m_.attention_gate == AttentionGate::full;
+        outs.push_back(result_of(xt, weights[0], "gate", full ? std::vector{a, dv} : std::vector{a}));
+    }
+    const std::vector<Value> p =
+        product("queries, keys and values", "gradient of attention's input", x, weights, std::move(outs));
+    save(x, "attention.input");
+    Value q = p[0], key = p[1];
+    const double rotated = (tensor(q).numbers() + tensor(key).numbers()) * kNormBytes;
+    const auto both = [&](const TapeStep& how, double kernels, bool norm) {
+        LayerTensor q2 = tensor(q), k2 = tensor(key);
+        const Value q_in = q, k_in = key;
+        TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
+        q = n.out[0], key = n.out[1];
+        step_of(n, how, {LayerRate::none, 0, 0, 0, 1, false, rotated, kernels});
+        if (norm) save(q_in, "norm.q.input"), save(k_in, "norm.k.input");
+    };
+    if (m_.qk_norm != QkNorm::none)
+        both({LayerOp::norm, "norms of queries and keys", "gradients of the norms"}, 2, true);
+    if (m_.positions == Positions::rope)
+        both({LayerOp::rotary, "rotary positions", "gradients turned back"}, kRope, false);
+    Value o = core(q, key, p[2], result_of(xt, weights[0], "o", {a, dv}));
+    if (gate) {
+        LayerTensor gated = tensor(o);
+        gated.name = "o_gated";
+        const double bytes = gated.numbers() * kAddBytes;
+        o = kernel({LayerOp::activation, "gate of the output", "gradient of the gate"}, {o, p[3]},
+                   std::move(gated), {LayerRate::none, 0, 0, 0, 1, false, bytes, 1});
+        save(p[3], "attention.gate");
+    }
+    return output(o, gate ? "attention.gated" : "");
+}
+
+Value LayerTape::output(Value o, std::string_view activation) {
+    const LayerTensor w = weight_of("attention.output", "h", "ad");
+    LayerTensor y = result_of(tensor(o), w, "y", {w.dims[0]});
+    const Value out =
+        product("output of attention", "gradient of attention's output", o, {w}, {std::move(y)})[0];
+    if (!activation.empty()) save(o, activation);
+    save_extra("attention.output.cast", o);
+    return out;
+}
+
+LayerTensor LayerTape::resized(Value x, std::string name, LayerDim width) const {
+    LayerTensor t = tensor(x);
+    t.name = std::move(name);
+    t.dims.back() = std::move(width);
+    return t;
+}
+
+// DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1: whole on each rank. `q_in`: where its queries come from.
+std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
+    const Mla& a = *m_.mla;
+    const LayerTensor wi = weight_of("attention.index.q", "i", a.q_lora_rank > 0 ? "r" : "h");
+    std::vector<Value> out = product("queries of the indexer", "gradient of the indexer", q_in, {wi},
+                                     {resized(u, "i_q", whole_dim("i", a.index_heads * a.index_head_dim))});
+    const std::vector<LayerTensor> wk{weight_of("attention.index.k", "i", "h"),
+                                      weight_of("attention.index.weights", "i", "h")};
+    for (const Value v : product("keys and weights of the indexer", "gradient of the indexer", u, wk,
+                                 {resized(u, "i_k", whole_dim("i", a.index_head_dim)),
+                                  resized(u, "i_w", whole_dim("i", a.index_heads))}))
+        out.push_back(v);
+    return out;
+}
+
+// DeepSeek-AI 2024 (DeepSeek-V2), section 2.1. The products into the latents are whole on each rank and run
+// on the tokens between regions; the latents, which are narrow, are gathered (Megatron-LM
+// multi_latent_attention.py).
+Value LayerTape::latent_attention(Value u) {
+    const Mla& a = *m_.mla;
+    const RecomputeModules outer = modules_, up(RecomputeModule::mla_up_proj);
+    const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, own = divide_up(type_.heads, d_.tp);
+    const LayerDim heads = cut_dim("a", number(type_.heads), number(own), GroupKind::tp, d_.tp);
+    bool input_saved = false;
+    const auto save_input = [&](Value x) {
+        if (!std::exchange(input_saved, true)) save(x, "attention.input");
+    };
+    Value q_in = u;
+    LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? "attention.q_up" : "attention.q", "ad", "r");
+    Value index_in = u;
+    if (a.q_lora_rank > 0) {
+        const LayerTensor w = weight_of("attention.q_down", "r", "h");
+        const Value c = product("query latents", "gradient of attention's input", u, {w},
+                                {resized(u, "c_q", whole_dim("r", a.q_lora_rank))})[0];
+        save_input(u);
+        index_in = q_in = norm_of(c, "norm of the query latents", "norm.q_latent.input");
+    }
+    modules_ = up;
+    const Value q_all =
+        a.q_lora_rank > 0
+            ? enter(q_in, w_q, "query latents before attention", "gradients of the query latents",
+                    "query latents again for the weight gradient")
+            : enter(q_in, w_q, "activations before attention", "gradients before attention",
+                    "attention input again for the weight gradient");
+    Value q = product("queries out of their latents", "gradient of the query latents", q_all, {w_q},
+                      {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
+    if (a.q_lora_rank > 0)
+        save(q_all, "attention.q_latent");
+    else
+        save_input(q_all);
+    modules_ = outer;
+    const LayerTensor w_down = weight_of("attention.kv_down", "r", "h");
+    const Value c = product("key and value latents", "gradient of attention's input", u, {w_down},
+                            {resized(u, "c_kv", whole_dim("r", a.kv_lora_rank + a.qk_rope_head_dim))})[0];
+    TapeNode& n = node(TapeKind::kernel, {c},
+                       {resized(c, "c_kv", whole_dim("r", a.kv_lora_rank)),
+                        resized(c, "k_rope", whole_dim("d", a.qk_rope_head_dim))});
+    const Value latent = n.out[0], rope = n.out[1];
+    step_of(n, {LayerOp::norm, "norm of the key and value latents", "gradient of the norm"},
+            {LayerRate::none, 0, 0, 0, 1, false, tensor(latent).numbers() * kNormBytes, 1});
+    save(c, "norm.kv_latent.input");
+    modules_ = up;
+    const LayerTensor w_kv = weight_of("attention.kv_up", "ad", "r");
+    const Value kv_all = enter(latent, w_kv, "key and value latents before attention",
+                               "gradients of the key and value latents",
+                               "key and value latents again for the weight gradient");
+    const Value kv = product("keys and values out of their latents", "gradient of the key and value latents",
+                             kv_all, {w_kv},
+                             {result_of(tensor(kv_all), w_kv, "kv",
+                                        {heads, whole_dim("d", a.qk_nope_head_dim + a.v_head_dim)})})[0];
+    save(kv_all, "attention.kv_latent");
+    // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
+    const Value rope_all =
+        enter(rope, w_kv, "rotary keys before attention", "gradients of the rotary keys", "");
+    const double bytes = (tensor(q).numbers() + number(own * qk) * tokens_.of(Tokens::region)) * kNormBytes;
+    LayerTensor q2 = tensor(q);
+    const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
+    const LayerTensor v2 = result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim("d", a.v_head_dim)});
+    TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
+    const std::vector<Value> turned = turn.out;
+    step_of(turn, {LayerOp::rotary, "rotary positions", "gradients turned back"},
+            {LayerRate::none, 0, 0, 0, 1, false, bytes, kLatentKernels - (a.q_lora_rank > 0 ? 2 : 1)});
+    modules_ = outer;
+    const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
+    const Value o = core(turned[0], turned[1], turned[2],
+                         result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim("d", a.v_head_dim)}), index);
+    return leave(output(o, ""), u, "activations after attention", "gradients after attention");
+}
+
+void LayerTape::exchange_heads(i64 ranks, bool to_heads, std::string_view what, std::string_view back,
+                               std::vector<Value*> values) {
+    std::vector<Value> in;
+    std::vector<LayerTensor> out;
+    double message = 0;
+    for (Value* v : values) {
+        LayerTensor t = tensor(*v);
+        if (!to_heads) message += t.bytes();
+        LayerDim &s = t.dims[0], &heads = t.dims[2];
+        const auto n = number(ranks);
+        std::erase_if(s.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        if (to_heads) {
+            s.local *= n;
+            if (d_.cp > ranks) s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp / ranks});
+            heads.local = std::ceil(heads.local / n);
+            heads.cuts.push_back({GroupKind::cp, ranks});
+        } else {
+            s.local /= n;
+            s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp});
+            std::erase_if(heads.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+            heads.local *= n;
+        }
+        if (to_heads) message += t.bytes();
+        in.push_back(*v);
+        out.push_back(std::move(t));
+    }
+    const std::vector<Value> moved =
+        collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, ranks,
+                   {LayerOp::all_to_all, what, back}, std::move(in), std::move(out), message);
+    for (std::size_t i = 0; i < values.size(); ++i) *values[i] = moved[i];
+}
+
+// Scores meet queries with keys: both have tokens cut by cp, which no product can have. Keys and values are
+// gathered, sent round, or heads are cut in the place of tokens.
+Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index) {
+    const RecomputeModules outer = modules_;
+    modules_ = RecomputeModules(RecomputeModule::core_attn);
+    const CpComm how = plan_.layout.cp_comm;
+    const i64 inner = head_ranks_of(plan_.layout, d_.cp);
+    const bool cp = d_.cp > 1;
+    if (cp && inner > 1)
+        exchange_heads(inner, true, "queries, keys and values to heads",
+                       "gradients of queries, keys and values to tokens", {&q, &k, &v});
+    const auto whole = [&](Value x) {
+        LayerTensor t = tensor(x);
+        t.name += "_all";
+        const auto parts = number(d_.cp / inner);
+        t.dims[0].local *= parts;
+        std::erase_if(t.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        return t;
+    };
+    if (cp && how == CpComm::allgather) {
+        LayerTensor kt = whole(k), vt = whole(v);
+        const double key_bytes = kt.bytes(), value_bytes = vt.bytes();
+        k = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
+                       {LayerOp::all_gather, "keys", "gradients of keys"}, {k}, {std::move(kt)},
+                       key_bytes)[0];
+        v = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
+                       {LayerOp::all_gather, "values", "gradients of values"}, {v}, {std::move(vt)},
+                       value_bytes)[0];
+    } else if (cp && d_.cp > inner && (how == CpComm::ring || how == CpComm::ulysses_ring)) {
+        const double message = tensor(k).bytes() + tensor(v).bytes();
+        LayerTensor kt = whole(k), vt = whole(v);
+        const std::vector<Value> all = collective(
+            TapeKind::gather, LayerOp::ring_send, GroupKind::cp, d_.cp / inner,
+            {LayerOp::ring_send, "keys and values, rotated", "gradients of keys and values, rotated"}, {k, v},
+            {std::move(kt), std::move(vt)}, message, number(d_.cp / inner) - 1);
+        k = all[0], v = all[1];
+    }
+    output.dims[0] = tensor(q).dims[0];
+    output.dims[2] = tensor(q).dims[2];
+    std::vector<Value> in{q, k, v};
+    in.insert(in.end(), index.begin(), index.end());
+    double bytes = output.bytes();
+    for (const Value x : in) bytes += tensor(x).bytes();
+    Value o = kernel({LayerOp::attention, "attention core", "gradient of the attention core"}, in,
+                     std::move(output), {LayerRate::core, 0, 0, 0, 1, false, bytes, 0});
+    const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
+    list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
+    save(q, "attention.q"), save(k, "attention.k"), save(v, "attention.v");
+    if (!index.empty())
+        save(index[0], "attention.index.q"), save(index[1], "attention.index.k"),
+            save(index[2], "attention.index.weights"), save_extra("attention.index.chosen", o);
+    for (const std::string_view name :
+         {"attention.softmax", "attention.softmax.dropout_mask", "attention.softmax.dropped",
+          "attention.log_sum_exp", "attention.copies"})
+        save_extra(name, o);
+    save(o, "attention.output");
+    if (cp && inner > 1)
+        exchange_heads(inner, false, "attention output to tokens", "gradients of the output to heads", {&o});
+    modules_ = outer;
+    return o;
+}
+
+// A product in, the scan with its convolutions and inner norms, a product out. Small products between the
+// two (Mamba's dt, Kimi's decay) count with the scan.
+Value LayerTape::other_mixer(Value x, std::string_view prefix) {
+    const auto own = [&](const Tensor& t) { return t.name.starts_with(prefix) && t.is_matrix(); };
+    const bool mamba = prefix == "mamba.";
+    const std::string_view out_name = mamba ? "mamba.output" : "mixer.output";
+    std::vector<LayerTensor> weights, outs;
+    double flops = 0;
+    for (const Tensor& t : weights_) {
+        if (!own(t) || t.name == out_name) continue;
+        const LocalShape l = local_shape(t, d_);
+        if (t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row) {
+            weights.push_back(weight_of(t.name, "i", "h"));
+            outs.push_back(result_of(tensor(x), weights.back(), std::string(t.name.substr(prefix.size())),
+                                     {weights.back().dims[0]}));
+        } else {
+            flops += 2 * tokens_.of(Tokens::region) * number(l.rows) * number(l.cols);
+        }
+    }
+    std::vector<Value> in =
+        product("inputs of the scan", "gradient of the scan's input", x, weights, std::move(outs));
+    if (!type_.attends()) save(x, "attention.input");
+    const ScanWidths widths = scan_widths(m_, type_);
+    const double bytes = tokens_.of(Tokens::region) / tp() * w_.wide;
+    const bool cp = d_.cp > 1;
+    const auto exchange = [&](std::vector<Value> v, const TapeStep& how, double width) {
+        std::vector<LayerTensor> out;
+        for (const Value i : v) out.push_back(tensor(i));
+        return collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, d_.cp, how, std::move(v),
+                          std::move(out), width * bytes);
+    };
+    if (cp)
+        in = exchange(
+            in,
+            {LayerOp::all_to_all, "inputs of the scan to heads", "gradients of the scan's inputs to tokens"},
+            widths.in);
+    const LayerTensor w_out = weight_of(out_name, "h", "i");
+    LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
+    Value o = kernel({LayerOp::attention, "scan of the state", "gradient of the scan"}, in,
+                     std::move(scanned), {LayerRate::scan, 0, 0, 0, 1, false, 0, 0});
+    const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
+    list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
+    for (const Activation& a : activations_)
+        if (a.name.starts_with(prefix)) save_extra(a.name, o);
+    if (cp)
+        o = exchange({o},
+                     {LayerOp::all_to_all, "outputs of the scan to tokens",
+                      "gradients of the scan's outputs to heads"},
+                     widths.out)[0];
+    LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});
+    return product("output of the scan", "gradient of the scan's output", o, {w_out}, {std::move(y)})[0];
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,276 @@
+// The backward of a layer, read off the tape in reverse. A gather's transpose is a sum that cuts, a sum's is
+// nothing or a gather, a product's are two products.
+#include "core/layer/kernel_costs.h"
+#include "core/layer/layer_tape.h"
+
+namespace pentamesh {
+
+LayerTensor LayerTape::gradient_of(Value v) const {
+    LayerTensor g = tensor(v);
+    g.name = "d" + g.name;
+    g.partial.clear();
+    return g;
+}
+
+void LayerTape::set_grad(Value v, Value g) {
+    if (grads_.size() < values_.size()) grads_.resize(values_.size(), -1);
+    if (grad(v) < 0) grad(v) = g;  // else it is added in place
+}
+
+std::string_view LayerTape::back_words(const TapeNode& n) const {
+    for (const Back& b : names_)
+        if (b.step == n.step) return b.words;
+    return {};
+}
+
+void LayerTape::find_again() {
+    again_.assign(nodes_.size(), 0);
+    const RecomputeChoice& choice = t_.recompute;
+    if (!choice.any()) return;
+    const bool by_name = !facts_.selective_keeps.empty() && choice == RecomputeChoice(Recompute::selective);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const TapeNode& n = nodes_[i];
+        const bool weights = n.kind == TapeKind::weights_in || n.kind == TapeKind::weights_again;
+        if (n.step >= 0 && !weights && !by_name)
+            again_[i] = choice.whole_layers() || n.modules.any_of(choice.modules);
+        for (const TapeSaved& s : n.saves)
+            if (!s.kept) again_[static_cast<std::size_t>(made_by(s, static_cast<int>(i)))] = 1;
+    }
+}
+
+// The node whose step makes what is saved; `at`, where nothing in the layer does.
+int LayerTape::made_by(const TapeSaved& s, int at) const {
+    if (s.needed < 0) return at;
+    for (Value v = s.value;;) {
+        const int made = makers_[static_cast<std::size_t>(v)];
+        if (made < 0) return at;
+        const TapeNode& n = nodes_[static_cast<std::size_t>(made)];
+        if (n.step >= 0) return made;
+        v = n.in[0];
+    }
+}
+
+// What is made again, before the backward of the nodes that need it.
+void LayerTape::run_again(std::size_t last) {
+    const auto neutral = [&](std::size_t i) { return nodes_[i].step < 0; };
+    std::size_t first = last;
+    while (first > 0 && (again_[first - 1] || neutral(first - 1) || is_weights(nodes_[first - 1]))) --first;
+    for (std::size_t i = first; i <= last; ++i) {
+        if (!again_[i]) continue;
+        again_[i] = 0;
+        const LayerStep forward = list_.steps[static_cast<std::size_t>(nodes_[i].step)];
+        list_.steps.push_back(forward);
+        LayerStep& s = list_.steps.back();
+        s.phase = LayerPass::backward;
+        s.again = true;
+        s.kept.clear();
+        for (std::size_t j = 0; j < nodes_.size(); ++j)
+            for (const TapeSaved& saved : nodes_[j].saves)
+                if (!saved.kept && made_by(saved, static_cast<int>(j)) == static_cast<int>(i))
+                    s.kept.push_back(kept_tensor(saved));
+    }
+}
+
+KeptTensor LayerTape::kept_tensor(const TapeSaved& s) const {
+    const std::string_view a = s.activation.name;
+    if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes};
+    std::string name(a.substr(a.rfind('.') + 1));
+    return {std::move(name), a, s.bytes};
+}
+
+void LayerTape::backward() {
+    find_again();
+    for (std::size_t j = 0; j < nodes_.size(); ++j)
+        for (const TapeSaved& s : nodes_[j].saves)
+            if (s.kept)
+                list_
+                    .steps[static_cast<std::size_t>(
+                        nodes_[static_cast<std::size_t>(made_by(s, static_cast<int>(j)))].step)]
+                    .kept.push_back(kept_tensor(s));
+    const std::vector<TapeNode> nodes = nodes_;
+    Value last = -1;
+    for (const TapeNode& n : nodes)
+        if (n.kind != TapeKind::weights_again) last = n.out.empty() ? last : n.out[0];
+    grads_.assign(values_.size(), -1);
+    set_grad(last, put(gradient_of(last)));
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+        // The run of nodes that are made again ends here.
+        if (again_[i]) run_again(i);
+        back(nodes[i]);
+        if (nodes[i].saves.empty()) continue;
+        std::vector<KeptTensor>& freed = list_.steps.back().freed;
+        for (const TapeSaved& s : nodes[i].saves) freed.push_back(kept_tensor(s));
+    }
+}
+
+void LayerTape::back(const TapeNode& n) {
+    if (n.step >= 0) block_ = list_.steps[static_cast<std::size_t>(n.step)].block;
+    if (is_weights(n)) return back_weights(n);
+    if (grad(n.out[0]) < 0 && n.kind != TapeKind::product && n.kind != TapeKind::kernel) return;
+    switch (n.kind) {
+    case TapeKind::product: return back_product(n);
+    case TapeKind::kernel: return back_kernel(n);
+    case TapeKind::residual:
+        set_grad(n.in[0], grad(n.out[0]));
+        set_grad(n.in[1], grad(n.out[0]));
+        return;
+    case TapeKind::leave: set_grad(n.in[0], grad(n.out[0])); return;
+    case TapeKind::view: set_grad(n.in[0], put(gradient_of(n.in[0]))); return;
+    case TapeKind::branch: {
+        const LayerTensor own = tensor(grad(n.out[0])), other = tensor(grad(n.in[0]));
+        LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_, "gradients of both ways added",
+                            {other, own}, {gradient_of(n.in[0])});
+        s.work = {LayerRate::none, 0, 0, 0, 1, false, own.numbers() * kAddBytes * kBackwardFactor,
+                  kBackwardKernels};
+        return;
+    }
+    case TapeKind::enter:
+    case TapeKind::gather:
+    case TapeKind::exchange:
+    case TapeKind::sum: return back_collective(n);
+    case TapeKind::weights_in:
+    case TapeKind::weights_again: return;
+    }
+}
+
+// Gathered again where only the cut tensor is kept; once, whoever needs it.
+void LayerTape::fetch(const TapeNode& n) {
+    for (const Value v : n.in) {
+        const int made = makers_[static_cast<std::size_t>(v)];
+        if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::gather) continue;
+        const TapeNode g = nodes_[static_cast<std::size_t>(made)];
+        const bool whole =
+            std::ranges::any_of(n.saves, [&](const TapeSaved& s) { return s.needed == v && s.value == v; });
+        if (whole || std::ranges::find(fetched_, made) != fetched_.end()) continue;
+        fetched_.push_back(made);
+        LayerStep s = list_.steps[static_cast<std::size_t>(g.step)];
+        s.phase = LayerPass::backward;
+        s.again = true;
+        s.kept.clear();
+        for (const Entered& e : enters_)
+            if (e.node == made && !e.again.empty()) s.what = e.again;
+        list_.steps.push_back(std::move(s));
+    }
+}
+
+void LayerTape::back_product(const TapeNode& n) {
+    std::vector<LayerTensor> gradients, weights, weight_gradients;
+    for (const Value v : n.weights) weights.push_back(tensor(v));
+    for (const Value v : n.out) {
+        if (grad(v) < 0) continue;
+        LayerTensor g = tensor(grad(v));
+        for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+            // The gradient's tokens and the weights' inputs, cut by the same axis.
+            const FactorCut left = tokens_cut(g, axis) ? FactorCut::outer : FactorCut::whole;
+            const FactorCut right = weights[0].dims.back().cut_by(axis) ? FactorCut::outer : FactorCut::whole;
+            if (product_case(left, right) != ProductCase::gather_either) continue;
+            LayerTensor whole = gradient_of(v);
+            const double message = whole.bytes();
+            std::string_view what = "gradients of the outputs";
+            double parts = 1;
+            for (const TapeNode& m : nodes_)
+                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_words(m);
+            for (const LayerDim& d : g.dims)
+                for (const LayerCut& c : d.cuts)
+                    if (c.axis == axis) parts = static_cast<double>(c.parts);
+            LayerStep& s = emit(LayerPass::backward, LayerOp::all_gather, block_, what, {g}, {whole});
+            speak(s, axis, static_cast<i64>(parts), message, 1);
+            g = whole;
+        }
+        gradients.push_back(std::move(g));
+    }
+    fetch(n);
+    const Value x = n.in[0];
+    LayerTensor dx = gradient_of(x);
+    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+        const FactorCut left =
+            !gradients.empty() && width_cut(gradients[0], axis) ? FactorCut::inner : FactorCut::whole;
+        const LayerDim& rows = weights[0].dims[weights[0].dims.size() - 2];
+        const FactorCut right = rows.cut_by(axis) ? FactorCut::inner : FactorCut::whole;
+        if (product_case(left, right) == ProductCase::partial) dx.partial.push_back(axis);
+    }
+    const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
+    const KernelCost& w = forward.work;
+    std::vector<LayerTensor> in = gradients;
+    in.insert(in.end(), weights.begin(), weights.end());
+    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), {dx});
+    s.flops = forward.flops;
+    s.work = {
+        w.rate, w.m, w.out, w.in, w.groups, false, w.bytes * kBackwardFactor, w.kernels * kBackwardKernels};
+    // Tokens are summed over, and every replica and cp rank has its own.
+    in = {tensor(x)};
+    in.insert(in.end(), gradients.begin(), gradients.end());
+    for (LayerTensor d : weights) {
+        d.name = "d" + d.name;
+        d.bytes_per_number = bytes_of(t_.gradients);
+        for (const GroupKind axis : {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp})
+            if (tokens_cut(tensor(x), axis) && !d.cut_by(axis)) d.partial.push_back(axis);
+        const bool expert = d.dims.size() > 2;
+        if (!expert && groups_[GroupKind::dp].degree > 1) d.partial.push_back(GroupKind::dp);
+        if (expert && groups_[GroupKind::edp].degree > 1) d.partial.push_back(GroupKind::edp);
+        weight_gradients.push_back(std::move(d));
+    }
+    LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, "gradients of the weights",
+                           std::move(in), std::move(weight_gradients));
+    last.flops = forward.flops;
+    last.work = {w.rate, w.in, w.m, w.out, w.groups, true, 0, 0};
+    set_grad(x, put(std::move(dx)));
+}
+
+void LayerTape::back_kernel(const TapeNode& n) {
+    const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
+    if (forward.op == LayerOp::attention) fetch(n);
+    std::vector<LayerTensor> in, out;
+    for (const Value v : n.out)
+        if (grad(v) >= 0) in.push_back(tensor(grad(v)));
+    for (const TapeSaved& s : n.saves)
+        if (s.needed >= 0 && std::ranges::find(n.out, s.needed) == n.out.end())
+            in.push_back(tensor(s.needed));
+    const LayerTensor result = tensor(n.out[0]);
+    const bool meets = forward.op == LayerOp::attention || forward.op == LayerOp::rotary;
+    for (const Value v : n.in) {
+        LayerTensor g = gradient_of(v);
+        // Whole here, cut in the result: each rank has a summand from its part of the result.
+        for (const GroupKind axis : {GroupKind::tp, GroupKind::cp})
+            if (meets && result.cut_by(axis) && !g.cut_by(axis)) g.partial.push_back(axis);
+        out.push_back(g);
+        set_grad(v, put(std::move(g)));
+    }
+    LayerStep& s =
+        emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), std::move(out));
+    s.flops = 2 * forward.flops;
+    s.work = forward.work;
+    s.work.bytes *= kBackwardFactor;
+    s.work.kernels *= kBackwardKernels;
+}
+
+void LayerTape::back_collective(const TapeNode& n) {
+    std::vector<LayerTensor> in, out;
+    double bytes = 0;
+    for (const Value v : n.out) in.push_back(tensor(grad(v) >= 0 ? grad(v) : v)), bytes += in.back().bytes();
+    for (const Value v : n.in) out.push_back(gradient_of(v));
+    for (std::size_t i = 0; i < out.size(); ++i) set_grad(n.in[i], put(out[i]));
+    if (n.kind == TapeKind::enter) {
+        const auto e = std::ranges::find(
+            enters_, static_cast<int>(makers_[static_cast<std::size_t>(n.out[0])]), &Entered::node);
+        LayerStep& s =
+            emit(LayerPass::backward, LayerOp::all_reduce, block_, e->back, std::move(in), std::move(out));
+        speak(s, e->axis, e->ranks, bytes, 1);
+        return;
+    }
+    const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
+    const auto ranks = forward.group_size;
+    LayerOp op = forward.op;
+    double message = forward.message_bytes, calls = 1;
+    if (op == LayerOp::all_gather)
+        op = LayerOp::reduce_scatter;
+    else if (op == LayerOp::reduce_scatter)
+        op = LayerOp::all_gather;
+    else if (op == LayerOp::ring_send)
+        calls = static_cast<double>(ranks);
+    if (n.back_message > 0) message = n.back_message;
+    LayerStep& s = emit(LayerPass::backward, op, block_, back_words(n), std::move(in), std::move(out));
+    speak(s, forward.axis, ranks, message, calls);
+}
+
+}  // namespace pentamesh

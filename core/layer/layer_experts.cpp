@@ -1,0 +1,191 @@
+// The experts of a layer: router, the way of the tokens there and back, grouped products.
+#include "core/layer/expert_traffic.h"
+#include "core/layer/kernel_costs.h"
+#include "core/layer/layer_tape.h"
+
+namespace pentamesh {
+
+// Gate and up, activation, down of the experts on this rank; a product for each expert.
+Value LayerTape::expert_products(Value x) {
+    std::vector<LayerTensor> weights;
+    if (gated()) weights.push_back(weight_of("experts.gate", "f", "h"));
+    weights.push_back(weight_of("experts.up", "f", "h"));
+    const double groups = weights[0].dims[0].local;
+    const LayerDim f = weights[0].dims[1];
+    std::vector<LayerTensor> outs;
+    if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
+    outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
+    const std::vector<Value> in = product("gate and up of the experts", "gradient of the experts' input", x,
+                                          weights, std::move(outs), LayerRate::grouped, groups);
+    save(x, "experts.input");
+    LayerTensor z = tensor(in.back());
+    z.name = "z";
+    KernelCost work{
+        LayerRate::none, 0, 0, 0, 1, false, z.numbers() * static_cast<double>(in.size() + 1) * kTwo, 1};
+    if (m_.mlp_bias) {  // apart, as compute.cpp says
+        const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
+        work.bytes += z.numbers() * (static_cast<double>(in.size()) * kNormBytes + gate)
+                      + tensor(x).dims[0].local * static_cast<double>(m_.hidden) * kNormBytes;
+        work.kernels += gated() ? 7 : 2;
+    }
+    const RecomputeModules outer = modules_;
+    modules_ = RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act);
+    const Value product_in =
+        kernel({LayerOp::activation, "activation function", "gradient of the activation function"}, in,
+               std::move(z), work);
+    if (gated()) save(in[0], "experts.gate");
+    save(in.back(), "experts.up");
+    save_extra("experts.activated", product_in);
+    modules_ = outer;
+    const LayerTensor down = weight_of("experts.down", "h", "f");
+    LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
+    const Value out = product("down of the experts", "gradient of the activated", product_in, {down},
+                              {std::move(y)}, LayerRate::grouped, groups)[0];
+    save(product_in, "experts.product");
+    return out;
+}
+
+LayerTensor LayerTape::dispatched(std::string name, double local, double width) const {
+    // Under sequence parallelism the ranks of an etp group hold different tokens; without it tp ranks hold
+    // the same, and only etp beyond tp splits them.
+    const double etp = static_cast<double>(d_.etp), ep = static_cast<double>(d_.ep);
+    const double distinct = d_.sequence_parallel || d_.tp == 1 ? etp : std::max(etp / tp(), 1.0);
+    LayerDim t{"t", local * ep * distinct, local, {}};
+    if (d_.ep > 1) t.cuts.push_back({GroupKind::ep, d_.ep});
+    if (distinct > 1) t.cuts.push_back({GroupKind::etp, static_cast<i64>(distinct)});
+    LayerTensor out;
+    out.name = std::move(name);
+    out.dims = {t, {"h", width, width, {}}};
+    out.bytes_per_number = w_.wide;
+    return out;
+}
+
+Value LayerTape::router(Value u) {
+    const LayerTensor w = weight_of("router", "e", "h");
+    LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
+    logits.bytes_per_number = bytes_of(Dtype::fp32);
+    const Value out =
+        product("router", "gradient of the router's input", u, {w}, {std::move(logits)}, LayerRate::wide)[0];
+    LayerStep& s = list_.steps.back();
+    s.op = LayerOp::router;
+    s.work.kernels = kRouterKernels;
+    save(u, "router.input");
+    save(out, "router.logits");
+    return out;
+}
+
+Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers) {
+    return kernel({LayerOp::permute, back ? "outputs back in order, weighed" : "tokens sorted by expert",
+                   back ? "gradients sorted by expert" : "gradients back in order"},
+                  std::move(in), std::move(out),
+                  {LayerRate::none, 0, 0, 0, 1, false, numbers * kNormBytes, kPermuteKernels / 2});
+}
+
+Value LayerTape::experts(Value u) {
+    const Moe& e = *m_.moe;
+    const RecomputeModules outer = modules_;
+    modules_ = RecomputeModules(RecomputeModule::moe);
+    const Value logits = router(u);
+    const Value shared =
+        saturating_product(e.shared_experts, e.shared_expert_ffn) > 0 ? mlp(u, "shared_expert") : -1;
+    Value x = u;
+    const auto h = static_cast<double>(e.latent > 0 ? e.latent : m_.hidden);
+    if (e.latent > 0) {
+        const LayerTensor w = weight_of("experts.latent_in", "l", "h");
+        LayerTensor c = result_of(tensor(u), w, "c", {w.dims[0]});
+        x = product("into the experts' latents", "gradient of the latents' input", u, {w}, {std::move(c)})[0];
+        save(u, "experts.latent_in.input");
+    }
+    const double own = tokens_.of(Tokens::between);
+    const double copies = own * static_cast<double>(e.top_k) * t_.router_imbalance;
+    const bool gathers = plan_.layout.ep_comm == EpComm::allgather;
+    const Value arrived =
+        gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, own, copies, h);
+    LayerTensor y = tensor(u);
+    y.name = "y", y.dims.back() = {e.latent > 0 ? "l" : "h", h, h, {}};
+    std::vector<Value> back{arrived, logits};
+    if (shared >= 0 && e.latent == 0) back.push_back(shared);
+    Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true, 2 * copies * h);
+    if (gathers && shared >= 0 && e.latent == 0) out = add(out, shared, true);
+    if (e.latent > 0) {
+        const LayerTensor w = weight_of("experts.latent_out", "h", "l");
+        LayerTensor wide = result_of(tensor(out), w, "y", {w.dims[0]});
+        const Value in = out;
+        out =
+            product("out of the experts' latents", "gradient of the latents", out, {w}, {std::move(wide)})[0];
+        save_extra("experts.latent_out.input", in);
+        if (shared >= 0) out = add(out, shared, true);
+    }
+    modules_ = outer;
+    return out;
+}
+
+// A copy of each token goes to each of its experts, and comes back.
+Value LayerTape::exchanged_experts(Value x, Value logits, double own, double copies, double h) {
+    Value t = permuted({x, logits}, dispatched("t", copies, h), false, copies * h);
+    const double sent = own * sent_copies(plan_) * h;
+    const double out_bytes = sent * dispatch_bytes(t_.compute), back_bytes = sent * w_.wide;
+    const auto move = [&](Value v, const TapeStep& how, double message, double back) {
+        if (d_.ep <= 1) return v;
+        LayerTensor moved = tensor(v);
+        const Value to = collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::ep, d_.ep, how, {v},
+                                    {std::move(moved)}, message)[0];
+        nodes_.back().back_message = back;
+        return to;
+    };
+    t = move(t, {LayerOp::all_to_all, "dispatch of tokens to experts", "combine of input gradients"},
+             out_bytes, back_bytes);
+    weights_in(true);
+    const Value whole = enter(t, weight_of("experts.up", "f", "h"), "tokens of the experts' shards",
+                              "input gradients of the experts' shards", "");
+    const Value y = leave(expert_products(whole), t, "outputs of the experts' shards",
+                          "output gradients of the experts' shards");
+    weights_behind(true);
+    return move(y, {LayerOp::all_to_all, "combine of experts' outputs", "dispatch of output gradients"},
+                back_bytes, out_bytes);
+}
+
+// Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
+Value LayerTape::gathered_experts(Value x, Value logits, double own, double copies, double h) {
+    const double ep = static_cast<double>(d_.ep);
+    LayerTensor all = dispatched("t", own * ep, h);
+    std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::ep; });
+    all.dims[0].size /= ep;
+    Value t = -1;
+    if (d_.ep <= 1) {
+        t = node(TapeKind::view, {x}, {all}).out[0];
+    } else {
+        LayerTensor gathered = all;
+        t = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::ep, d_.ep,
+                       {LayerOp::all_gather, "tokens to all ranks of experts", "sum of input gradients"}, {x},
+                       {std::move(gathered)}, all.bytes())[0];
+    }
+    weights_in(true);
+    const Value entered = enter(t, weight_of("experts.up", "f", "h"), "tokens of the experts' shards",
+                                "input gradients of the experts' shards", "");
+    LayerTensor chosen = tensor(entered);
+    const double parts = chosen.dims[0].local / (own * ep);
+    chosen.name = "t";
+    chosen.dims = {chosen.dims[0], {"h", h, h, {}}};
+    chosen.dims[0].local = copies * parts;
+    const Value mine = permuted({entered, logits}, std::move(chosen), false, copies * h);
+    const Value y = expert_products(mine);
+    LayerTensor outputs = tensor(entered);
+    outputs.name = "y", outputs.partial = tensor(y).partial;
+    const Value in_order = permuted({y, logits}, std::move(outputs), true, 2 * copies * h);
+    Value out =
+        leave(in_order, t, "outputs of the experts' shards", "output gradients of the experts' shards");
+    // No product is behind it that would gather its gradient: the order of tokens is in between.
+    if (out != in_order && list_.steps.back().op == LayerOp::reduce_scatter)
+        nodes_.back().kind = TapeKind::sum;
+    weights_behind(true);
+    LayerTensor sum = tensor(x);
+    sum.name = "y";
+    if (d_.ep <= 1) return node(TapeKind::view, {out}, {std::move(sum)}).out[0];
+    return collective(
+        TapeKind::sum, LayerOp::reduce_scatter, GroupKind::ep, d_.ep,
+        {LayerOp::reduce_scatter, "sum of experts' outputs", "output gradients to all ranks of experts"},
+        {out}, {std::move(sum)}, all.bytes())[0];
+}
+
+}  // namespace pentamesh

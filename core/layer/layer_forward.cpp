@@ -1,0 +1,123 @@
+// The forward of a layer: its two halves, norms, a dense MLP.
+#include "core/layer/kernel_costs.h"
+#include "core/layer/layer_tape.h"
+
+namespace pentamesh {
+
+Value LayerTape::norm_of(Value x, std::string_view what, std::string_view activation,
+                         RecomputeModules modules) {
+    LayerTensor u = tensor(x);
+    u.name = x_count_ == 0 ? "u" : "u" + std::to_string(x_count_ + 1);
+    const KernelCost work{LayerRate::none, 0, 0, 0, 1, false, u.numbers() * kNormBytes, 1};
+    const RecomputeModules outer = modules_;
+    modules_ = modules;
+    const Value out = kernel({LayerOp::norm, what, "gradient of the norm"}, {x}, std::move(u), work);
+    save(x, activation);
+    modules_ = outer;
+    return out;
+}
+
+Value LayerTape::add(Value x, Value y, bool fused) {
+    LayerTensor sum = tensor(x);
+    sum.name = "x" + std::to_string(++x_count_ + 1);
+    KernelCost work;
+    if (!fused) work.bytes = sum.numbers() * kAddBytes, work.kernels = 1;
+    return kernel({LayerOp::residual, fused ? "added on the way" : "added to the residual stream", ""},
+                  {x, y}, std::move(sum), work, TapeKind::residual);
+}
+
+// A norm behind the block, and dropout: fused with the addition, whose bytes it shares.
+Value LayerTape::after(Value y, std::string_view norm, std::string_view mask) {
+    if (m_.post_norms && !norm.empty()) y = norm_of(y, "norm behind the block", norm);
+    if (!t_.dropout || mask.empty()) return y;
+    LayerTensor dropped = tensor(y);
+    y = kernel({LayerOp::dropout, "dropout", "gradient of the dropout"}, {y}, std::move(dropped), {});
+    save_extra(mask, y);
+    return y;
+}
+
+Value LayerTape::forward(Value x) {
+    const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
+    const RecomputeModules norms(RecomputeModule::layernorm);
+    Value u = -1;
+    if (mixes) {
+        block_ = LayerBlock::mixer;
+        const bool latent = type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
+        u = norm_of(branch(x), "norm before attention", "norm.attention.input",
+                    latent ? norms : RecomputeModules());
+        x = add(x, after(mixer(u), "norm.after_attention.input", "attention.dropout_mask"));
+    }
+    if (type_.ffn == LayerFfn::none) return x;
+    block_ = LayerBlock::mlp;
+    const bool shares = m_.shared_norm && mixes && !moe;
+    if (!shares)
+        u = norm_of(branch(x), moe ? "norm before the experts" : "norm before the MLP", "norm.mlp.input",
+                    moe ? norms : RecomputeModules());
+    Value y = -1;
+    if (type_.ffn_width > 0) {
+        y = mlp(u, "mlp");
+        if (moe && m_.moe->beside_mlp) {
+            y = norm_of(y, "norm behind the MLP", "norm.after_dense_mlp.input");
+            u = norm_of(branch(x), "norm before the experts", "norm.experts.input", norms);
+        }
+    }
+    if (moe) {
+        Value z = experts(u);
+        if (m_.moe->beside_mlp) z = norm_of(z, "norm behind the experts", "norm.after_experts.input");
+        y = y < 0 ? z : add(y, z, true);
+    }
+    return add(x, after(y, "norm.after_mlp.input", "mlp.dropout_mask"));
+}
+
+// Gate and up are one product; `prefix`: of its weights and of what it keeps.
+Value LayerTape::mlp(Value u, std::string_view prefix) {
+    const bool shared = prefix == "shared_expert";
+    const auto name = [&](const char* part) { return std::string(prefix) + part; };
+    const RecomputeModules outer = modules_;
+    modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
+                      : RecomputeModules(RecomputeModule::mlp);
+    std::vector<LayerTensor> weights;
+    if (gated()) weights.push_back(weight_of(name(".gate"), "f", "h"));
+    weights.push_back(weight_of(name(".up"), "f", "h"));
+    const Value x = shared ? enter(u, weights[0], "activations before the shared experts",
+                                   "gradients before the shared experts",
+                                   "shared experts' input again for the weight gradient")
+                           : enter(u, weights[0], "activations before the MLP", "gradients before the MLP",
+                                   "MLP input again for the weight gradient");
+    const LayerDim f = weights[0].dims[0];
+    std::vector<LayerTensor> outs;
+    if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
+    outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
+    const std::vector<Value> in = product(shared ? "gate and up of the shared experts" : "gate and up",
+                                          "gradient of the MLP's input", x, weights, std::move(outs));
+    if (!shared) save(x, "mlp.input");
+    LayerTensor z = tensor(in.back());
+    z.name = "z";
+    const double all = z.numbers() * static_cast<double>(in.size() + 1);
+    const Value product_in =
+        kernel({LayerOp::activation, "activation function", "gradient of the activation function"}, in,
+               std::move(z), {LayerRate::none, 0, 0, 0, 1, false, all * kTwo, 1});
+    if (gated()) save(in[0], activation_name(prefix, 0));
+    save(in.back(), activation_name(prefix, 1));
+    save_extra(activation_name(prefix, 2), product_in);
+    const LayerTensor down = weight_of(name(".down"), "h", "f");
+    LayerTensor out = result_of(tensor(product_in), down, "y", {down.dims[0]});
+    const Value y = product(shared ? "down of the shared experts" : "down", "gradient of the activated",
+                            product_in, {down}, {std::move(out)})[0];
+    save(product_in, activation_name(prefix, 3));
+    const Value left =
+        shared ? leave(y, u, "activations after the shared experts", "gradients after the shared experts")
+               : leave(y, u, "activations after the MLP", "gradients after the MLP");
+    modules_ = outer;
+    return left;
+}
+
+std::string_view LayerTape::activation_name(std::string_view prefix, std::size_t part) {
+    static constexpr std::string_view kNames[3][4] = {
+        {"mlp.gate", "mlp.up", "mlp.activated", "mlp.product"},
+        {"shared_expert.gate", "shared_expert.up", "shared_expert.activated", "shared_expert.product"},
+        {"experts.gate", "experts.up", "experts.activated", "experts.product"}};
+    return kNames[prefix == "mlp" ? 0 : prefix == "experts" ? 2 : 1][part];
+}
+
+}  // namespace pentamesh

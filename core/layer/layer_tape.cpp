@@ -1,0 +1,315 @@
+#include "core/layer/layer_tape.h"
+
+#include "core/layer/kernel_costs.h"
+#include "core/mesh/degrees.h"
+
+namespace pentamesh {
+namespace {
+
+bool is_tokens(const LayerDim& d) {
+    return d.symbol == "s" || d.symbol == "b" || d.symbol == "t";
+}
+
+double tokens_of(const LayerTensor& t) {
+    double n = 1;
+    for (const LayerDim& d : t.dims)
+        if (is_tokens(d)) n *= d.local;
+    return n;
+}
+
+}  // namespace
+
+bool LayerDim::cut_by(GroupKind axis) const {
+    return std::ranges::any_of(cuts, [&](const LayerCut& c) { return c.axis == axis; });
+}
+double LayerTensor::numbers() const {
+    double n = 1;
+    for (const LayerDim& d : dims) n *= d.local;
+    return n;
+}
+bool LayerTensor::cut_by(GroupKind axis) const {
+    return std::ranges::any_of(dims, [&](const LayerDim& d) { return d.cut_by(axis); });
+}
+bool LayerTensor::partial_over(GroupKind axis) const {
+    return std::ranges::find(partial, axis) != partial.end();
+}
+
+LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type, i64 rank,
+                     i64 most_members)
+    : plan_(plan), m_(plan.model), t_(plan.training), mesh_(mesh), groups_(groups),
+      types_(layer_types(plan.model)), type_(types_[type]), rank_(rank), most_members_(most_members),
+      d_(degrees_of(plan, mesh)), w_(activation_widths(plan.training.compute)),
+      facts_(facts_of(plan.training.software)), tokens_(token_counts(plan, d_)) {
+    list_.type = type, list_.rank = rank, list_.micro_batch = t_.micro_batch;
+    visit_tensors(m_, types_, [&](const Tensor& t) {
+        if (t.types != 0 && has(t.types, type)) weights_.push_back(t);
+    });
+    visit_layer(plan, d_, type_, [&](const Activation& a) { activations_.push_back(a); });
+}
+
+// ---- tensors --------------------------------------------------------------------------------------------
+
+LayerDim LayerTape::cut_dim(std::string_view symbol, double size, double local, GroupKind axis, i64 ranks) {
+    LayerDim d{symbol, size, local, {}};
+    if (ranks > 1 && local < size) {
+        const auto parts = static_cast<i64>(std::ceil(size / local - 1e-9));
+        d.cuts.push_back({axis, std::min(parts, ranks)});
+    }
+    return d;
+}
+
+LayerDim LayerTape::tokens_dim(bool between) const {
+    const auto s = static_cast<double>(t_.sequence_length);
+    LayerDim d{"s", s, s / static_cast<double>(d_.cp), {}};
+    if (d_.cp > 1) d.cuts.push_back({GroupKind::cp, d_.cp});
+    if (!between || !d_.sequence_parallel) return d;
+    d.cuts.push_back({GroupKind::tp, d_.tp});
+    d.local /= tp();
+    return d;
+}
+
+LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double width,
+                                     std::string_view symbol) const {
+    const auto b = static_cast<double>(t_.micro_batch);
+    LayerTensor t;
+    t.name = std::move(name);
+    t.dims = {tokens_dim(between), {"b", b, b, {}}, {symbol, width, width, {}}};
+    t.bytes_per_number = w_.wide;
+    return t;
+}
+
+bool LayerTape::has_weight(std::string_view name) const {
+    return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.name == name; });
+}
+
+LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, std::string_view cols) const {
+    const auto at = std::ranges::find(weights_, name, &Tensor::name);
+    LayerTensor w;
+    const std::size_t dot = name.find('.');
+    w.name = "W_" + std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
+    std::ranges::replace(w.name, '.', '_');
+    w.weight = true;
+    w.bytes_per_number = bytes_of(t_.parameters);
+    if (at == weights_.end()) return w;
+    const LocalShape local = local_shape(*at, d_);
+    const auto d = [](i64 n) { return static_cast<double>(n); };
+    const GroupKind axis = at->per_expert ? GroupKind::etp : GroupKind::tp;
+    const i64 ranks = at->per_expert ? d_.etp : d_.tp;
+    if (at->per_expert) w.dims.push_back(cut_dim("e", d(at->copies), d(local.copies), GroupKind::ep, d_.ep));
+    w.dims.push_back(cut_dim(rows, d(at->rows), d(local.rows), axis, ranks));
+    w.dims.push_back(cut_dim(cols, d(at->cols), d(local.cols), axis, ranks));
+    return w;
+}
+
+const Activation* LayerTape::activation_of(std::string_view name) const {
+    const auto at = std::ranges::find(activations_, name, &Activation::name);
+    return at == activations_.end() ? nullptr : &*at;
+}
+
+bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind axis) {
+    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(axis); });
+}
+bool LayerTape::width_cut(const LayerTensor& t, GroupKind axis) {
+    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return !is_tokens(d) && d.cut_by(axis); });
+}
+
+// ---- nodes ----------------------------------------------------------------------------------------------
+
+Value LayerTape::put(LayerTensor t, int node) {
+    values_.push_back(std::move(t));
+    makers_.push_back(node);
+    return static_cast<Value>(values_.size()) - 1;
+}
+
+TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<LayerTensor> out) {
+    TapeNode n;
+    n.kind = kind;
+    n.in = std::move(in);
+    n.modules = modules_;
+    for (LayerTensor& t : out) n.out.push_back(put(std::move(t), static_cast<int>(nodes_.size())));
+    nodes_.push_back(std::move(n));
+    return nodes_.back();
+}
+
+LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, std::string_view what,
+                           std::vector<LayerTensor> in, std::vector<LayerTensor> out) {
+    LayerStep& s = list_.steps.emplace_back();
+    s.phase = phase, s.op = op, s.block = block, s.what = what;
+    s.in = std::move(in), s.out = std::move(out);
+    return s;
+}
+
+LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how, const KernelCost& work) {
+    n.step = static_cast<int>(list_.steps.size());
+    std::vector<LayerTensor> in, out;
+    for (const Value v : n.in) in.push_back(tensor(v));
+    for (const Value v : n.weights) in.push_back(tensor(v));
+    for (const Value v : n.out) out.push_back(tensor(v));
+    LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
+    s.work = work;
+    s.flops = 2 * work.m * work.in * work.out * work.groups;
+    names_.push_back({n.step, how.back});
+    return s;
+}
+
+Value LayerTape::branch(Value x) {
+    LayerTensor copy = tensor(x);
+    return node(TapeKind::branch, {x}, {std::move(copy)}).out[0];
+}
+
+Value LayerTape::kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
+                        TapeKind kind) {
+    TapeNode& n = node(kind, std::move(in), {std::move(out)});
+    step_of(n, how, work);
+    return n.out[0];
+}
+
+LayerTensor LayerTape::result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
+                                 std::vector<LayerDim> dims) const {
+    LayerTensor y;
+    y.name = std::move(name);
+    y.bytes_per_number = w_.wide;
+    for (const LayerDim& d : x.dims)
+        if (is_tokens(d)) y.dims.push_back(d);
+    y.dims.insert(y.dims.end(), dims.begin(), dims.end());
+    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+        const FactorCut left = width_cut(x, axis) ? FactorCut::inner : FactorCut::whole;
+        const FactorCut right = weight.dims.back().cut_by(axis) ? FactorCut::inner : FactorCut::whole;
+        if (product_case(left, right) == ProductCase::partial) y.partial.push_back(axis);
+    }
+    return y;
+}
+
+std::vector<Value> LayerTape::product(std::string_view what, std::string_view back, Value x,
+                                      const std::vector<LayerTensor>& weights, std::vector<LayerTensor> outs,
+                                      LayerRate rate, double groups) {
+    KernelCost work{rate, tokens_of(tensor(x)) / groups, weights[0].dims.back().local, 0, groups, false, 0,
+                    0};
+    std::vector<Value> put_weights;
+    for (const LayerTensor& w : weights) {
+        work.out += w.dims[w.dims.size() - 2].local;
+        put_weights.push_back(put(w));
+    }
+    TapeNode& n = node(TapeKind::product, {x}, std::move(outs));
+    n.weights = std::move(put_weights);
+    step_of(n, {LayerOp::matmul, what, back}, work);
+    return n.out;
+}
+
+Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what, std::string_view back,
+                       std::string_view again) {
+    const LayerDim& rows = weight.dims[weight.dims.size() - 2];
+    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+        const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
+        const FactorCut left = tokens_cut(tensor(x), axis) ? FactorCut::outer : FactorCut::whole;
+        const FactorCut right = rows.cut_by(axis) ? FactorCut::outer : FactorCut::whole;
+        if (right == FactorCut::whole) continue;
+        LayerTensor whole = tensor(x);
+        if (product_case(left, right) != ProductCase::gather_either) {
+            TapeNode& n = node(TapeKind::enter, {x}, {std::move(whole)});
+            x = n.out[0];
+            enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, ranks, back, {}});
+            continue;
+        }
+        double parts = 1;
+        for (LayerDim& d : whole.dims) {
+            if (!is_tokens(d)) continue;
+            std::erase_if(d.cuts, [&](const LayerCut& c) {
+                if (c.axis != axis) return false;
+                parts = static_cast<double>(c.parts);
+                d.local *= parts;
+                return true;
+            });
+        }
+        whole.name += "_full";
+        const double message = whole.bytes();
+        x = collective(TapeKind::gather, LayerOp::all_gather, axis, static_cast<i64>(parts),
+                       {LayerOp::all_gather, what, back}, {x}, {std::move(whole)}, message)[0];
+        enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, static_cast<i64>(parts), back, again});
+    }
+    return x;
+}
+
+Value LayerTape::leave(Value y, Value like, std::string_view what, std::string_view back) {
+    const std::vector<GroupKind> partial = tensor(y).partial;
+    for (const GroupKind axis : partial) {
+        const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
+        LayerTensor sum = tensor(y);
+        const double message = sum.bytes();
+        std::erase(sum.partial, axis);
+        const bool cuts = tokens_cut(tensor(like), axis);
+        i64 parts = ranks;
+        if (cuts)
+            for (std::size_t i = 0; i < sum.dims.size(); ++i)
+                if (is_tokens(sum.dims[i])) {
+                    sum.dims[i] = tensor(like).dims[i];
+                    for (const LayerCut& c : sum.dims[i].cuts)
+                        if (c.axis == axis) parts = c.parts;
+                }
+        if (sum.name.ends_with("_part")) sum.name.resize(sum.name.size() - 5);
+        y = collective(TapeKind::leave, cuts ? LayerOp::reduce_scatter : LayerOp::all_reduce, axis, parts,
+                       {LayerOp::all_reduce, what, back}, {y}, {std::move(sum)}, message)[0];
+    }
+    return y;
+}
+
+std::vector<Value> LayerTape::collective(TapeKind kind, LayerOp op, GroupKind axis, i64 ranks,
+                                         const TapeStep& how, std::vector<Value> in,
+                                         std::vector<LayerTensor> out, double message, double calls) {
+    TapeNode& n = node(kind, std::move(in), std::move(out));
+    LayerStep& s = step_of(n, {op, how.what, how.back}, {});
+    speak(s, axis, ranks, message, calls);
+    return n.out;
+}
+
+// ---- what is kept ---------------------------------------------------------------------------------------
+
+void LayerTape::save(Value needed, std::string_view name) {
+    const Activation* a = activation_of(name);
+    if (!a) return;
+    TapeSaved s;
+    s.needed = s.value = needed;
+    s.activation = *a;
+    // What is gathered is kept as it was before, unless the software keeps all of it.
+    const int made = makers_[static_cast<std::size_t>(needed)];
+    if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather) {
+        const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
+        const bool whole = a->tokens != Tokens::between
+                           && list_.steps[static_cast<std::size_t>(g.step)].axis != GroupKind::cp;
+        if (!whole)
+            for (std::size_t i = 0; i < g.out.size(); ++i)
+                if (g.out[i] == needed) s.value = g.in[i];
+    }
+    s.bytes = tensor(s.value).numbers() * a->bytes_per_number;
+    s.kept = is_kept(*a, t_.recompute, facts_);
+    nodes_.back().saves.push_back(s);
+}
+
+// What has no tensor of its own among the steps: masks, a softmax's sums, what a scan keeps.
+void LayerTape::save_extra(std::string_view name, Value beside) {
+    const Activation* a = activation_of(name);
+    if (!a) return;
+    TapeSaved s;
+    s.value = beside;
+    s.activation = *a;
+    s.bytes = bytes_of(*a, tokens_);
+    s.kept = is_kept(*a, t_.recompute, facts_);
+    nodes_.back().saves.push_back(s);
+}
+
+LayerList LayerTape::run() {
+    weights_in(false);
+    const Value x = put(hidden_tensor("x", true, static_cast<double>(m_.hidden), "h"));
+    forward(x);
+    weights_behind(false);
+    backward();
+    sum_layer(list_);
+    return std::move(list_);
+}
+
+LayerList list_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type,
+                     std::int64_t rank, std::int64_t most_members) {
+    return LayerTape(plan, mesh, groups, type, rank, most_members).run();
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,208 @@
+// The tape on which a layer's forward is recorded, so that the backward can be read off it in reverse.
+#pragma once
+
+#include "core/layer/layer.h"
+#include "core/layer/product_rule.h"
+#include "core/memory/memory_parts.h"
+#include "core/model/model_tensors.h"
+
+#include <utility>
+
+namespace pentamesh {
+
+using Value = int;  // of LayerTape::values_
+
+// How a node is turned round.
+enum class TapeKind : std::uint8_t {
+    product,        // two products: for the input and for the weights
+    kernel,         // the same kernel's backward
+    residual,       // the gradient goes both ways
+    branch,         // the gradients of both ways are added
+    enter,          // whole factor, cut weights: gradients are summands
+    gather,         // of a cut factor: gradients are summed and cut
+    leave,          // summands are summed: the gradient is what the result's is
+    exchange,       // an all-to-all: the other way round
+    view,           // the same numbers under other names of dimensions
+    sum,            // summands of other ranks' tokens: the gradient is gathered
+    weights_in,     // FSDP's gather: gradients are reduced
+    weights_again,  // behind the block: gathered again for its backward
+};
+
+struct TapeSaved {
+    Value value = -1;  // the one that is kept: it may be the cut one that `needed` is gathered from
+    Value needed = -1;
+    Activation activation;
+    double bytes = 0;
+    bool kept = true;  // false: made again
+};
+
+struct TapeNode {
+    TapeKind kind = TapeKind::kernel;
+    int step = -1;  // of the forward, or none
+    std::vector<Value> in, out, weights;
+    std::vector<TapeSaved> saves;
+    RecomputeModules modules;
+    bool experts = false;     // of weights: the experts'
+    double back_message = 0;  // of an exchange, where it differs on the way back
+};
+
+// A forward step to come.
+struct TapeStep {
+    LayerOp op = LayerOp::norm;
+    std::string_view what, back;  // forward and backward
+};
+
+class LayerTape {
+  public:
+    LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type, std::int64_t rank,
+              std::int64_t most_members);
+
+    [[nodiscard]] LayerList run();
+
+  private:
+    using i64 = std::int64_t;
+
+    // ---- layer_forward.cpp, layer_attention.cpp, layer_experts.cpp: what a layer consists of ----
+    Value forward(Value x);
+    Value mixer(Value u);
+    Value attention(Value x);
+    Value output(Value o, std::string_view activation);
+    Value latent_attention(Value u);
+    std::vector<Value> indexer(Value u, Value q_in);
+    [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;
+    Value other_mixer(Value x, std::string_view prefix);
+    Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
+    void exchange_heads(i64 ranks, bool to_heads, std::string_view what, std::string_view back,
+                        std::vector<Value*> values);
+    Value mlp(Value u, std::string_view prefix);
+    [[nodiscard]] static std::string_view activation_name(std::string_view prefix, std::size_t part);
+    Value experts(Value u);
+    Value router(Value u);
+    Value permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers);
+    Value exchanged_experts(Value x, Value logits, double own, double copies, double h);
+    Value gathered_experts(Value x, Value logits, double own, double copies, double h);
+    Value expert_products(Value x);
+    // Tokens on their way: `local` of them on a rank.
+    [[nodiscard]] LayerTensor dispatched(std::string name, double local, double width) const;
+    Value after(Value y, std::string_view norm, std::string_view mask);
+    Value norm_of(Value x, std::string_view what, std::string_view activation, RecomputeModules modules = {});
+    // `fused`: with the kernel before it, so that it costs nothing of its own.
+    Value add(Value x, Value y, bool fused = false);
+
+    // ---- layer_tape.cpp: nodes ----
+    Value put(LayerTensor t, int node = -1);
+    Value branch(Value x);
+    TapeNode& node(TapeKind kind, std::vector<Value> in, std::vector<LayerTensor> out);
+    LayerStep& step_of(TapeNode& n, const TapeStep& how, const KernelCost& work);
+    Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
+                 TapeKind kind = TapeKind::kernel);
+    // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
+    Value enter(Value x, const LayerTensor& weight, std::string_view what, std::string_view back,
+                std::string_view again);
+    // Sums what is partial, into what the tokens between regions are.
+    // `like`: where the tokens came from, and go back to.
+    Value leave(Value y, Value like, std::string_view what, std::string_view back);
+    std::vector<Value> product(std::string_view what, std::string_view back, Value x,
+                               const std::vector<LayerTensor>& weights, std::vector<LayerTensor> outs,
+                               LayerRate rate = LayerRate::linear, double groups = 1);
+    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind axis, i64 ranks, const TapeStep& how,
+                                  std::vector<Value> in, std::vector<LayerTensor> out, double message,
+                                  double calls = 1);
+    void save(Value needed, std::string_view name);
+    void save_extra(std::string_view name, Value beside);
+    [[nodiscard]] LayerTensor result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
+                                        std::vector<LayerDim> dims) const;
+
+    // ---- tensors ----
+    [[nodiscard]] LayerDim tokens_dim(bool between) const;
+    [[nodiscard]] LayerTensor hidden_tensor(std::string name, bool between, double width,
+                                            std::string_view symbol) const;
+    [[nodiscard]] LayerTensor weight_of(std::string_view name, std::string_view rows,
+                                        std::string_view cols) const;
+    [[nodiscard]] bool has_weight(std::string_view name) const;
+    [[nodiscard]] const Activation* activation_of(std::string_view name) const;
+    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind axis,
+                                          i64 ranks);
+    [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind axis);
+    [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind axis);
+
+    // ---- layer_backward.cpp ----
+    void backward();
+    void back(const TapeNode& n);
+    void back_product(const TapeNode& n);
+    void back_kernel(const TapeNode& n);
+    void back_collective(const TapeNode& n);
+    void run_again(std::size_t last);
+    void find_again();
+    void fetch(const TapeNode& n);
+    [[nodiscard]] int made_by(const TapeSaved& s, int at) const;
+    [[nodiscard]] KeptTensor kept_tensor(const TapeSaved& s) const;
+    [[nodiscard]] std::string_view back_words(const TapeNode& n) const;
+    [[nodiscard]] static bool is_weights(const TapeNode& n) {
+        return n.kind == TapeKind::weights_in || n.kind == TapeKind::weights_again;
+    }
+    Value& grad(Value v) { return grads_[static_cast<std::size_t>(v)]; }
+    void set_grad(Value v, Value g);
+    [[nodiscard]] LayerTensor gradient_of(Value v) const;
+    LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, std::string_view what,
+                    std::vector<LayerTensor> in, std::vector<LayerTensor> out);
+    void speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const;
+
+    // ---- layer_weights.cpp ----
+    void weights_in(bool of_experts);
+    void weights_behind(bool of_experts);
+    void back_weights(const TapeNode& n);
+    struct Shards {
+        GroupKind shard = GroupKind::dp_shard, replicas = GroupKind::dp_replicate;
+        i64 shards = 1, copies = 1;
+        double numbers = 0;
+    };
+    [[nodiscard]] Shards shards(bool of_experts) const;
+    [[nodiscard]] LayerTensor flat(std::string name, const Shards& s, bool cut, double bytes) const;
+    [[nodiscard]] std::vector<i64> members(GroupKind axis, i64 ranks, bool outer) const;
+
+    [[nodiscard]] const LayerTensor& tensor(Value v) const { return values_[static_cast<std::size_t>(v)]; }
+    [[nodiscard]] double tp() const { return static_cast<double>(d_.tp); }
+    [[nodiscard]] bool gated() const {
+        return m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
+    }
+
+    const Plan& plan_;
+    const Model& m_;
+    const Training& t_;
+    const Mesh& mesh_;
+    const GroupSummaries& groups_;
+    LayerTypes types_;
+    const LayerType& type_;
+    i64 rank_, most_members_;
+    Degrees d_;
+    ActivationWidths w_;
+    const SoftwareFacts& facts_;
+    TokenCounts tokens_;
+    std::vector<Tensor> weights_;          // of this type
+    std::vector<Activation> activations_;  // that it keeps where nothing is made again
+    LayerBlock block_ = LayerBlock::weights;
+    int x_count_ = 0;           // additions to the residual stream so far
+    RecomputeModules modules_;  // of the nodes that are being put
+    std::vector<TapeNode> nodes_;
+    std::vector<LayerTensor> values_;
+    std::vector<int> makers_;   // node, or -1
+    std::vector<Value> grads_;  // while the backward is read off
+    std::vector<char> again_;   // nodes that run again
+    struct Back {
+        int step = -1;
+        std::string_view words;
+    };
+    std::vector<Back> names_;  // of the backward, by forward step
+    struct Entered {
+        int node = -1;
+        GroupKind axis = GroupKind::tp;
+        i64 ranks = 1;
+        std::string_view back, again;
+    };
+    std::vector<Entered> enters_;  // into regions: over which axis gradients are summed
+    std::vector<int> fetched_;     // nodes whose output has been gathered again
+    LayerList list_;
+};
+
+}  // namespace pentamesh

@@ -1,0 +1,156 @@
+// What data parallelism does with a layer's weights and gradients, and who takes part in a collective.
+#include "core/layer/expert_traffic.h"
+#include "core/layer/layer_tape.h"
+
+namespace pentamesh {
+
+LayerTape::Shards LayerTape::shards(bool of_experts) const {
+    Shards s;
+    for (const Tensor& t : weights_)
+        if (t.per_expert == of_experts) s.numbers += numbers_held(t, d_);
+    const bool cp = d_.cp > 1, cuts = plan_.layout.zero > 0;
+    if (of_experts) {
+        s.shard = s.replicas = GroupKind::edp;
+        s.shards = mesh_.expert[Axis::dp_shard].size;
+        s.copies = mesh_.expert[Axis::dp_replicate].size;
+        if (!cuts) s.copies *= std::exchange(s.shards, 1);
+        return s;
+    }
+    if (!cuts) {
+        s.replicas = cp ? GroupKind::dp_cp : GroupKind::dp;
+        s.copies = groups_[s.replicas].degree;
+        return s;
+    }
+    s.shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
+    s.shards = groups_[s.shard].degree;
+    s.copies = groups_[GroupKind::dp_replicate].degree;
+    return s;
+}
+
+LayerTensor LayerTape::flat(std::string name, const Shards& s, bool cut, double bytes) const {
+    LayerTensor t;
+    t.name = std::move(name);
+    t.weight = true;
+    t.bytes_per_number = bytes;
+    LayerDim d{"p", s.numbers, s.numbers, {}};
+    if (cut) {
+        d.local = std::ceil(s.numbers / static_cast<double>(s.shards));
+        d.cuts.push_back({s.shard, s.shards});
+    }
+    t.dims.push_back(d);
+    return t;
+}
+
+void LayerTape::weights_in(bool of_experts) {
+    const Shards s = shards(of_experts);
+    if (s.numbers <= 0 || s.shards * s.copies <= 1) return;
+    const LayerBlock outer = std::exchange(block_, LayerBlock::weights);
+    const RecomputeModules modules = std::exchange(modules_, {});
+    const double bytes = bytes_of(t_.parameters);
+    const std::string name = of_experts ? "W_experts" : "W";
+    const bool gathers = plan_.layout.zero >= 3;
+    std::vector<LayerTensor> out{flat(name, s, false, bytes)};
+    const Value in = put(flat(name, s, s.shards > 1, bytes));
+    TapeNode& n = node(TapeKind::weights_in, {in}, std::move(out));
+    n.experts = of_experts;
+    if (s.shards > 1) {
+        const std::string_view what =
+            gathers      ? of_experts ? "experts' parameters, for the forward" : "parameters, for the forward"
+            : of_experts ? "experts' updated parameters"
+                         : "updated parameters";
+        LayerStep& step = step_of(n, {LayerOp::all_gather, what, ""}, {});
+        step.per_step = !gathers || d_.pp > 1;
+        speak(step, s.shard, s.shards, s.numbers * bytes, 1);
+    }
+    block_ = outer, modules_ = modules;
+}
+
+void LayerTape::weights_behind(bool of_experts) {
+    const Shards s = shards(of_experts);
+    if (s.numbers <= 0 || s.shards <= 1 || plan_.layout.zero < 3
+        || plan_.layout.reshard != Reshard::after_forward)
+        return;
+    node(TapeKind::weights_again, {}, {}).experts = of_experts;
+}
+
+void LayerTape::back_weights(const TapeNode& n) {
+    const Shards s = shards(n.experts);
+    const bool fsdp = plan_.layout.zero >= 3, once = !fsdp || d_.pp > 1, e = n.experts;
+    const std::string name = e ? "W_experts" : "W";
+    const auto say = [&](LayerOp op, std::string_view what, LayerTensor in, LayerTensor out, GroupKind axis,
+                         i64 ranks, double message, bool per_step) {
+        LayerStep& step =
+            emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
+        step.per_step = per_step;
+        speak(step, axis, ranks, message, 1);
+    };
+    const double p = bytes_of(t_.parameters), g = bytes_of(t_.gradients);
+    if (n.kind == TapeKind::weights_again)
+        return say(LayerOp::all_gather,
+                   e ? "experts' parameters again, for the backward" : "parameters again, for the backward",
+                   flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p, once);
+    LayerTensor sums = flat("d" + name, s, false, g), reduced = flat("d" + name, s, s.shards > 1, g);
+    double left = s.numbers;
+    if (s.copies > 1) reduced.partial.push_back(s.replicas);
+    if (s.shards > 1) {
+        sums.partial.push_back(s.shard);
+        say(LayerOp::reduce_scatter, e ? "experts' gradients" : "gradients", sums, reduced, s.shard, s.shards,
+            s.numbers * g, once);
+        left /= static_cast<double>(s.shards);
+    }
+    if (s.copies <= 1) return;
+    LayerTensor all = reduced;
+    all.partial.clear();
+    const bool shard = s.shards > 1;
+    say(LayerOp::all_reduce,
+        shard ? e ? "experts' gradients of the shard, across replicas"
+                  : "gradients of the shard, across replicas"
+        : e   ? "experts' gradients"
+              : "gradients",
+        reduced, all, s.replicas, s.copies, left * g, true);
+}
+
+// The first ranks of the group, found from its factors: no list of all ranks is made.
+std::vector<std::int64_t> LayerTape::members(GroupKind axis, i64 ranks, bool outer) const {
+    std::vector<Factor> factors;
+    i64 first = first_rank_of_group(mesh_, axis, rank_);
+    const auto all = group_factors(mesh_, axis);
+    const i64 degree = groups_[axis].degree;
+    if (axis == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
+        const Axis own = outer ? Axis::dp_replicate : Axis::dp_shard;
+        const Factor f = mesh_.expert[own];
+        factors.push_back(f);
+        first = rank_ - expert_coordinates(mesh_, rank_)[own] * f.stride;
+    } else if (axis == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
+        const Factor f = mesh_.dense[Axis::cp];
+        const i64 at = dense_coordinates(mesh_, rank_)[Axis::cp], step = outer ? degree / ranks : 1;
+        factors.push_back({ranks, f.stride * step});
+        first = rank_ - (outer ? at / step * step : at % ranks) * f.stride;
+    } else {
+        factors.assign(all.span().begin(), all.span().end());
+    }
+    std::vector<i64> out;
+    const i64 count = most_members_ > 0 ? std::min(ranks, most_members_) : ranks;
+    for (i64 i = 0; i < count; ++i) {
+        i64 rank = first, left = i;
+        for (const Factor& f : factors) rank += left % f.size * f.stride, left /= f.size;
+        out.push_back(rank);
+    }
+    return out;
+}
+
+void LayerTape::speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const {
+    s.axis = axis;
+    s.group_size = ranks;
+    const bool outer = s.op == LayerOp::ring_send || (axis == GroupKind::edp && s.op == LayerOp::all_reduce);
+    s.group = members(axis, ranks, outer);
+    s.message_bytes = message;
+    s.calls = calls;
+    s.sent_bytes = calls * sent_bytes(collective_of(s.op), ranks, message);
+    if (axis == GroupKind::ep && s.op == LayerOp::all_to_all && plan_.layout.ep_comm != EpComm::alltoall) {
+        s.slow_share = slow_share(plan_, groups_[GroupKind::ep]);
+        s.forwarded = true;
+    }
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,217 @@
+// Tensors and steps in three notations: Megatron's words, DTensor's placements, JAX's cut dimensions.
+#include "core/layer/layer.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+namespace pentamesh {
+namespace {
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+std::string sums_text(const LayerTensor& t) {
+    std::string out;
+    for (const GroupKind axis : t.partial) out += (out.empty() ? "" : ", ") + std::string(name_of(axis));
+    return out;
+}
+
+// "[S_cp_tp, B_dp, H]"; weights as inputs by outputs, as they stand in a product.
+std::string jax_text(const LayerTensor& t, bool dp) {
+    std::vector<std::string> parts;
+    for (const LayerDim& d : t.dims) {
+        std::string p = upper(d.symbol);
+        if (d.cuts.empty() && d.symbol == "b" && dp) p += "_dp";
+        for (const LayerCut& c : d.cuts) p += "_" + std::string(name_of(c.axis));
+        parts.push_back(std::move(p));
+    }
+    if (t.weight && parts.size() > 1) std::swap(parts[parts.size() - 1], parts[parts.size() - 2]);
+    std::string out = t.name + "[";
+    for (std::size_t i = 0; i < parts.size(); ++i) out += (i > 0 ? ", " : "") + parts[i];
+    out += "]";
+    if (!t.partial.empty()) out += " {sum over " + sums_text(t) + "}";
+    return out;
+}
+
+std::string megatron_text(const LayerTensor& t) {
+    std::string out = t.name + " [";
+    for (std::size_t i = 0; i < t.dims.size(); ++i) {
+        const LayerDim& d = t.dims[i];
+        out += (i > 0 ? ", " : "") + std::string(d.symbol);
+        std::string by;
+        for (const LayerCut& c : d.cuts) by += (by.empty() ? "" : " ") + std::string(name_of(c.axis));
+        if (!by.empty()) out += "/" + (d.cuts.size() > 1 ? "(" + by + ")" : by);
+    }
+    out += "]";
+    if (!t.partial.empty()) out += ", to be reduced over " + sums_text(t);
+    return out;
+}
+
+std::vector<GroupKind> axes_of(const LayerTensor& t) {
+    std::vector<GroupKind> axes;
+    for (const LayerDim& d : t.dims)
+        for (const LayerCut& c : d.cuts)
+            if (std::ranges::find(axes, c.axis) == axes.end()) axes.push_back(c.axis);
+    for (const GroupKind p : t.partial)
+        if (std::ranges::find(axes, p) == axes.end()) axes.push_back(p);
+    return axes;
+}
+
+std::string dtensor_placement(const LayerTensor& t, GroupKind axis) {
+    const std::string p = placement_of(t, axis);
+    return p == "replicate" ? "Replicate()" : p == "partial" ? "Partial()" : "Shard" + p.substr(5);
+}
+
+std::string dtensor_text(const LayerTensor& t) {
+    std::string out;
+    for (const GroupKind axis : axes_of(t))
+        out += (out.empty() ? "" : ", ") + std::string(name_of(axis)) + "=" + dtensor_placement(t, axis);
+    return t.name + " (" + (out.empty() ? "Replicate()" : out) + ")";
+}
+
+std::string names_of(const std::vector<LayerTensor>& list, bool weights) {
+    std::string out;
+    for (const LayerTensor& t : list)
+        if (t.weight == weights) out += (out.empty() ? "" : ", ") + t.name;
+    return out;
+}
+
+// Megatron's names of what stands in the places of these steps.
+std::string megatron_call(const LayerStep& s) {
+    const bool in_sequence = !s.in.empty() && s.axis == GroupKind::tp;
+    switch (s.op) {
+    case LayerOp::matmul: return "linear";
+    case LayerOp::norm: return "layernorm";
+    case LayerOp::rotary: return "apply_rotary_pos_emb";
+    case LayerOp::attention: return "core_attention";
+    case LayerOp::activation: return "activation_func";
+    case LayerOp::router: return "router";
+    case LayerOp::permute: return s.what.starts_with("tokens") ? "permute" : "unpermute";
+    case LayerOp::residual: return "bias_dropout_add";
+    case LayerOp::dropout: return "dropout";
+    case LayerOp::all_gather:
+        return in_sequence ? "gather_from_sequence_parallel_region"
+                           : "all_gather_" + std::string(name_of(s.axis));
+    case LayerOp::reduce_scatter:
+        return in_sequence ? "reduce_scatter_to_sequence_parallel_region"
+                           : "reduce_scatter_" + std::string(name_of(s.axis));
+    case LayerOp::all_reduce:
+        return in_sequence ? s.phase == LayerPass::forward ? "reduce_from_tensor_model_parallel_region"
+                                                           : "copy_to_tensor_model_parallel_region_backward"
+                           : "all_reduce_" + std::string(name_of(s.axis));
+    case LayerOp::all_to_all: return "all_to_all_" + std::string(name_of(s.axis));
+    case LayerOp::ring_send: return "ring_exchange_" + std::string(name_of(s.axis));
+    }
+    return {};
+}
+
+std::string call_of(const LayerStep& s, Notation notation) {
+    if (notation == Notation::megatron) return megatron_call(s);
+    std::string name(name_of(s.op));
+    if (s.op == LayerOp::activation) name = "activate";
+    return name;
+}
+
+std::string redistributed(const LayerStep& s) {
+    std::string out;
+    for (std::size_t i = 0; i < s.out.size() && i < s.in.size(); ++i)
+        out += (i > 0 ? ", " : "") + s.in[i].name + ".redistribute(" + std::string(name_of(s.axis)) + "="
+               + dtensor_placement(s.out[i], s.axis) + ")";
+    return out;
+}
+
+}  // namespace
+
+std::string placement_of(const LayerTensor& t, GroupKind axis) {
+    if (t.partial_over(axis)) return "partial";
+    for (std::size_t i = 0; i < t.dims.size(); ++i)
+        if (t.dims[i].cut_by(axis)) return "shard(" + std::to_string(i) + ")";
+    return "replicate";
+}
+
+std::string text_of(const LayerTensor& tensor, Notation notation, bool dp) {
+    if (notation == Notation::jax) return jax_text(tensor, dp);
+    return notation == Notation::dtensor ? dtensor_text(tensor) : megatron_text(tensor);
+}
+
+std::string line_of(const LayerStep& s, Notation notation, bool dp) {
+    std::string left = names_of(s.out, false);
+    if (left.empty()) left = names_of(s.out, true);
+    if (is_collective(s.op)) {
+        const std::string in = names_of(s.in, !s.in.empty() && s.in[0].weight);
+        if (notation == Notation::dtensor && s.op != LayerOp::ring_send)
+            return left + " = " + redistributed(s);
+        if (notation == Notation::megatron) return left + " = " + call_of(s, notation) + "(" + in + ")";
+        return left + " = " + call_of(s, notation) + "(" + in + ", " + std::string(name_of(s.axis)) + ")";
+    }
+    const bool products = s.op == LayerOp::matmul || s.op == LayerOp::router;
+    if (products && !s.in.empty() && !s.out.empty()) {
+        if (s.out[0].weight) {  // of the weights: inputs by gradients
+            std::string gradients;
+            for (std::size_t i = 1; i < s.in.size(); ++i) gradients += (i > 1 ? ", " : "") + s.in[i].name;
+            return left + " = " + s.in[0].name + ".T @ " + gradients;
+        }
+        std::string weights;
+        for (const LayerTensor& t : s.in) {
+            if (!t.weight) continue;
+            const bool back = s.phase == LayerPass::backward && !s.again;
+            weights += (weights.empty() ? "" : ", ")
+                       + (notation == Notation::jax && !back ? jax_text(t, dp) : t.name + (back ? ".T" : ""));
+        }
+        return left + " = " + names_of(s.in, false) + " @ " + weights;
+    }
+    if (s.op == LayerOp::residual && s.in.size() > 1)
+        return left + " = " + s.in[0].name + " + " + s.in[1].name;
+    const bool back = s.phase == LayerPass::backward && !s.again;
+    return left + " = " + call_of(s, notation) + (back ? "_backward(" : "(") + names_of(s.in, false) + ")";
+}
+
+std::string sentence_of(const LayerStep& s) {
+    const std::string axis(name_of(s.axis)), n = with_commas(s.group_size);
+    std::string again = s.again ? " Again: the forward did not keep it." : "";
+    if (s.per_step) again += " Once in a training step.";
+    const bool cuts = !s.out.empty() && s.out[0].cut_by(s.axis);
+    switch (s.op) {
+    case LayerOp::all_gather:
+        return sentence("Each of the ", n, " ranks of ", axis, " has a piece and gets those of the others.")
+               + again;
+    case LayerOp::reduce_scatter:
+        return sentence("Every rank of ", axis, " holds a summand of all of it: one reduce-scatter adds the ",
+                        n, cuts ? " up and leaves each rank its piece." : " up.")
+               + again;
+    case LayerOp::all_reduce:
+        return sentence("Every rank of ", axis, " holds a summand: one all-reduce adds the ", n,
+                        " up, and all have the sum.")
+               + again;
+    case LayerOp::all_to_all:
+        return sentence("Each of the ", n, " ranks of ", axis, " sends every other one its piece.") + again;
+    case LayerOp::ring_send:
+        return sentence("Blocks go round the ring of the ", n, " ranks of ", axis, ", ",
+                        count_text(std::llround(s.calls), "message"), " each.")
+               + again;
+    default: break;
+    }
+    if (s.out.empty()) return std::string(s.what) + "." + again;
+    std::string what(s.what);
+    if (!what.empty()) what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
+    const LayerTensor& t = s.out[0];
+    if (!t.partial.empty() && !t.weight)
+        return what + ": what is summed over is cut by " + sums_text(t) + ", so each rank has a summand."
+               + again;
+    const std::vector<GroupKind> axes = axes_of(t);
+    std::string by;
+    for (const GroupKind a : axes)
+        if (!t.partial_over(a)) by += (by.empty() ? "" : " and ") + std::string(name_of(a));
+    return what
+           + (by.empty() ? ": no axis cuts it, nothing is sent." : ": cut by " + by + ", nothing is sent.")
+           + again;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,28 @@
+// What follows from how the two factors of a product are cut over one axis? The four cases of sharded
+// products (Austin et al. 2025, How to Scale Your Model, "Sharded Matrices and How to Multiply Them").
+#pragma once
+
+#include <cstdint>
+
+namespace pentamesh {
+
+// Of one factor over one axis: whole, cut along what stays in the result, or along what is summed over.
+enum class FactorCut : std::uint8_t { whole, outer, inner };
+
+enum class ProductCase : std::uint8_t {
+    local,        // 1: nothing that is summed over is cut: the result keeps the cuts
+    gather_left,  // 2: what is summed over is cut in one factor alone: that one is gathered
+    gather_right,
+    partial,       // 3: it is cut in both: each rank has a summand of the whole result
+    gather_either  // 4: both results' sides are cut by the same axis: one factor has to be gathered
+};
+
+[[nodiscard]] constexpr ProductCase product_case(FactorCut left, FactorCut right) {
+    if (left == FactorCut::inner && right == FactorCut::inner) return ProductCase::partial;
+    if (left == FactorCut::inner) return ProductCase::gather_left;
+    if (right == FactorCut::inner) return ProductCase::gather_right;
+    if (left == FactorCut::outer && right == FactorCut::outer) return ProductCase::gather_either;
+    return ProductCase::local;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,11 @@
+#include "core/layer/wire_bytes.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+
+double wire_bytes(Dtype compute) {
+    return std::max(bytes_of(compute), bytes_of(Dtype::bf16));
+}
+
+}  // namespace pentamesh

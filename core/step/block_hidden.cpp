@@ -1,0 +1,75 @@
+#include "core/step/block_hidden.h"
+
+#include <bit>
+
+namespace pentamesh {
+namespace {
+
+// Of one call.
+double hidden_of(const Operation& o) {
+    return o.count_per_step > 0 ? std::max(0.0, o.time_s - o.exposed_s) / o.count_per_step : 0;
+}
+
+double calls_in(const Operation& o, const LayerCounts& layers) {
+    double n = 0;
+    for (LayerMask m = o.types; m != 0; m &= m - 1)
+        n += static_cast<double>(layers[std::countr_zero(m)]) * o.calls;
+    return n;
+}
+
+// Gathers and reductions of ZeRO-3 without a pipeline: in every micro-batch.
+bool in_each_microbatch(const Operation& o) {
+    return o.unit == Unit::step && o.per == "layer and micro-batch";
+}
+
+HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
+    HiddenComm out;
+    for (const Operation& o : comm.operations) {
+        const double each = hidden_of(o);
+        if (each <= 0 || o.unit == Unit::boundary) continue;
+        if (in_each_microbatch(o)) {
+            (o.phase == Phase::forward ? out.forward : out.backward)[o.group] +=
+                each * std::max(k.layers(), 1.0);
+            continue;
+        }
+        if (o.unit == Unit::step) continue;
+        double calls = 0, again = 0;
+        if (o.unit == Unit::embedding)
+            calls = k.first ? o.calls : 0;
+        else if (o.unit == Unit::head)
+            calls = k.last ? o.calls : 0;
+        else {
+            calls = calls_in(o, k.types);
+            if (o.recomputed) again = calls_in(o, k.again);
+        }
+        if (o.phase == Phase::forward) {
+            out.forward[o.group] += each * calls;
+            out.backward[o.group] += each * again;
+        } else if (o.phase == Phase::backward) {
+            out.backward[o.group] += each * calls;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void hidden_in_chunks(const Comm& comm, std::vector<HiddenComm>& out) {
+    std::vector<HiddenComm> kinds;
+    for (const ChunkLayers& k : comm.stages.chunk_kinds) kinds.push_back(of_chunk(comm, k));
+    out.clear();
+    for (const std::uint32_t kind : comm.stages.chunk_kind) out.push_back(kinds[kind]);
+}
+
+HiddenComm hidden_in_step(const Comm& comm) {
+    HiddenComm out;
+    for (const Operation& o : comm.operations) {
+        if (o.unit != Unit::step || o.group == GroupKind::pp || o.on_other_stage || in_each_microbatch(o))
+            continue;
+        const double hidden = std::max(0.0, o.time_s - o.exposed_s);
+        (o.hidden_behind == "forward compute" ? out.forward : out.backward)[o.group] += hidden;
+    }
+    return out;
+}
+
+}  // namespace pentamesh

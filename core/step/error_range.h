@@ -1,0 +1,62 @@
+// How far off may a step's time be? What the program said of measured runs, each left out of what was fitted
+// on it, weighed by how near each run is to the plan. presets/measured_errors.json has the runs' errors,
+// `accuracy . --write` makes it (docs/accuracy.md); it is built into the program.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// What an error depends on.
+struct RunTraits {
+    double flops_per_token = 0;  // of the model, forward and backward, as in MFU
+    double gpus = 0;
+    double sequence_length = 0;
+    double peak = 0;  // of a GPU, in 16 bits, FLOP/s
+    Dtype compute = Dtype::bf16;
+    Software software = Software::megatron;
+    bool moe = false;
+    bool operator==(const RunTraits&) const = default;
+};
+[[nodiscard]] RunTraits traits_of(const Plan& plan, double flops_per_token);
+
+// How unlike two runs are: |log2| of the ratios of the first four, + 4 where the software is another, + 4
+// where one is a MoE and the other dense, + 1 where the compute types differ. 0: alike in all of it.
+[[nodiscard]] double distance(const RunTraits& a, const RunTraits& b);
+
+struct MeasuredError {
+    std::string id;      // of the run, in tests/golden/measured.json
+    std::string family;  // runs of one source
+    RunTraits run;
+    double error = 0;  // measured time over ours, less 1, as if the run had been left out
+    // The factor by which the larger of the two times passes the smaller, less 1.
+    [[nodiscard]] double size() const;
+};
+// Error naming the file and the place where it does not say what it should.
+[[nodiscard]] std::vector<MeasuredError> read_measured_errors(std::string_view text, const std::string& path);
+[[nodiscard]] const std::vector<MeasuredError>& measured_errors();  // those that ship
+
+inline constexpr double kFarRun = 4;  // from here on no measured run is near
+
+// Half of the runs like this one took between ours / (1 + half) and ours * (1 + half), nine of ten so with
+// `most`.
+struct ErrorRange {
+    double half = 0, most = 0;
+    double nearest = 0;    // distance of the nearest run
+    bool has_gpu = false;  // a run was on GPUs of this peak
+    bool operator==(const ErrorRange&) const = default;
+};
+// The weighted quantiles of the runs' sizes: a run's weight is halved by every 2.5 of distance. The plan
+// stands among them as one whose error is larger than all, with a quarter of the nearest run's weight: what
+// keeps the share of a small sample (Vovk et al. 2005, Algorithmic Learning in a Random World, chapter 2;
+// weights as Tibshirani et al. 2019, arXiv:1904.06019). No runs: zeros.
+[[nodiscard]] ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& plan);
+// Of the runs that ship. A thread keeps its last answer: the layouts of a search have the same traits.
+[[nodiscard]] const ErrorRange& error_range(const RunTraits& plan);
+
+}  // namespace pentamesh

@@ -1,0 +1,157 @@
+#include "core/teach/course.h"
+
+#include "core/base/characters.h"
+#include "core/base/nearest.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace pentamesh {
+namespace {
+
+constexpr std::size_t kMostParts = 60, kMostListed = 200;
+
+std::string_view take_line(std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return trimmed(line);
+}
+
+// "key: value"; an empty key where the line is none.
+struct CourseLine {
+    std::string_view key, value;
+};
+CourseLine course_line(std::string_view line) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) return {};
+    return {trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1))};
+}
+
+bool whole(std::string_view text, std::size_t& out) {
+    text = trimmed(text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// "1, 3-5" as it is written, from 1.
+std::optional<std::vector<std::size_t>> steps_named(std::string_view text) {
+    std::vector<std::size_t> out;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        const std::string_view one = text.substr(0, comma);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+        const std::size_t dash = one.find('-');
+        std::size_t first = 0, last = 0;
+        if (!whole(one.substr(0, dash), first)) return std::nullopt;
+        last = first;
+        if (dash != std::string_view::npos && !whole(one.substr(dash + 1), last)) return std::nullopt;
+        if (first < 1 || last < first || last > kMostListed || out.size() > kMostListed) return std::nullopt;
+        for (std::size_t i = first; i <= last; ++i) out.push_back(i - 1);
+    }
+    return out.empty() ? std::nullopt : std::optional(out);
+}
+
+}  // namespace
+
+bool is_course(std::string_view text) {
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    if (take_line(text) != "---") return false;
+    while (!text.empty()) {
+        const std::string_view line = take_line(text);
+        if (line == "---") return false;
+        if (const CourseLine kv = course_line(line); kv.key == "course") return kv.value == "yes";
+    }
+    return false;
+}
+
+ParsedCourse parse_course(std::string_view text) {
+    ParsedCourse out;
+    const auto wrong = [&](int line, std::string message) {
+        out.errors.push_back({line, std::move(message)});
+    };
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    int number = 0;
+    bool head = false;
+    while (!text.empty() && out.errors.size() < 50) {
+        const std::string_view line = take_line(text);
+        ++number;
+        if (line == "---") {
+            head = number == 1;
+            continue;
+        }
+        if (line.empty()) continue;
+        if (line.starts_with("## ")) {
+            if (out.course.parts.size() >= kMostParts) {
+                wrong(number, "more than " + std::to_string(kMostParts) + " lessons");
+                break;
+            }
+            out.course.parts.push_back({std::string(trimmed(line.substr(3))), {}, 0, number});
+            continue;
+        }
+        const CourseLine kv = course_line(line);
+        std::size_t minutes = 0;
+        CoursePart* part = out.course.parts.empty() ? nullptr : &out.course.parts.back();
+        if (head && part == nullptr && kv.key == "title")
+            out.course.title = kv.value;
+        else if (head && part == nullptr && kv.key == "summary")
+            out.course.summary = kv.value;
+        else if (head && part == nullptr && kv.key == "course")
+            continue;
+        else if (part != nullptr && kv.key == "steps") {
+            if (auto steps = steps_named(kv.value))
+                part->steps = std::move(*steps);
+            else
+                wrong(number, "steps are numbers from 1, such as 1, 3-5");
+        } else if (part != nullptr && kv.key == "minutes" && whole(kv.value, minutes) && minutes > 0
+                   && minutes < 600)
+            part->minutes = static_cast<int>(minutes);
+        else
+            wrong(number, part == nullptr ? "the head of a course has title, summary and \"course: yes\""
+                                          : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\" and "
+                                            "\"minutes: N\"");
+    }
+    if (out.course.title.empty()) wrong(0, "the course has no title");
+    if (out.course.parts.empty()) wrong(0, "a course names at least one lesson: a line \"## 01-two-walls\"");
+    return out;
+}
+
+ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
+                              std::span<const std::string_view> views) {
+    ParsedLesson out;
+    out.errors = from.errors;
+    out.lesson.title = from.course.title;
+    out.lesson.summary = from.course.summary;
+    for (const CoursePart& part : from.course.parts) {
+        const std::optional<std::string> text = lessons(part.lesson);
+        if (!text) {
+            out.errors.push_back({part.line, "there is no lesson \"" + shown_text(part.lesson) + "\""});
+            continue;
+        }
+        const ParsedLesson read = parse_lesson(*text, views);
+        for (const LessonError& e : read.errors)
+            out.errors.push_back(
+                {part.line, part.lesson + ".md, line " + std::to_string(e.line) + ": " + e.message});
+        std::vector<std::size_t> steps = part.steps;
+        for (std::size_t i = 0; part.steps.empty() && i < read.lesson.steps.size(); ++i) steps.push_back(i);
+        bool first = true;
+        for (const std::size_t i : steps) {
+            if (i >= read.lesson.steps.size()) {
+                out.errors.push_back({part.line, part.lesson + " has no step " + std::to_string(i + 1)});
+                continue;
+            }
+            LessonStep step = read.lesson.steps[i];
+            const LessonPlan plan = plan_of_step(read.lesson, i);
+            step.scene.open = plan.open;
+            step.scene.sets = plan.sets;
+            if (first) step.part = read.lesson.title;
+            first = false;
+            out.lesson.steps.push_back(std::move(step));
+        }
+        out.lesson.minutes += part.minutes > 0 ? part.minutes : read.lesson.minutes;
+    }
+    return out;
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,43 @@
+// Courses: which steps of which lessons fill an hour or a morning. A course is read into one lesson, so that
+// all that a lesson can do (window, presenter, handout) it can do.
+#pragma once
+
+#include "core/teach/lesson.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+struct CoursePart {
+    std::string lesson;              // its id: the file's name without .md
+    std::vector<std::size_t> steps;  // from 0, in their order; empty: all
+    int minutes = 0;                 // 0: the lesson's own
+    int line = 0;
+};
+struct Course {
+    std::string title, summary;
+    std::vector<CoursePart> parts;
+};
+struct ParsedCourse {
+    Course course;
+    std::vector<LessonError> errors;
+};
+
+// Whether a text says of itself that it is a course: "course: yes" in its head.
+[[nodiscard]] bool is_course(std::string_view text);
+// Never throws; reads what it can.
+[[nodiscard]] ParsedCourse parse_course(std::string_view text);
+
+// The text of a lesson by its id; nullopt: there is none.
+using LessonSource = std::function<std::optional<std::string>(const std::string& id)>;
+// The course's steps one after another, each with the whole plan that it shows in its own lesson. Minutes:
+// the sum of the parts. Mistakes of a lesson are named with its id.
+[[nodiscard]] ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
+                                            std::span<const std::string_view> views);
+
+}  // namespace pentamesh

@@ -1,0 +1,43 @@
+// Tasks: a plan is changed until conditions on its evaluation hold. Judged live, with what is missing in
+// words.
+#pragma once
+
+#include "core/teach/lesson_answers.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// "step.mfu >= 40 %", "groups.tp.slowest_tier == NVLink", "memory.fits". Without an operator: "== yes". What
+// cannot be read has an empty field.
+[[nodiscard]] TaskGoal parse_goal(std::string_view text);
+// What is wrong with a goal, whatever the plan; empty: nothing. A field is one of goal_fields(), a field of
+// the plan ("layout.tp") or any query of lessons ("bubble share").
+[[nodiscard]] std::string check_goal(const TaskGoal& goal);
+// What a task of a lesson lacks: goals, three hints, a solution, words.
+[[nodiscard]] std::vector<std::string> task_mistakes(const LessonTask& task);
+
+struct GoalField {
+    std::string_view field, query, name;  // "step.mfu", "mfu", "MFU"; AXIS stands for an axis
+};
+[[nodiscard]] std::vector<GoalField> goal_fields();
+
+struct GoalState {
+    bool met = false;
+    std::string text;  // "MFU: 31.2 %, at least 40 % is wanted"
+};
+struct TaskState {
+    bool passed = false;
+    std::vector<GoalState> goals;  // in the task's order; then the limits that are broken, none met
+    int edits = 0;                 // choices that differ from the start
+};
+// Of a plan that began as `start`. What data parallelism takes or gives when another axis changes is no
+// choice of its own.
+[[nodiscard]] TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan,
+                                   const Evaluation& evaluation, const Presets& presets);
+// "the layout, `training.micro_batch`".
+[[nodiscard]] std::string allowed_text(const LessonTask& task);
+
+}  // namespace pentamesh

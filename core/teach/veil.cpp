@@ -1,0 +1,295 @@
+#include "core/teach/veil.h"
+
+#include "core/base/number.h"
+#include "core/mesh/places.h"
+#include "core/teach/captions.h"
+#include "core/teach/lesson_queries.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh {
+namespace {
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+char small(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Where `word` stands in `text` from `from` on as whole words, in any case; npos: nowhere.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+    if (word.empty()) return std::string_view::npos;
+    const auto joined = [](char a, char b) {
+        return (is_letter(a) || is_digit(a)) && (is_letter(b) || is_digit(b));
+    };
+    for (std::size_t i = from; i + word.size() <= text.size(); ++i) {
+        bool same = true;
+        for (std::size_t k = 0; same && k < word.size(); ++k) same = small(text[i + k]) == small(word[k]);
+        if (!same || (i > 0 && joined(text[i - 1], text[i]))) continue;
+        const std::size_t end = i + word.size();
+        if (end < text.size() && joined(text[end - 1], text[end])) continue;
+        return i;
+    }
+    return std::string_view::npos;
+}
+
+// A number in a text, and the word behind it.
+struct Number {
+    std::size_t begin = 0, end = 0;
+    std::string_view digits, unit;
+    [[nodiscard]] int significant() const {
+        int n = 0;
+        for (const char c : digits) n += is_digit(c) && (n > 0 || c != '0');
+        return n;
+    }
+};
+std::optional<Number> next_number(std::string_view text, std::size_t from) {
+    for (std::size_t i = from; i < text.size(); ++i) {
+        if (!is_digit(text[i])) continue;
+        if (i > 0 && (is_letter(text[i - 1]) || is_digit(text[i - 1]) || text[i - 1] == '_')) continue;
+        std::size_t end = i;
+        while (end < text.size() && (is_digit(text[end]) || text[end] == ',' || text[end] == '.')) ++end;
+        while (!is_digit(text[end - 1])) --end;
+        std::size_t unit = end;
+        while (unit < text.size() && text[unit] == ' ') ++unit;
+        std::size_t behind = unit;
+        while (behind < text.size()
+               && (is_letter(text[behind]) || text[behind] == '%' || text[behind] == '/'
+                   || static_cast<unsigned char>(text[behind]) >= 0x80))
+            ++behind;
+        return Number{i, end, text.substr(i, end - i), text.substr(unit, behind - unit)};
+    }
+    return std::nullopt;
+}
+
+// Bytes, seconds and rates in any prefix; of other units the same one.
+bool same_kind(std::string_view a, std::string_view b) {
+    if (a == b) return true;
+    const bool rate_a = a.ends_with("/s"), rate_b = b.ends_with("/s");
+    if (rate_a != rate_b) return false;
+    if (rate_a) a.remove_suffix(2), b.remove_suffix(2);
+    if (a.ends_with('B') && b.ends_with('B')) return true;
+    static constexpr std::array<std::string_view, 3> kSeconds{"s", "ms", "µs"};
+    const auto time = [](std::string_view u) {
+        return std::find(kSeconds.begin(), kSeconds.end(), u) != kSeconds.end();
+    };
+    return time(a) && time(b);
+}
+
+bool is_figure(const Number& n, const Veil::Figure& f) {
+    if (!f.unit.empty() && !same_kind(n.unit, f.unit) && n.significant() < 3) return false;
+    std::string guess(n.digits);
+    static constexpr std::string_view kPrefixes = "kKMGT";
+    const bool prefix = n.unit.size() == 1 && kPrefixes.find(n.unit[0]) != std::string_view::npos;
+    if ((!f.unit.empty() && same_kind(n.unit, f.unit)) || (f.unit.empty() && prefix)) guess += n.unit;
+    if (f.unit.empty() && !prefix && n.significant() < 3) return false;
+    const std::optional<double> value = parse_guess(guess, f.unit);
+    if (!value) return false;
+    // Of another or no unit it counts where it is the very figure, as in a table whose head has the unit.
+    const bool loose = f.unit.empty() || same_kind(n.unit, f.unit);
+    const double share = loose ? std::max(f.tolerance, 0.005) : 0.005;
+    return std::abs(*value - f.value) <= share * std::abs(f.value) + 1e-9;
+}
+
+bool beside(std::string_view text, const Number& n, const std::vector<std::string>& nouns) {
+    static constexpr std::string_view kBetween = " =:·-";
+    for (const std::string& noun : nouns) {
+        std::size_t at = n.end;
+        while (at < text.size() && (text[at] == ' ' || text[at] == '-')) ++at;
+        if (find_word(text.substr(at), noun) == 0) return true;
+        std::size_t before = n.begin;
+        while (before > 0 && kBetween.find(text[before - 1]) != std::string_view::npos) --before;
+        if (before < n.begin && before >= noun.size()
+            && find_word(text.substr(0, before), noun, before - noun.size()) == before - noun.size())
+            return true;
+    }
+    return false;
+}
+
+bool is_bare(std::string_view text) {
+    return !text.empty() && is_digit(text[0])
+           && text.find_first_not_of("0123456789,") == std::string_view::npos;
+}
+
+// The words of a query behind "with a=1, b=2:", one by one.
+std::vector<std::string> words_of_query(std::string_view query, bool& changed) {
+    changed = query.starts_with("with ");
+    if (changed) query = query.substr(std::min(query.find(':'), query.size() - 1) + 1);
+    std::vector<std::string> out(1);
+    for (const char c : query) {
+        if (c == ' ') {
+            if (!out.back().empty()) out.emplace_back();
+        } else {
+            out.back() += c;
+        }
+    }
+    return out;
+}
+
+void hide_wires(Veil& veil, const Plan& plan) {
+    for (const Tier& t : plan.cluster.tiers) veil.lines.push_back(t.name);
+    for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
+        veil.lines.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
+    for (const std::string_view word : {"inside", "across", "spine", "rail", "leave the node", "in the node"})
+        veil.lines.emplace_back(word);
+}
+
+constexpr std::array<MapRowId, 8> kHiddenRows{MapRowId::dp,  MapRowId::zero, MapRowId::tp, MapRowId::sp,
+                                              MapRowId::etp, MapRowId::pp,   MapRowId::cp, MapRowId::ep};
+
+void hide_column(Veil& veil, std::string_view field) {
+    for (const MapRowId row : kHiddenRows)
+        if (const std::string_view said = map_field(words_of(row), field); !said.empty())
+            veil.phrases.emplace_back(said);
+}
+
+void hide_talk(Veil& veil) {
+    for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                               Collective::all_to_all, Collective::send_recv})
+        veil.phrases.emplace_back(words_of(c));
+    hide_column(veil, "says");
+    for (const std::string_view word : {"send", "receive", "sends", "P2P"}) veil.phrases.emplace_back(word);
+}
+
+void hide_choice(Veil& veil, const std::vector<std::string>& q, const Solution& solution, const Plan& plan,
+                 const Evaluation& e) {
+    if (q[0] == "fits") {
+        for (const std::string_view word : {"GiB", "TiB", "MiB", "fit", "fits"})
+            veil.lines.emplace_back(word);
+    } else if (q[0] == "valid" || q[0] == "problem") {
+        for (const std::string_view word : {"problem", "problems", "error", "errors", "impossible"})
+            veil.lines.emplace_back(word);
+        for (const Problem& p : e.problems) veil.phrases.push_back(p.message);
+    } else if (q[0] == "tier_of" || q[0] == "inside") {
+        hide_wires(veil, plan);
+    } else if (q[0] == "collective") {
+        hide_talk(veil);
+    } else if (q[0] == "axis" && q.size() > 2) {
+        hide_column(veil, q[2]);
+    } else if (q[0] == "layout" || q[0] == "memory") {
+        veil.phrases.push_back(solution.answer.text);
+    }
+    static constexpr std::array<std::string_view, 3> kPicture{"fits", "valid", "problem"};
+    veil.covers = veil.covers || std::find(kPicture.begin(), kPicture.end(), q[0]) != kPicture.end()
+                  || (q[0] == "memory" && q.size() > 1 && q[1] == "largest");
+}
+
+// Nouns that a count stands beside, by the first word of its query.
+struct CountWords {
+    std::string_view query;
+    std::array<std::string_view, 5> nouns;
+    bool view = false, plan = false;  // bare numbers too
+};
+constexpr CountWords kCounts[] = {
+    {"groups", {"group", "groups"}, false, false},
+    {"spilling", {"group", "groups", "of them"}, false, false},
+    {"world", {"GPU", "GPUs", "rank", "ranks", "world"}, false, false},
+    {"minimum", {"GPU", "GPUs", "rank", "ranks", "world"}, false, false},
+    {"stage_of", {"stage", "stages"}, false, false},
+    {"in_flight", {"in flight", "micro-batches", "micro-batch"}, true, false},
+    {"samples", {"sequence", "sequences", "sample", "samples", "batch"}, true, true},
+    {"microbatches", {"micro-batches", "micro-batch", "microbatches", "m"}, true, false},
+    {"experts", {"expert", "experts"}, false, false},
+    {"heads", {"head", "heads"}, true, false},
+    {"calls", {"call", "calls", "times", "per layer"}, true, false},
+    {"sync", {"call", "calls", "times", "points", "waits"}, true, false},
+    {"state", {"byte", "bytes"}, true, false},
+    {"tokens", {"token", "tokens"}, false, false},
+};
+
+void hide_count(Veil& veil, const std::vector<std::string>& q) {
+    if (q[0] == "degree" && q.size() > 1) {
+        veil.nouns = {q[1], "groups of", "group of", "copies", "ranks", "over"};
+        veil.bare_in_view = veil.bare_in_plan = true;
+        return;
+    }
+    for (const CountWords& c : kCounts) {
+        if (c.query != q[0]) continue;
+        for (const std::string_view noun : c.nouns)
+            if (!noun.empty()) veil.nouns.emplace_back(noun);
+        veil.bare_in_view = c.view;
+        veil.bare_in_plan = c.plan;
+    }
+    if (q[0] == "spilling") veil.lines = {"across", "leave", "inside"};
+}
+
+// Which of several is best: the figures that are compared, and advice, which may name the best.
+void hide_options(Veil& veil, const Solution& solution, const Evaluation& e) {
+    for (const Answer& a : solution.options)
+        if (a.kind == Answer::Kind::number) veil.others.push_back({a.number, 0, a.unit});
+    for (const Problem& p : e.problems)
+        if (p.severity == Severity::info) veil.phrases.push_back(p.message);
+}
+
+}  // namespace
+
+bool Veil::hides() const {
+    return covers || !phrases.empty() || !lines.empty() || !nouns.empty() || figure || !others.empty()
+           || bare_in_view || bare_in_plan;
+}
+
+std::string Veil::words(std::string_view given, Place place) const {
+    if ((place == Place::plan ? bare_in_plan : bare_in_view) && is_bare(given)) return "?";
+    for (const std::string& line : lines)
+        if (find_word(given, line) != std::string_view::npos) return "?";
+    std::string text(given);
+    for (const std::string& phrase : phrases)
+        for (std::size_t at = find_word(text, phrase); at != std::string::npos;
+             at = find_word(text, phrase, at))
+            text.replace(at, phrase.size(), "?");
+    if (!figure && others.empty() && nouns.empty()) return text;
+    const auto of_options = [this](const Number& n) {
+        return std::any_of(others.begin(), others.end(), [&](const Figure& f) { return is_figure(n, f); });
+    };
+    for (auto n = next_number(text, 0); n; n = next_number(text, n->end)) {
+        const bool hidden = (figure && is_figure(*n, *figure)) || of_options(*n) || beside(text, *n, nouns);
+        if (!hidden) continue;
+        const std::size_t begin = n->begin, size = n->end - n->begin;
+        text.replace(begin, size, "?");
+        n->end = begin + 1;
+    }
+    return text;
+}
+
+std::string Veil::figures(std::string_view text) const {
+    Veil alone;
+    alone.figure = figure;
+    alone.others = others;
+    return alone.words(text);
+}
+
+Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
+             const Evaluation& evaluation) {
+    Veil veil;
+    if (!step.question) return veil;
+    const LessonQuestion& question = *step.question;
+    const bool by_option =
+        question.kind == QuestionKind::choose && question.rule != LessonQuestion::Rule::matches;
+    veil.covers = !step.scene.against.empty();  // Compare says which part differs, and by how much
+    if (by_option) hide_options(veil, solution, evaluation);
+    if (by_option || question.kind == QuestionKind::ranks) return veil;  // clicked in a mesh without colours
+    bool changed = false;
+    const std::vector<std::string> q = words_of_query(question.query, changed);
+    const Answer& answer = solution.answer;
+    if (answer.kind == Answer::Kind::number)
+        veil.figure = Veil::Figure{
+            answer.number, question.kind == QuestionKind::number ? question.tolerance : 0, answer.unit};
+    if (changed) return veil;  // the page shows another plan
+    if (answer.kind == Answer::Kind::number)
+        hide_count(veil, q);
+    else
+        hide_choice(veil, q, solution, plan, evaluation);
+    // There bare numbers are names of ranks.
+    if (step.scene.view == "mesh" || step.scene.view == "zoom") veil.bare_in_view = false;
+    std::sort(veil.phrases.begin(), veil.phrases.end(),
+              [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    return veil;
+}
+
+}  // namespace pentamesh

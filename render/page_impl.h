@@ -1,0 +1,17 @@
+// What stands behind a Page: a sink that keeps what it is given.
+#pragma once
+
+#include "render/page.h"
+#include "render/page_sink.h"
+
+namespace pentamesh {
+
+struct Page::Impl : PageSink {
+    virtual void next() {}
+    [[nodiscard]] virtual std::string finish() = 0;
+};
+[[nodiscard]] std::unique_ptr<Page::Impl> make_svg_page(const PageSpec& spec);
+// PDF, PNG, outlines. Error of kind io where the build has no Cairo.
+[[nodiscard]] std::unique_ptr<Page::Impl> make_cairo_page(const PageSpec& spec);
+
+}  // namespace pentamesh

@@ -1,0 +1,208 @@
+// SVG with text as text: searched, copied, read aloud. Each text says how wide it is, so that a reader
+// without our fonts sees the same layout.
+#include "render/page_embed.h"
+#include "render/page_impl.h"
+#include "render/svg_shapes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace pentamesh {
+
+namespace {
+
+constexpr const char* kTextStyle =
+    "<style>text{font-family:Inter,\"Helvetica Neue\",Arial,sans-serif;white-space:pre}"
+    ".b{font-weight:600}.m{font-family:\"JetBrains Mono\",Menlo,Consolas,monospace}</style>\n";
+
+std::int64_t hundredths(float v) {
+    return svg_hundredths(v);
+}
+
+void put_hundredths(std::string& out, std::int64_t n) {
+    put_svg_hundredths(out, n);
+}
+
+void put_number(std::string& out, float v) {
+    put_hundredths(out, hundredths(v));
+}
+
+// A number behind another one in a path: "-" and a leading "." after a fraction part them already.
+void put_next(std::string& out, std::int64_t n) {
+    if (n >= 0) out += ' ';
+    put_hundredths(out, n);
+}
+
+void put_attribute(std::string& out, std::string_view name, float v) {
+    out += ' ';
+    out += name;
+    out += "=\"";
+    put_number(out, v);
+    out += '"';
+}
+
+void put_paint(std::string& out, std::string_view what, Color c) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    out += ' ';
+    out += what;
+    out += "=\"#";
+    const auto byte = [&](unsigned v) {
+        out += kHex[v >> 4U];
+        out += kHex[v & 15U];
+    };
+    byte(c.r);
+    byte(c.g);
+    byte(c.b);
+    out += '"';
+    if (c.a != 255) put_attribute(out, std::string(what) + "-opacity", static_cast<float>(c.a) / 255);
+}
+
+struct SvgPage final : Page::Impl {
+    PageSpec spec;
+    std::string body;
+    SvgShapes shapes{body};
+    int clips = 0;
+
+    explicit SvgPage(const PageSpec& s) : spec(s) {}
+
+    void flush() { shapes.flush(); }
+    void rect(Rect r, Color fill, float radius) override {
+        std::string paint;
+        put_paint(paint, "fill", fill);
+        if (radius <= 0) {
+            const std::array<Vec2, 4> corners{
+                {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}}};
+            shapes.fill(corners, paint, fill.a == 255);
+            return;
+        }
+        std::string out = "<rect";
+        put_attribute(out, "x", r.x);
+        put_attribute(out, "y", r.y);
+        put_attribute(out, "width", r.w);
+        put_attribute(out, "height", r.h);
+        put_attribute(out, "rx", std::min({radius, r.w / 2, r.h / 2}));
+        shapes.element(out + paint + "/>\n", r);
+    }
+    // Of one size: strokes as wide as they are, each as far from the last as it stands.
+    void fill_rects(std::span<const Rect> rects, Color color) override {
+        flush();
+        if (rects.empty()) return;
+        const Rect first = rects[0];
+        const bool alike = std::all_of(rects.begin(), rects.end(), [&](const Rect& r) {
+            return std::abs(r.w - first.w) < 0.005f && std::abs(r.h - first.h) < 0.005f;
+        });
+        if (!alike || rects.size() < 4) {
+            for (const Rect& r : rects) rect(r, color, 0);
+            return;
+        }
+        const std::int64_t high = std::max<std::int64_t>(1, hundredths(first.h));
+        body += "<path fill=\"none\"";
+        put_paint(body, "stroke", color);
+        put_attribute(body, "stroke-width", first.w);
+        body += " d=\"";
+        std::int64_t x = 0, y = 0;
+        for (std::size_t i = 0; i < rects.size(); ++i) {
+            const std::int64_t nx = hundredths(rects[i].x + first.w / 2), ny = hundredths(rects[i].y);
+            body += i == 0 ? 'M' : 'm';
+            put_hundredths(body, nx - x);
+            put_next(body, ny - y);
+            body += 'v';
+            put_hundredths(body, high);
+            x = nx;
+            y = ny + high;
+        }
+        body += "\"/>\n";
+    }
+    // Not several in one path: where they turn against each other, they would leave a hole.
+    void polygon(std::span<const Vec2> convex, Color color) override {
+        flush();
+        if (convex.empty()) return;
+        std::string paint;
+        put_paint(paint, "fill", color);
+        shapes.fill(convex, paint, false);
+        flush();
+    }
+    void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) override {
+        std::string paint = stroke_paint(color, width);
+        if (dash != Dash::solid) {
+            paint += " stroke-dasharray=\"";
+            put_number(paint, dash == Dash::dashed ? 4 + width : width);
+            put_next(paint, hundredths(dash == Dash::dashed ? 3 + width : 1.5f + width));
+            paint += '"';
+        }
+        shapes.stroke(points, closed, paint, width, color.a == 255);
+    }
+    void stroke_pairs(std::span<const Vec2> points, Color color, float width) override {
+        shapes.stroke_pairs(points, stroke_paint(color, width), width);
+    }
+    static std::string stroke_paint(Color color, float width) {
+        std::string paint = " fill=\"none\"";
+        put_paint(paint, "stroke", color);
+        put_attribute(paint, "stroke-width", width);
+        return paint;
+    }
+    void text(Vec2 pen, std::string_view utf8, const TextStyle& style) override {
+        float advance = 0;
+        int letters = 0;
+        for (std::string_view rest = utf8; !rest.empty(); ++letters)
+            advance += faces().glyph(style.face, take_character(rest)).advance * style.size + style.tracking;
+        if (letters == 0) return;
+        std::string out = "<text";
+        put_attribute(out, "x", pen.x);
+        put_attribute(out, "y", pen.y);
+        put_attribute(out, "font-size", style.size);
+        if (style.face == Face::semibold) out += " class=\"b\"";
+        if (style.face == Face::mono) out += " class=\"m\"";
+        if (letters > 1) put_attribute(out, "textLength", advance - style.tracking);
+        put_paint(out, "fill", style.color);
+        out += '>' + xml_text(utf8) + "</text>\n";
+        shapes.element(std::move(out), {pen.x - 1, pen.y - style.size, advance + 2, style.size * 1.4f});
+    }
+    void glyphs(std::span<const PlacedGlyph>, float, Color) override {}  // never asked: text() is ours
+    [[nodiscard]] const TypeFaces& faces() const override { return *spec.faces; }
+    // A picture in the picture shows nothing beyond its edge, and needs no name in the file.
+    void push_clip(Rect r) override {
+        flush();
+        r.w = std::max(0.0f, r.w), r.h = std::max(0.0f, r.h);
+        body += "<svg";
+        put_attribute(body, "x", r.x);
+        put_attribute(body, "y", r.y);
+        put_attribute(body, "width", r.w);
+        put_attribute(body, "height", r.h);
+        body += " viewBox=\"";
+        put_number(body, r.x);
+        put_next(body, hundredths(r.y));
+        put_next(body, hundredths(r.w));
+        put_next(body, hundredths(r.h));
+        body += "\">\n";
+        ++clips;
+    }
+    void pop_clip() override {
+        flush();
+        if (clips-- > 0) body += "</svg>\n";
+    }
+    std::string finish() override {
+        flush();
+        while (clips-- > 0) body += "</svg>\n";
+        std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"";
+        put_attribute(out, "width", spec.size.x);
+        put_attribute(out, "height", spec.size.y);
+        out += " viewBox=\"0 0";
+        put_next(out, hundredths(spec.size.x));
+        put_next(out, hundredths(spec.size.y));
+        out += "\">\n";
+        out += kTextStyle + body + "</svg>\n";
+        embed_in_svg(out, spec.title, spec.embedded);
+        return out;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Page::Impl> make_svg_page(const PageSpec& spec) {
+    return std::make_unique<SvgPage>(spec);
+}
+
+}  // namespace pentamesh

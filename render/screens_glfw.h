@@ -1,0 +1,23 @@
+// What windows ask of GLFW: which screens there are, and what stands on a key. GLFW must be started.
+#pragma once
+
+#include "render/input.h"
+
+struct GLFWwindow;
+struct GLFWmonitor;
+
+namespace pentamesh {
+
+// The screen that shows most of a window; the first one where none does; null without any.
+[[nodiscard]] GLFWmonitor* screen_under(GLFWwindow* window);
+// The first screen that is not that one; null where there is no other.
+[[nodiscard]] GLFWmonitor* screen_beside(GLFWwindow* window);
+// The factor by which the system enlarges what a window shows; 1 where it says none.
+[[nodiscard]] float scale_of_window(GLFWwindow* window);
+// GLFW names a key by its place on an American keyboard. A chord means what stands on the key: letters and
+// punctuation by the layout, digits too where it has them without Shift. Of GLFW's numbers.
+[[nodiscard]] int labelled_key(int key, int scancode);
+// The same as our key; Key::none where we have no such.
+[[nodiscard]] Key key_of_glfw(int key, int scancode);
+
+}  // namespace pentamesh

@@ -1,0 +1,91 @@
+#include "render/typed_ahead.h"
+
+#include "render/imgui_compat.h"
+#include "render/surface_state.h"
+
+#include <algorithm>
+#include <imgui_internal.h>
+#include <initializer_list>
+
+namespace pentamesh {
+
+namespace {
+
+constexpr unsigned kSpace = 32, kDelete = 127;
+
+std::vector<unsigned> take_letters() {
+    ImVector<ImWchar>& queue = ImGui::GetIO().InputQueueCharacters;
+    std::vector<unsigned> letters(queue.begin(), queue.end());
+    queue.resize(0);
+    return letters;
+}
+
+// The space that pressed a control is not part of what is typed into it.
+void keep_letters(const std::vector<unsigned>& letters) {
+    std::vector<unsigned>& kept = surface_state().typed_ahead.letters;
+    for (const unsigned letter : letters)
+        if (letter > kSpace || (letter == kSpace && !kept.empty())) kept.push_back(letter);
+}
+
+}  // namespace
+
+void expect_text() {
+    surface_state().typed_ahead.expected = true;
+    keep_letters(take_letters());
+}
+
+bool text_expected() {
+    const TypedAhead& ahead = surface_state().typed_ahead;
+    return ahead.expected || ahead.was_expected;
+}
+
+bool letter_typed() {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.WantTextInput || io.KeyCtrl != io.KeyAlt) return false;  // both: AltGr
+    const ImVector<ImWchar>& queue = io.InputQueueCharacters;
+    return std::any_of(queue.begin(), queue.end(), [](ImWchar c) { return c > kSpace && c != kDelete; });
+}
+
+void focus_takes_text(bool takes) {
+    surface_state().typed_ahead.focus_takes_text = takes;
+}
+
+KeepTyped::KeepTyped(const char* label, bool wanted) : wanted_(wanted), id_(ImGui::GetID(label)) {
+    TypedAhead& ahead = surface_state().typed_ahead;
+    had_keyboard_ = ImGui::GetActiveID() == id_;
+    if (!had_keyboard_) {
+        if (text_expected() && enter_went_down()) ahead.entered = true;
+        held_ = take_letters();
+        return;
+    }
+    if (!ahead.was_expected || ahead.letters.empty()) return;
+    entered_ = ahead.entered;
+    const std::vector<unsigned> now = take_letters();
+    ImVector<ImWchar>& queue = ImGui::GetIO().InputQueueCharacters;
+    for (const auto* letters : std::initializer_list<const std::vector<unsigned>*>{&ahead.letters, &now})
+        for (const unsigned letter : *letters) queue.push_back(static_cast<ImWchar>(letter));
+    ahead.letters.clear();
+    ahead.entered = false;
+}
+
+KeepTyped::~KeepTyped() {
+    if (had_keyboard_) return;
+    if (wanted_ || ImGui::GetActiveID() == id_) {
+        surface_state().typed_ahead.expected = true;
+        keep_letters(held_);
+        return;
+    }
+    for (const unsigned letter : held_)
+        ImGui::GetIO().InputQueueCharacters.push_back(static_cast<ImWchar>(letter));
+}
+
+void begin_typed_ahead() {
+    TypedAhead& ahead = surface_state().typed_ahead;
+    ahead.was_expected = ahead.expected;
+    ahead.expected = false;
+    if (ahead.was_expected) return;
+    ahead.letters.clear();
+    ahead.entered = false;
+}
+
+}  // namespace pentamesh

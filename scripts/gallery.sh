@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# scripts/gallery.sh [PROGRAM]: draws the pictures of README.md and of docs/gallery.md anew, and writes that page. From
+# the repository's root; PROGRAM is build/release/bin/pentamesh where it is not named. Needs no display.
+set -euo pipefail
+
+program=${1:-build/release/bin/pentamesh}
+export EGL_PLATFORM=${EGL_PLATFORM:-surfaceless}
+mkdir -p docs/gallery
+
+"$program" screenshot llama-3.1-405b-16k --size 1600x900 -o docs/dashboard.png
+"$program" screenshot llama-3-70b-3d --view shards --rank 11 --size 1600x900 -o docs/shards.png
+"$program" screenshot llama-3.1-405b-16k --view search --size 1600x900 -o docs/search.png
+"$program" compare llama-3.1-405b-16k llama-3.1-405b-8k -o docs/compare.png
+
+cat >docs/gallery.md <<'END'
+# Gallery
+
+Every picture is made by the command above it (`scripts/gallery.sh` runs them all) and opens in the window as the plan that
+it shows. `.svg` and `.pdf` are written in the same way.
+END
+
+# picture NAME TITLE ARGUMENTS...: a screenshot, and its place on the page.
+picture() {
+    local file=gallery/$1.png title=$2
+    shift 2
+    "$program" screenshot "$@" -o "docs/$file"
+    printf '\n## %s\n\n    pentamesh screenshot %s -o picture.png\n\n![%s](%s)\n' "$title" "$*" "$title" "$file" >>docs/gallery.md
+}
+
+picture mesh "Who talks to whom" deepseek-v3-2048 --view mesh --axis ep --size 1280x720
+picture map "What each axis does, and what it costs" llama-3.1-405b-16k --view map --size 1280xauto --theme light
+picture memory "What each GPU holds" llama-3-70b-3d --view memory --size 1280x720 --theme light
+picture timeline "When each stage works" llama-3-70b-3d --view timeline --size 1280x720
+picture comm "What they say to each other" llama-3-70b-3d --view comm --size 1280xauto --theme light
+picture step "How long a step takes" llama-3.1-405b-16k --view step --size 1280xauto --theme light
+picture layer "What happens inside one layer" llama-3-70b-3d --view layer --size 1280x720
+picture review "The first page of a design review" llama-3-70b-3d --view review --size 1280x720 --theme light

@@ -1,0 +1,134 @@
+#include "core/plan/names.h"
+#include "core/step/error_range.h"
+#include "tests/core/shipped.h"
+#include "tools/accuracy/held_out.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <span>
+
+using namespace pentamesh;
+
+namespace {
+
+RunTraits some_run() {
+    return {.flops_per_token = 5e10, .gpus = 64, .sequence_length = 4096, .peak = 1e15};
+}
+
+std::vector<MeasuredError> runs_with_errors(int n) {
+    std::vector<MeasuredError> out;
+    for (int i = 1; i <= n; ++i) out.push_back({"", "", some_run(), i / 100.0});
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "left out one at a time, half of the measured runs lie in the range, nine of ten in the wider one") {
+    for (const auto& entry : coverage_of(measured_errors())) {
+        const Coverage& c = entry.second;
+        if (c.runs < 9) continue;
+        CAPTURE(entry.first);
+        // Within two standard deviations of a share of so many runs (binomial).
+        const double n = c.runs;
+        CHECK(std::abs(c.half - 0.5 * n) <= 2 * std::sqrt(0.25 * n));
+        CHECK(c.most >= 0.9 * n - 2 * std::sqrt(0.09 * n));
+    }
+    const Coverage all = coverage_of(measured_errors()).at("all");
+    CHECK(all.runs > 200);
+    CHECK(all.half == doctest::Approx(0.5 * all.runs).epsilon(0.1));
+    CHECK(all.most >= 0.9 * all.runs);
+}
+
+TEST_CASE("the errors that the program carries are those of its measured runs today") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const std::vector<MeasuredRun> runs = read_measured_file(GOLDEN_DIR "/measured.json", presets);
+    std::vector<RunAccuracy> found;
+    Evaluation scratch;
+    for (const MeasuredRun& run : runs) found.push_back(accuracy_of(run, scratch));
+    const std::vector<MeasuredError> now = held_out_errors(runs, found);
+    REQUIRE(now.size() == measured_errors().size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const MeasuredError& kept = measured_errors()[i];
+        CAPTURE(kept.id);
+        CHECK(kept.id == now[i].id);
+        CHECK(std::abs(kept.error - now[i].error) < 0.01);  // else: accuracy . --write
+        CHECK(distance(kept.run, now[i].run) < 0.01);
+    }
+}
+
+TEST_CASE("of equally near runs the ranges are the order statistics of their errors' sizes") {
+    // 19 runs and a quarter that is larger: half of 19.25 is reached by the 10th, nine tenths by the 18th.
+    const std::vector<MeasuredError> runs = runs_with_errors(19);
+    const ErrorRange r = error_range(std::span<const MeasuredError>(runs), some_run());
+    CHECK(r.half == doctest::Approx(0.10));
+    CHECK(r.most == doctest::Approx(0.18));
+    CHECK(r.nearest == 0);
+    CHECK(r.has_gpu);
+}
+
+TEST_CASE("runs of the same kind count, those far away hardly do") {
+    std::vector<MeasuredError> runs = runs_with_errors(19);
+    MeasuredError other{"", "", some_run(), 0.9};
+    other.run.software = Software::torchtitan;
+    other.run.moe = true;
+    CHECK(distance(other.run, some_run()) == 8);
+    for (int i = 0; i < 10; ++i) runs.push_back(other);
+    CHECK(error_range(std::span<const MeasuredError>(runs), some_run()).half
+          == doctest::Approx(0.11).epsilon(0.1));
+    CHECK(error_range(std::span<const MeasuredError>(runs), other.run).half == doctest::Approx(0.9));
+}
+
+TEST_CASE(
+    "twice the GPUs, the context, the model or the peak is one apart; too fast and too slow are alike") {
+    RunTraits b = some_run();
+    b.gpus *= 2, b.sequence_length /= 2, b.flops_per_token *= 4, b.peak /= 2;
+    CHECK(distance(some_run(), b) == doctest::Approx(5));
+    b.compute = Dtype::fp8;
+    CHECK(distance(b, some_run()) == doctest::Approx(6));
+    CHECK(MeasuredError{"", "", b, 0.25}.size() == doctest::Approx(0.25));
+    CHECK(MeasuredError{"", "", b, -0.2}.size() == doctest::Approx(0.25));
+}
+
+TEST_CASE("a plan that no run is near to says so, and a GPU that none had has its preset's range at least") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan p = presets.plan("llama-3-8b-fsdp");
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.step.has_value());
+    CHECK(e.step->nearest_run < kFarRun);
+    CHECK(e.step->error < e.step->error_90);
+    CHECK(range_sentence(*e.step).find("No measured run is near") == std::string::npos);
+    p.training.sequence_length *= 64;  // 524,288 tokens
+    p.cluster.gpu.flops.bf16 = 1.2e14;
+    p.cluster.gpu.efficiency.error = 0.3;
+    const Evaluation far = evaluate(p);
+    REQUIRE(far.step.has_value());
+    CHECK(far.step->nearest_run >= kFarRun);
+    CHECK(far.step->error >= 0.3);
+    CHECK(far.step->error_90 >= 0.7);
+    CHECK(range_sentence(*far.step).ends_with("No measured run is near."));
+}
+
+TEST_CASE("own runs make the range of a calibrated cluster") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan p = presets.plan("llama-3-8b-fsdp");
+    p.cluster.calibration = Calibration{12, 0.03, 0.09, "own.json"};
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.step.has_value());
+    CHECK(e.step->error == 0.03);
+    CHECK(e.step->error_90 == 0.09);
+    CHECK(range_sentence(*e.step).starts_with("Calibrated from 12 runs of your own"));
+}
+
+TEST_CASE("a file of errors names the run that it cannot read") {
+    const auto message_of = [](const char* text) {
+        try {
+            static_cast<void>(read_measured_errors(text, "x.json"));
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(message_of("{}").starts_with("x.json: /runs: is missing"));
+    CHECK(message_of(R"({"runs": [{"id": "a"}]})").starts_with("x.json: /runs/0: "));
+}

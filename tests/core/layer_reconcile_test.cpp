@@ -1,0 +1,373 @@
+// One list: what a layer keeps, says and computes is the same for its steps and for memory, communication and
+// step.
+#include "core/memory/memory_parts.h"
+#include "core/mesh/degrees.h"
+#include "core/step/layer_time.h"
+#include "plans.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <map>
+#include <random>
+#include <tuple>
+
+using namespace pentamesh;
+
+namespace {
+
+class LayerPlans {
+  public:
+    explicit LayerPlans(unsigned seed) : random_(seed) {}
+
+    Plan next() {
+        Plan p = test::small_plan(8);
+        make_model(p.model);
+        make_layout(p);
+        Training& t = p.training;
+        t.sequence_length = pick({64, 128});
+        t.micro_batch = pick({1, 2});
+        t.global_batch = 16 * t.micro_batch * p.layout.dp_shard * *p.layout.dp_replicate;
+        t.recompute = static_cast<Recompute>(pick({0, 0, 1, 2}));
+        if (pick({0, 0, 1})) {
+            RecomputeModules modules;
+            for (const RecomputeModule m : all_of<RecomputeModule>())
+                if (pick({0, 1})) modules.add(m);
+            t.recompute = RecomputeChoice(modules, 0, RecomputeMethod::block);
+        }
+        t.attention = pick({0, 1}) ? AttentionImpl::flash : AttentionImpl::math;
+        t.dropout = pick({0, 0, 1});
+        t.compute = pick({0, 0, 1}) ? Dtype::fp8 : Dtype::bf16;
+        t.router_imbalance = pick({0, 1}) ? 1.0 : 1.5;
+        constexpr Software kSoftware[] = {Software::megatron, Software::nanotron, Software::torchtitan};
+        t.software = kSoftware[static_cast<std::size_t>(pick({0, 0, 0, 1, 2}))];
+        return p;
+    }
+    std::int64_t pick(std::initializer_list<std::int64_t> of) {
+        return *(of.begin()
+                 + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
+    }
+
+  private:
+    void make_model(Model& m) {
+        m.layers = 8, m.hidden = 64, m.heads = 16, m.head_dim = 8, m.ffn = 192, m.vocab = 256;
+        m.kv_heads = pick({4, 8, 16});
+        m.ffn_kind = pick({0, 1}) ? FfnKind::swiglu : FfnKind::gelu;
+        m.qk_norm = static_cast<QkNorm>(pick({0, 0, 1, 2}));
+        m.post_norms = pick({0, 0, 1});
+        m.attention_gate = static_cast<AttentionGate>(pick({0, 0, 0, 1, 2}));
+        m.shared_norm = pick({0, 0, 0, 1});
+        m.mlp_bias = pick({0, 0, 1});
+        if (pick({0, 1})) {
+            m.moe = Moe{};
+            m.moe->experts = 16, m.moe->top_k = pick({2, 4}), m.moe->expert_ffn = 48;
+            m.moe->shared_experts = pick({0, 1}), m.moe->shared_expert_ffn = 32;
+            m.moe->first_dense_layers = pick({0, 3});
+            m.moe->latent = pick({0, 0, 0, 32});
+        }
+        if (pick({0, 0, 1})) {
+            m.attention = AttentionKind::mla;
+            m.kv_heads = m.heads;
+            m.mla = Mla{pick({0, 16}), 8, 6, 2, 8};
+            if (pick({0, 1})) m.mla->index_heads = 2, m.mla->index_head_dim = 4, m.mla->index_top_k = 8;
+            m.attention_gate = AttentionGate::none;
+            m.qk_norm = QkNorm::none;
+        }
+        if (pick({0, 0, 1})) make_pattern(m);
+    }
+    void make_pattern(Model& m) {
+        m.linear =
+            Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 8, 16, 8, 8, 4, pick({0, 1}) == 1, true};
+        m.mamba = Mamba{pick({1, 2}), 64, 8, 16, 8, 4, 16, true, false, true};
+        const LayerFfn ffn = m.moe ? LayerFfn::moe : LayerFfn::dense;
+        m.pattern = {
+            {MixerKind::linear, ffn, 1}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
+        LayerRun window{MixerKind::window, LayerFfn::dense, 1};
+        window.window = 32, window.ffn_width = 96, window.keys_as_values = pick({0, 1});
+        m.pattern.push_back(window);
+    }
+    void make_layout(Plan& p) {
+        Layout& l = p.layout;
+        l.tp = pick({1, 2, 4});
+        l.sequence_parallel = p.model.moe ? true : pick({0, 1}) == 1;
+        l.cp = pick({1, 1, 2, 4});
+        l.cp_comm = static_cast<CpComm>(pick({0, 1, 2, 3}));
+        if (l.cp_comm == CpComm::ulysses_ring) l.cp_inner = std::min<std::int64_t>(2, l.cp);
+        l.dp_shard = pick({1, 2, 4});
+        l.dp_replicate = pick({1, 2});
+        l.zero = static_cast<int>(pick({0, 1, 2, 3}));
+        l.pp = pick({1, 1, 2});
+        l.reshard = pick({0, 1}) ? Reshard::never : Reshard::after_forward;
+        const std::int64_t per_stage = l.tp * l.cp * l.dp_shard * *l.dp_replicate;
+        p.cluster.gpus = per_stage * l.pp;
+        if (!p.model.moe) return;
+        l.etp = pick({1, 2, 4});
+        l.ep = pick({1, 2, 4});
+        l.ep_comm = static_cast<EpComm>(pick({0, 0, 1, 2, 3}));
+        if (per_stage % (*l.etp * l.ep) != 0) l.etp = l.ep = 1;
+    }
+    std::mt19937 random_;
+};
+
+using CallKey = std::tuple<GroupKind, Collective, LayerPass>;
+struct CallSum {
+    double calls = 0, bytes = 0;
+};
+std::map<CallKey, CallSum> calls_of_list(const LayerList& list) {
+    std::map<CallKey, CallSum> out;
+    for (const LayerStep& s : list.steps) {
+        if (!is_collective(s.op) || s.block == LayerBlock::weights) continue;
+        CallSum& c = out[{s.axis, collective_of(s.op), s.phase}];
+        c.calls += s.calls;
+        c.bytes += s.calls * s.message_bytes;
+    }
+    return out;
+}
+std::map<CallKey, CallSum> calls_of_comm(const Comm& comm, int type) {
+    std::map<CallKey, CallSum> out;
+    for (const Operation& o : comm.operations) {
+        if (!pentamesh::has(o.types, type)) continue;
+        const LayerPass pass = o.phase == Phase::forward ? LayerPass::forward : LayerPass::backward;
+        CallSum& c = out[{o.group, o.collective, pass}];
+        c.calls += o.calls;
+        c.bytes += o.calls * o.message_bytes;
+    }
+    return out;
+}
+std::string describe(const Plan& p) {
+    const Layout& l = p.layout;
+    return "tp " + std::to_string(l.tp) + (l.sequence_parallel ? " sp" : "") + " cp " + std::to_string(l.cp)
+           + " " + std::string(name_of(l.cp_comm)) + " ep " + std::to_string(l.ep) + " "
+           + std::string(name_of(l.ep_comm)) + " etp " + std::to_string(l.etp.value_or(l.tp)) + ", recompute "
+           + words_of(p.training.recompute) + ", " + std::string(name_of(p.training.software));
+}
+bool close_to(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0});
+}
+
+// A GPU on which a second is a FLOP: products take 2 m n k, nothing else takes any time.
+Plan on_counting_gpu(Plan p) {
+    p.training.compute = Dtype::bf16;
+    p.training.software = Software::megatron;
+    Gpu& g = p.cluster.gpu;
+    g.flops = {};
+    g.flops.bf16 = 1;
+    g.hbm_bytes_per_s = 1e300;
+    g.efficiency.gemm = g.efficiency.grouped = g.efficiency.attention = g.efficiency.hbm = 1;
+    g.efficiency.kernel_s = 0;
+    // Widths whose shards are whole cache lines: others take longer than their FLOPs.
+    constexpr std::int64_t kLine = 64, kMostTp = 4;
+    Model& m = p.model;
+    m.hidden *= kLine, m.heads *= kLine * kMostTp, m.kv_heads *= kLine * kMostTp, m.ffn *= kLine * kMostTp;
+    if (m.mla) {
+        m.mla->q_lora_rank *= kLine, m.mla->kv_lora_rank *= kLine, m.mla->qk_rope_head_dim *= kLine;
+        m.mla->index_heads *= kLine, m.mla->index_head_dim *= kLine;
+    }
+    if (m.moe)
+        m.moe->expert_ffn *= kLine * kMostTp, m.moe->shared_expert_ffn *= kLine * kMostTp,
+            m.moe->latent *= kLine;
+    for (LayerRun& run : m.pattern) run.ffn_width *= kLine * kMostTp;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
+    LayerPlans plans(7);
+    int seen = 0, dropped = 0;
+    for (int round = 0; round < 1500; ++round) {
+        const Plan p = plans.next();
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        const Degrees d = degrees_of(p, e.mesh);
+        const TokenCounts tokens = token_counts(p, d);
+        for (int t = 0; t < types.size(); ++t) {
+            CAPTURE(round);
+            CAPTURE(words_of(types[t]));
+            const LayerList list = list_layer(p, e.mesh, e.groups, t);
+            std::map<std::string_view, double> kept, again, freed;
+            for (const LayerStep& s : list.steps) {
+                for (const KeptTensor& k : s.kept)
+                    (s.phase == LayerPass::forward ? kept : again)[k.activation] += k.bytes;
+                for (const KeptTensor& k : s.freed) freed[k.activation] += k.bytes;
+            }
+            visit_layer(p, d, types[t], [&](const Activation& a) {
+                CAPTURE(a.name);
+                CAPTURE(words_of(p.training.recompute));
+                CAPTURE(name_of(p.training.software));
+                const bool stays = is_kept(a, p.training.recompute, facts_of(p.training.software));
+                CHECK((stays ? kept : again).contains(a.name));
+                const double got = (stays ? kept : again)[a.name], want = bytes_of(a, tokens);
+                CAPTURE(got);
+                CAPTURE(want);
+                CHECK(close_to(got, want));
+                CHECK(close_to(freed[a.name], want));
+                dropped += !stays;
+            });
+            CHECK(close_to(list.totals.kept_bytes, layer_sums(p, d, types[t]).kept));
+            ++seen;
+        }
+    }
+    CHECK(seen > 500);
+    CHECK(dropped > 200);
+}
+
+TEST_CASE("a layer's steps say as often, and as much, what communication says") {
+    LayerPlans plans(8);
+    int seen = 0, spoken = 0;
+    for (int round = 0; round < 1500; ++round) {
+        const Plan p = plans.next();
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        const LayerCounts counts = count_layers(p.model, types, 0, p.model.layers);
+        for (int t = 0; t < types.size(); ++t) {
+            if (counts[t] == 0) continue;
+            // Two halves behind one norm that keep its gathered output once, and software that drops what
+            // a norm behind the block was given: memory and communication do not tell these apart.
+            const bool apart = p.training.software != Software::megatron;
+            if (apart && (p.model.shared_norm || p.model.post_norms)) continue;
+            CAPTURE(round);
+            CAPTURE(words_of(types[t]));
+            const LayerList list = list_layer(p, e.mesh, e.groups, t);
+            const auto own = calls_of_list(list), all = calls_of_comm(e.comm, t);
+            CAPTURE(describe(p));
+            CHECK(own.size() == all.size());
+            for (const auto& [called, want] : all) {
+                const CallKey key = called;
+                CAPTURE(name_of(std::get<0>(key)));
+                CAPTURE(name_of(std::get<1>(key)));
+                CAPTURE(name_of(std::get<2>(key)));
+                CHECK(own.contains(key));
+                if (!own.contains(key)) continue;
+                CHECK(own.at(key).calls == want.calls);
+                CHECK(close_to(own.at(key).bytes, want.bytes));
+                ++spoken;
+            }
+            ++seen;
+        }
+    }
+    CHECK(seen > 500);
+    CHECK(spoken > 1000);
+}
+
+TEST_CASE("a layer's weights are gathered and its gradients reduced as communication says") {
+    LayerPlans plans(9);
+    int gathered = 0;
+    for (int round = 0; round < 600; ++round) {
+        const Plan p = plans.next();
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        for (int t = 0; t < types.size(); ++t) {
+            CAPTURE(round);
+            const LayerList list = list_layer(p, e.mesh, e.groups, t);
+            const HeldLayer& held = e.comm.held.of(t);
+            for (const LayerStep& s : list.steps) {
+                if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
+                const bool experts = s.axis == GroupKind::edp;
+                const double numbers = experts ? held.experts.all() : held.dense.all();
+                const bool row = std::ranges::any_of(e.comm.operations, [&](const Operation& o) {
+                    return o.group == s.axis && o.collective == collective_of(s.op)
+                           && o.group_size == s.group_size;
+                });
+                CHECK(row);
+                CHECK(static_cast<std::int64_t>(s.group.size()) == s.group_size);
+                if (s.op == LayerOp::all_gather) {
+                    CHECK(close_to(s.message_bytes, numbers * bytes_of(p.training.parameters)));
+                    ++gathered;
+                }
+            }
+        }
+    }
+    CHECK(gathered > 100);
+}
+
+TEST_CASE("a layer's steps multiply as much as the time model does, forward and backward") {
+    LayerPlans plans(10);
+    int seen = 0;
+    for (int round = 0; round < 1000; ++round) {
+        Plan p = plans.next();
+        p.training.recompute = Recompute::none;
+        p.training.attention = AttentionImpl::flash;
+        p = on_counting_gpu(p);
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        const LayerTimes times = time_layers(p, types);
+        for (int t = 0; t < types.size(); ++t) {
+            if (!types[t].attends() || types[t].keys_as_values || types[t].mamba_beside) continue;
+            CAPTURE(round);
+            CAPTURE(words_of(types[t]));
+            double forward = 0, backward = 0;
+            for (const LayerStep& s : list_layer(p, e.mesh, e.groups, t).steps)
+                if (s.op != LayerOp::attention)
+                    (s.phase == LayerPass::forward ? forward : backward) += s.flops;
+            const LayerTime& time = times.of(t);
+            const double want = time.all.forward - time.attention.forward;
+            CAPTURE(forward);
+            CAPTURE(want);
+            CHECK(std::abs(forward - want) <= 1e-6 * want);
+            CHECK(std::abs(backward - 2 * want) <= 1e-6 * want);
+            ++seen;
+        }
+    }
+    CHECK(seen > 200);
+}
+
+TEST_CASE("over all layers the steps' forward is the model's own FLOPs") {
+    LayerPlans plans(11);
+    int seen = 0;
+    for (int round = 0; round < 800; ++round) {
+        Plan p = plans.next();
+        p.layout.tp = 1;
+        if (p.layout.etp) p.layout.etp = 1;
+        p.training.router_imbalance = 1;
+        p.layout.dp_replicate.reset();
+        p.layout.dp_shard = p.layout.cp = p.layout.pp = p.layout.ep = 1;
+        p.cluster.gpus = 1;
+        p.training.global_batch = 16;
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        const LayerCounts counts = count_layers(p.model, types, 0, p.model.layers);
+        double flops = 0;
+        for (int t = 0; t < types.size(); ++t)
+            flops += counts[t] * list_layer(p, e.mesh, e.groups, t).totals.flops_forward;
+        CAPTURE(round);
+        const double want = forward_flops(p.model, p.training.sequence_length).layers
+                            * static_cast<double>(p.training.micro_batch);
+        CHECK(std::abs(flops - want) <= 1e-6 * want);
+        ++seen;
+    }
+    CHECK(seen > 100);
+}
+
+TEST_CASE("the times of a layer's steps add up to the layer's") {
+    LayerPlans plans(12);
+    int seen = 0;
+    for (int round = 0; round < 600; ++round) {
+        Plan p = plans.next();
+        p.training.recompute = Recompute::none;
+        // What the time model does not tell apart: norms behind a block, one norm for two halves, latents'.
+        p.model.post_norms = p.model.shared_norm = false;
+        if (p.model.mla) continue;
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerTypes types = layer_types(p.model);
+        const LayerTimes times = time_layers(p, types);
+        for (int t = 0; t < types.size(); ++t) {
+            if (types[t].keys_as_values || p.model.attention_gate != AttentionGate::none) continue;
+            CAPTURE(round);
+            CAPTURE(words_of(types[t]));
+            double forward = 0, backward = 0;
+            for (const LayerStep& s : timed_layer(p, e.mesh, e.groups, t).steps)
+                if (!is_collective(s.op)) (s.phase == LayerPass::forward ? forward : backward) += s.time_s;
+            const PassTime& all = times.of(t).all;
+            CHECK(std::abs(forward - all.forward) <= 1e-6 * all.forward);
+            CHECK(std::abs(backward - all.input_grad - all.weight_grad) <= 1e-6 * backward);
+            ++seen;
+        }
+    }
+    CHECK(seen > 200);
+}

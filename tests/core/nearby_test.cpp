@@ -1,0 +1,77 @@
+// The best layout within two edits, against every layout of the whole space that is so near.
+#include "core/decide/nearby.h"
+
+#include "core/io/presets.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+using namespace pentamesh;
+
+namespace {
+
+// How many edits lie between two layouts, dp_shard aside.
+int edits_apart(const Plan& a, const Plan& b) {
+    const Layout &x = a.layout, &y = b.layout;
+    int n = 0;
+    n += x.tp != y.tp ? 1 : 0;
+    n += x.cp != y.cp ? 1 : 0;
+    n += x.pp != y.pp ? 1 : 0;
+    n += x.schedule != y.schedule || x.virtual_stages != y.virtual_stages ? 1 : 0;
+    n += x.ep != y.ep ? 1 : 0;
+    n += x.zero != y.zero ? 1 : 0;
+    n += x.dp_replicate.value_or(1) != y.dp_replicate.value_or(1) ? 1 : 0;
+    n += x.order != y.order ? 1 : 0;
+    n += a.training.micro_batch != b.training.micro_batch ? 1 : 0;
+    n += !(a.training.recompute == b.training.recompute) ? 1 : 0;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "no layout within two edits that fits is faster than the one that is named, and it is so near itself") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("mesh-8");
+    const std::optional<SearchResult> best = best_within_two_edits(plan, {.threads = 1});
+    REQUIRE(best);
+    CHECK(edits_apart(plan, best->plan) <= 2);
+    CHECK(evaluate(best->plan).step->time_s == best->step_s);
+    // All layouts of the whole space that fit: nothing is skipped while so many are asked for.
+    std::optional<SpaceError> none;
+    const SearchReport all = search(plan, search_space(plan, {}, none), {.top = 1000000, .threads = 1});
+    double least = std::numeric_limits<double>::infinity();
+    for (const SearchResult& r : all.results)
+        if (edits_apart(plan, r.plan) <= 2) least = std::min(least, r.step_s);
+    CHECK(best->step_s <= least);
+}
+
+TEST_CASE("what two edits gain is what evaluate says of it, with a pipeline and with experts") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const char* name : {"llama-3.1-405b-16k", "mixtral-8x7b-ep"}) {
+        CAPTURE(name);
+        const Plan plan = presets.plan(name);
+        const std::optional<SearchResult> best = best_within_two_edits(plan, {.threads = 1});
+        REQUIRE(best);
+        CHECK(edits_apart(plan, best->plan) <= 2);
+        const Evaluation e = evaluate(best->plan);
+        CHECK(e.step->time_s == best->step_s);
+        CHECK(e.memory.peak() == best->memory_bytes);
+    }
+}
+
+TEST_CASE("what two edits gain can be stopped, and is nothing where nothing fits") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const std::atomic<bool> cancelled{true};
+    CHECK_FALSE(best_within_two_edits(presets.plan("llama-3-70b-3d"), {.threads = 1}, &cancelled));
+    Plan plan = presets.plan("llama-3.1-405b-8k");
+    plan.cluster.gpus = 8;
+    plan.layout = {};
+    plan.layout.dp_shard = 8;
+    CHECK_FALSE(best_within_two_edits(plan, {.threads = 1}));
+}

@@ -1,0 +1,150 @@
+// Tasks: each that ships is solved by its sample and not by its start; what is missing is said in words.
+#include "core/advice/advice.h"
+#include "core/base/files.h"
+#include "core/teach/course.h"
+#include "core/teach/task.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+
+using namespace pentamesh;
+
+namespace {
+
+constexpr std::array<std::string_view, 13> kTaskViews{"mesh",     "zoom",  "shards",   "map",  "memory",
+                                                      "timeline", "comm",  "tensors",  "step", "compare",
+                                                      "search",   "layer", "dashboard"};
+
+struct ShippedTask {
+    std::string where;
+    Lesson lesson;
+    std::size_t step = 0;
+};
+std::vector<ShippedTask> shipped_tasks() {
+    std::vector<ShippedTask> out;
+    const auto folder = std::filesystem::path(SOURCE_DIR) / "assets" / "lessons";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        if (file.path().extension() != ".md") continue;
+        const ParsedLesson read = parse_lesson(read_file(file.path().string()), kTaskViews);
+        CHECK_MESSAGE(read.errors.empty(), file.path().string());
+        for (std::size_t i = 0; i < read.lesson.steps.size(); ++i)
+            if (read.lesson.steps[i].task)
+                out.push_back(
+                    {file.path().filename().string() + ": " + read.lesson.steps[i].title, read.lesson, i});
+    }
+    return out;
+}
+
+std::string all_of(const TaskState& state) {
+    std::string text;
+    for (const GoalState& g : state.goals) text += (g.met ? "[met] " : "[open] ") + g.text + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("every task that ships is passed by its sample solution and not by its start") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const std::vector<ShippedTask> tasks = shipped_tasks();
+    CHECK(tasks.size() >= 24);
+    for (const ShippedTask& shipped : tasks) {
+        CAPTURE(shipped.where);
+        const LessonTask& task = *shipped.lesson.steps[shipped.step].task;
+        const LessonPlan at = plan_of_step(shipped.lesson, shipped.step);
+        REQUIRE_FALSE(at.open.empty());
+        const Plan start = plan_with(presets.plan(at.open), at.sets, presets);
+        const TaskState before = judge_task(task, start, start, assess(start), presets);
+        CHECK_MESSAGE(!before.passed, all_of(before));
+        CHECK(before.edits == 0);
+        const Plan solved = plan_with(start, task.solution, presets);
+        const TaskState after = judge_task(task, start, solved, assess(solved), presets);
+        CHECK_MESSAGE(after.passed, all_of(after));
+        CHECK(after.edits >= 1);
+        for (const GoalState& g : after.goals) CHECK(g.text.find("not in this plan") == std::string::npos);
+    }
+}
+
+TEST_CASE("a task says what is missing, counts choices and names what was not to be changed") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    LessonTask task;
+    task.goals = {parse_goal("step.mfu >= 0.9"), parse_goal("memory.fits"),
+                  parse_goal("groups.tp.slowest_tier == NVLink")};
+    task.allow = {"layout.tp"};
+    task.edits = 1;
+    const Plan start = presets.plan("llama-3-70b-3d");
+    TaskState state = judge_task(task, start, start, assess(start), presets);
+    REQUIRE(state.goals.size() == 3);
+    CHECK_FALSE(state.goals[0].met);
+    CHECK(state.goals[0].text.starts_with("MFU: "));
+    CHECK(state.goals[0].text.ends_with("wanted: at least 0.9"));
+    CHECK(state.goals[1].met);
+    CHECK(state.goals[2].met);
+    // What data parallelism gives to tp is no second choice.
+    Plan plan = plan_with(start, {"tp=4"}, presets);
+    state = judge_task(task, start, plan, assess(plan), presets);
+    CHECK(state.edits == 1);
+    CHECK(state.goals.size() == 3);
+    plan = plan_with(start, {"tp=4", "layout.zero=3"}, presets);
+    state = judge_task(task, start, plan, assess(plan), presets);
+    CHECK(state.edits == 2);
+    REQUIRE(state.goals.size() == 5);
+    CHECK(state.goals[3].text.find("not to be changed") != std::string::npos);
+    CHECK(state.goals[4].text.find("at most 1") != std::string::npos);
+    // A plan that cannot run passes nothing, and says why.
+    plan = plan_with(start, {"layout.tp=3"}, presets);
+    state = judge_task(task, start, plan, assess(plan), presets);
+    CHECK_FALSE(state.passed);
+    CHECK(all_of(state).find("cannot run") != std::string::npos);
+}
+
+TEST_CASE("a goal is a field, an operator and a value; a share is the same in percent") {
+    const TaskGoal goal = parse_goal(" step.bubble<5 % ");
+    CHECK(goal.field == "step.bubble");
+    CHECK(goal.op == "<");
+    CHECK(goal.value == "5 %");
+    CHECK(check_goal(goal).empty());
+    CHECK(check_goal(parse_goal("memory.fits")).empty());
+    CHECK(check_goal(parse_goal("layout.tp == 8")).empty());
+    CHECK(check_goal(parse_goal("bubble share <= 10 %")).empty());
+    CHECK_FALSE(check_goal(parse_goal("step.speed >= 4")).empty());
+    CHECK_FALSE(check_goal(parse_goal(">= 4")).empty());
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("mesh-8");
+    LessonTask task;
+    task.allow = {"layout"};
+    for (const char* same : {"step.mfu >= 0.5", "step.mfu >= 50 %", "memory.fullest <= 0.07 TiB"}) {
+        task.goals = {parse_goal(same)};
+        CHECK(judge_task(task, plan, plan, assess(plan), presets).passed);
+    }
+}
+
+TEST_CASE("a course takes steps out of lessons, each with the plan of its own lesson") {
+    const std::string lesson = "---\ntitle: One\nminutes: 8\n---\n## a\nopen: mesh-8\n\nA\n## b\nset: tp = "
+                               "4\n\nB\n## c\nset: layout.zero = 1\n\nC\n";
+    const std::string text =
+        "---\ncourse: yes\ntitle: Short\nsummary: S\n---\n## one\nsteps: 3, 1\nminutes: 5\n## one\n";
+    CHECK(is_course(text));
+    CHECK_FALSE(is_course(lesson));
+    const auto source = [&](const std::string& id) {
+        return id == "one" ? std::optional(lesson) : std::nullopt;
+    };
+    const ParsedLesson read = lesson_of_course(parse_course(text), source, kTaskViews);
+    CHECK(read.errors.empty());
+    CHECK(read.lesson.title == "Short");
+    CHECK(read.lesson.minutes == 13);
+    REQUIRE(read.lesson.steps.size() == 5);
+    CHECK(read.lesson.steps[0].title == "c");
+    CHECK(read.lesson.steps[0].part == "One");
+    CHECK(read.lesson.steps[0].scene.open == "mesh-8");
+    CHECK(read.lesson.steps[0].scene.sets == std::vector<std::string>{"tp=4", "layout.zero=1"});
+    CHECK(read.lesson.steps[1].part.empty());
+    CHECK(plan_of_step(read.lesson, 1).sets.empty());
+    CHECK(plan_of_step(read.lesson, 4).sets == std::vector<std::string>{"tp=4", "layout.zero=1"});
+    const ParsedLesson wrong = lesson_of_course(
+        parse_course("---\ncourse: yes\ntitle: X\n---\n## two\nsteps: 1\n## one\nsteps: 9\nminutes: x\n"),
+        source, kTaskViews);
+    REQUIRE(wrong.errors.size() == 3);
+    CHECK(wrong.errors[0].line == 9);
+    CHECK(wrong.errors[1].message.find("\"two\"") != std::string::npos);
+    CHECK(wrong.errors[2].message.find("no step 9") != std::string::npos);
+}

@@ -1,0 +1,370 @@
+// Pinning a plan, and the view Compare: figures are core/decide's own.
+#include "app/tables/sensitivity.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+#include "app/ui/shell/picture.h"
+#include "app/ui/views/compare/compare_shown.h"
+#include "core/decide/nearby.h"
+#include "core/decide/sensitivity.h"
+#include "core/plan/factors.h"
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+const CompareViewState& compare_of(const Driver& d) {
+    return d.shell.views().compare;
+}
+
+Plan other_plan(const Driver& d) {
+    Plan p = with_factor(d.plan(), Axis::tp, 4, true);
+    REQUIRE(evaluate(p).step);
+    return p;
+}
+
+void pin(Driver& d) {
+    d.press({.key = Key::d, .ctrl = true});
+    REQUIRE(compare_of(d).pinned() != nullptr);
+}
+
+void wait_for_path(Driver& d) {
+    d.settle();
+    d.until([&] { return !compare_of(d).path.running; });
+}
+
+}  // namespace
+
+TEST_CASE("Compare without a pinned plan says how to pin one, and its button does") {
+    Driver d("llama-3-70b-3d");
+    d.press({.key = Key::n8});
+    CHECK(says(d, "Nothing is pinned yet."));
+    CHECK(says(d, "Ctrl+D"));
+    REQUIRE(d.click("compare.pin"));
+    REQUIRE(compare_of(d).pinned() != nullptr);
+    CHECK(*compare_of(d).pinned()->plan == d.plan());
+    CHECK(says(d, "A and B take the same time."));
+    REQUIRE(d.click("compare.remove", 0));
+    CHECK(compare_of(d).pinned() == nullptr);
+    CHECK(says(d, "Nothing is pinned yet."));
+}
+
+TEST_CASE("with a plan pinned the status line and the step's figures carry the difference to it") {
+    Driver d("llama-3-70b-3d");
+    const Evaluation a = d.shell.evaluation();
+    pin(d);
+    CHECK(difference_text(0, ui::time_text).empty());
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.settle();
+    d.time_s += 20;  // what the edit changed is no longer said
+    d.settle();
+    const Evaluation& b = d.shell.evaluation();
+    CHECK(says(d, difference_text(b.step->time_s - a.step->time_s, ui::time_text)));
+    CHECK(says(d, difference_text(b.memory.peak() - a.memory.peak(), ui::memory_text)));
+    CHECK(says(d, difference_text(b.step->mfu - a.step->mfu, points_text)));
+    d.press({.key = Key::n7, .shift = true});
+    CHECK(says(d, difference_text(b.step->tflops_per_gpu - a.step->tflops_per_gpu,
+                                  [](double x) { return significant(x); })));
+}
+
+TEST_CASE(
+    "with a plan pinned the heads of Memory, Timeline and Communication carry the difference to it too") {
+    Driver d("llama-3-70b-3d");
+    const Evaluation a = d.shell.evaluation();
+    pin(d);
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.settle();
+    d.time_s += 20;
+    const Evaluation& b = d.shell.evaluation();
+    d.press({Key::n5});
+    REQUIRE(a.memory.stage.size() == b.memory.stage.size());
+    CHECK(says(d, difference_text(b.memory.peak() - a.memory.peak(), ui::memory_text)));
+    const auto i = static_cast<std::size_t>(b.memory.peak_stage);  // its figures stand beside the bars
+    CHECK(says(
+        d, difference_text(b.memory.stage[i].parameters - a.memory.stage[i].parameters, ui::memory_text)));
+    d.press({Key::n6});
+    CHECK(says(d, difference_text(b.timeline.makespan - a.timeline.makespan, ui::time_text)));
+    CHECK(says(d, difference_text(b.timeline.bubble_fraction() - a.timeline.bubble_fraction(), points_text)));
+    d.press({Key::n7});
+    double exposed = 0;
+    for (const AxisTraffic& t : b.comm.by_axis) exposed += t.exposed_s;
+    for (const AxisTraffic& t : a.comm.by_axis) exposed -= t.exposed_s;
+    CHECK(says(d, "(" + difference_text(exposed, ui::time_text) + " to A)"));
+}
+
+TEST_CASE("after an edit the status line says for some seconds what it changed, pinned or not") {
+    Driver d("llama-3-70b-3d");
+    const double before_s = d.shell.evaluation().step->time_s, before = d.shell.evaluation().memory.peak();
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.settle();
+    const std::string words = "step " + ui::time_text(before_s) + " → "
+                              + ui::time_text(d.shell.evaluation().step->time_s) + ", memory " + gib(before)
+                              + " → " + gib(d.shell.evaluation().memory.peak()) + " GiB";
+    CHECK(says(d, words));
+    d.time_s += 20;
+    d.settle();
+    CHECK_FALSE(says(d, words));
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(says(d, "→ " + ui::time_text(before_s)));
+    // Another plan that is opened is no edit of this one.
+    d.time_s += 20;
+    d.settle();
+    d.shell.open_plan(d.presets.plan("mesh-8"));
+    d.settle();
+    CHECK_FALSE(says(d, " → "));
+}
+
+TEST_CASE("X flips A and B in place, and undo brings B back") {
+    Driver d("llama-3-70b-3d");
+    const Plan a = d.plan();
+    pin(d);
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.settle();
+    const Plan b = d.plan();
+    d.press({.key = Key::x});
+    CHECK(d.plan() == a);
+    CHECK(*compare_of(d).pinned()->plan == b);
+    d.press({.key = Key::n8});
+    REQUIRE(d.click("compare.flip"));
+    d.settle();
+    CHECK(d.plan() == b);
+    CHECK(*compare_of(d).pinned()->plan == a);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == a);
+    run_command(d, "Unpin A");
+    CHECK(compare_of(d).pinned() == nullptr);
+}
+
+TEST_CASE("the comparison in the window is core/decide's own, path and words included") {
+    Driver d("llama-3-70b-3d");
+    const Plan a = d.plan();
+    pin(d);
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.press({.key = Key::n8});
+    wait_for_path(d);
+    const std::vector<Plan> plans{a, d.plan()};
+    const std::vector<Evaluation> evaluations{evaluate(plans[0]), evaluate(plans[1])};
+    const PlanComparison expected = compare(plans, evaluations);
+    REQUIRE(compare_of(d).path.value.size() == expected.path.size());
+    for (std::size_t i = 0; i < expected.path.size(); ++i) {
+        CHECK(compare_of(d).path.value[i].edit == expected.path[i].edit);
+        CHECK(compare_of(d).path.value[i].step_s == expected.path[i].step_s);
+        CHECK(says(d, with_arrows(expected.path[i].edit)));
+    }
+    for (const PartRow& r : expected.why) {
+        CAPTURE(r.part);
+        CHECK(says(d, r.part));
+        CHECK(says(d, r.delta_s[1] == 0 ? "0" : difference_text(r.delta_s[1], ui::time_text)));
+    }
+    const double by = evaluations[1].step->time_s - evaluations[0].step->time_s;
+    CHECK(says(d, "B is " + ui::time_text(std::abs(by)) + (by < 0 ? " faster: " : " slower: ")));
+}
+
+TEST_CASE("Compare holds up to eight plans, which can be opened, removed and made A") {
+    Driver d("mesh-8");
+    pin(d);
+    const Plan own = d.plan();
+    d.press({.key = Key::n9});
+    d.until([&] { return d.shell.views().search.found && d.shell.views().search.found->report; });
+    d.input.shift = true;
+    for (std::uint64_t i = 0; i < 8; ++i) REQUIRE(d.click("search.row", i));
+    d.input.shift = false;
+    CHECK(compare_of(d).kept.size() == 7);  // and the open plan
+    CHECK(d.shell.message().find("remove one first") != std::string::npos);
+    d.press({.key = Key::n8});
+    CHECK(d.drawn("compare.open", 7));
+    const Plan third = *compare_of(d).kept[1].plan;
+    REQUIRE(d.click("compare.open", 2));
+    CHECK(d.plan().layout == third.layout);
+    REQUIRE(d.click("compare.first", 2));
+    CHECK(*compare_of(d).pinned()->plan == third);
+    CHECK(*compare_of(d).kept[1].plan == own);
+    REQUIRE(d.click("compare.remove", 2));
+    CHECK(compare_of(d).kept.size() == 6);
+    REQUIRE(d.click("compare.axis", 0));
+    CHECK(d.shell.screen().selection.group == GroupKind::tp);
+    d.wheel({700, 600}, -3);
+}
+
+TEST_CASE("a picture of Compare has the words, letters and figures of both plans, also small and as SVG") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan a = presets.plan("llama-3.1-405b-16k");
+    const Plan b = with_factor(a, Axis::pp, 8, true);
+    for (const Vec2 size : {Vec2{1280, 720}, Vec2{1920, 1080}}) {
+        PictureRequest r;
+        r.view = "compare";
+        r.size = size;
+        r.compared = {a};
+        std::vector<TextRun> runs;
+        r.text_runs = &runs;
+        (void)make_picture(presets, b, r, "png", find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"));
+        const auto has = [&](std::string_view words) {
+            return std::any_of(runs.begin(), runs.end(),
+                               [&](const TextRun& x) { return x.text.find(words) != std::string::npos; });
+        };
+        CHECK(has("WHERE THE STEP GOES"));
+        CHECK(has("TIMELINES ON ONE TIME AXIS"));
+        CHECK(has(ui::time_text(evaluate(a).step->time_s)));
+        CHECK(has(ui::time_text(evaluate(b).step->time_s)));
+        CHECK(has("WHAT DIFFERS"));
+    }
+}
+
+TEST_CASE("a picture of the step's tornado has its rows, alone and in the dashboard") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("step.part_below", 3));
+    const Sensitivity s = sensitivity_of(d.plan(), d.presets);
+    const std::string widest = s.rows[s.by_reach().front()].name;
+    for (const std::string view : {"step", "dashboard"}) {
+        CAPTURE(view);
+        PictureRequest r;
+        r.view = view;
+        r.size = {1600, 1000};
+        r.screen = d.shell.screen();
+        const std::string svg = make_picture(d.presets, d.plan(), r, "svg",
+                                             find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"));
+        CHECK(svg.find(">" + widest + "<") != std::string::npos);
+    }
+}
+
+TEST_CASE("the step's tornado has the rows of core/decide's sensitivity, and a click makes the change") {
+    Driver d("llama-3-70b-3d", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("step.part_below", 3));
+    d.until([&] { return d.shell.views().step.tornado.of.is_of(d.shell.document().revision()); });
+    const Sensitivity s = sensitivity_of(d.plan(), d.presets);
+    const std::vector<std::size_t> rows = s.by_reach();
+    REQUIRE_FALSE(rows.empty());
+    const SensitivityRow& widest = s.rows[rows.front()];
+    CHECK(says(d, widest.name));
+    const std::uint64_t side = widest.up && widest.up->valid() ? 1 : 0;
+    const Nudge& n = side == 1 ? *widest.up : *widest.down;
+    CHECK(says(d, difference_text(n.step_s - s.step_s, ui::time_text)));
+    REQUIRE(d.click("step.nudge", 2 * rows.front() + side));
+    CHECK(d.shell.evaluation().step->time_s == n.step_s);
+    CHECK(d.shell.evaluation().memory.peak() == n.memory_bytes);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.shell.evaluation().step->time_s == s.step_s);
+}
+
+TEST_CASE("the tornado is a table of Step's data, and is copied as one") {
+    Driver d("mesh-8", {1600, 1000});
+    d.press({.key = Key::n7, .shift = true});
+    REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
+    REQUIRE(d.click("data.part", StepViewState::kSensitivityTable));
+    d.until([&] { return d.shell.views().step.tornado.of.is_of(d.shell.document().revision()); });
+    const Table table = sensitivity_table(sensitivity_of(d.plan(), d.presets), true);
+    REQUIRE(table.rows.size() > 10);
+    run_command(d, "copy data as csv");
+    CHECK(d.clipboard == write_table(table, TableFormat::csv));
+    CHECK(says(d, table.rows[0][2]));
+    REQUIRE(d.click("data.part", 0));
+}
+
+TEST_CASE("advice names a layout that the search knows to be more than 5 % faster, and opens it") {
+    Driver d("mesh-8");
+    d.press({.key = Key::n9});
+    d.until([&] { return d.shell.views().search.found && d.shell.views().search.found->report; });
+    const double best_s = d.shell.views().search.found->report->results.front().step_s;
+    REQUIRE(best_s < 0.95 * d.shell.evaluation().step->time_s);
+    CHECK_FALSE(says(d, "Nothing to mend"));
+    REQUIRE(d.click("problem.better"));
+    CHECK(d.shell.evaluation().step->time_s == best_s);
+    CHECK_FALSE(d.drawn("problem.better"));
+}
+
+TEST_CASE(
+    "a little after an edit advice has the best layout and what two changes gain, and each click gives it") {
+    Driver d("mesh-8", {1600, 1000}, 1, {}, {}, {}, true);
+    for (int i = 0; i < 20; ++i) d.frame();
+    CHECK_FALSE(d.shell.views().search.found);  // nothing is worked on while edits follow one another
+    const auto rests = [&] {
+        return d.shell.views().search.found && d.shell.views().search.found->report
+               && !d.shell.works_beside();
+    };
+    d.until(rests);
+    const double before_s = d.shell.evaluation().step->time_s;
+    const double best_s = d.shell.views().search.found->report->results.front().step_s;
+    const std::optional<SearchResult> near = best_within_two_edits(d.plan());
+    REQUIRE(near);
+    REQUIRE(near->step_s < 0.95 * before_s);
+    CHECK(says(d, "Two changes make it"));
+    REQUIRE(d.click("problem.better", 0));
+    CHECK(d.shell.evaluation().step->time_s == near->step_s);
+    for (int i = 0; i < 60; ++i) d.frame();
+    d.until(rests);
+    const bool more = best_s < 0.95 * near->step_s;
+    CHECK(d.drawn("problem.better") == more);
+    if (!more) return;
+    while (d.drawn("problem.better")) {
+        REQUIRE(d.click("problem.better", 0));
+        for (int i = 0; i < 60; ++i) d.frame();
+        d.until(rests);
+    }
+    CHECK(d.shell.evaluation().step->time_s <= best_s / 0.95);
+}
+
+TEST_CASE("after an edit Compare offers the plan before it as A: by its button, by a link, by a command") {
+    Driver d("llama-3-70b-3d");
+    const Plan before = d.plan();
+    d.press({.key = Key::n8});
+    CHECK_FALSE(d.drawn("compare.before"));
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.settle();
+    REQUIRE(d.click("compare.before"));
+    d.settle();
+    REQUIRE(compare_of(d).pinned() != nullptr);
+    CHECK(*compare_of(d).pinned()->plan == before);
+    // Pinned after the edit: compared with itself, until the one before is asked for.
+    pin(d);
+    d.settle();
+    REQUIRE(d.click("compare.instead"));
+    d.settle();
+    CHECK(*compare_of(d).pinned()->plan == before);
+    d.press({.key = Key::p, .ctrl = true});
+    d.type("plan before the last edit");
+    d.press({Key::enter});
+    d.settle();
+    CHECK(*compare_of(d).pinned()->plan == before);
+    wait_for_path(d);
+    CHECK_FALSE(says(d, "->"));
+    CHECK(says(d, "→"));
+}
+
+TEST_CASE("plans of the same title are told apart by what differs, and an order is no JSON") {
+    Driver d("llama-3-70b-3d");
+    Plan named = d.plan();
+    named.name = "Ours";
+    d.shell.edit_plan(named, "Title");
+    d.settle();
+    pin(d);
+    named.layout.order = {Axis::dp_shard, Axis::tp, Axis::cp, Axis::ep, Axis::dp_replicate, Axis::pp};
+    d.shell.edit_plan(named, "order");
+    d.press({.key = Key::n8});
+    wait_for_path(d);
+    CHECK(says(d, "Ours (order dp_shard · tp"));
+    CHECK(says(d, "Ours (order tp · cp"));
+    CHECK_FALSE(says(d, "[\""));
+}
+
+TEST_CASE("with another model than A's the status line says so") {
+    Driver d("llama-3-70b-3d");
+    pin(d);
+    CHECK_FALSE(says(d, "another model"));
+    Plan other = d.plan();
+    other.model.layers = 60;
+    d.shell.edit_plan(other, "layers");
+    d.settle();
+    CHECK(says(d, "another model"));
+}
+
+TEST_CASE("differences below the rounding of sums are none") {
+    CHECK(difference(1.0, 1.0 - 1e-16) == 0);
+    CHECK(difference(9.93, 9.93 + 2e-15) == 0);
+    CHECK(difference(2.0, 1.0) == 1.0);
+    CHECK(difference(0.0, 0.0) == 0);
+}

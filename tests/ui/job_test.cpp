@@ -1,0 +1,146 @@
+// Work beside the window: jobs, and values that are worked out for a key.
+#include "app/ui/kit/beside.h"
+#include "app/ui/kit/job.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <semaphore>
+#include <stdexcept>
+#include <thread>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+// Blocks until the job has woken us so many times.
+struct Woken {
+    std::counting_semaphore<> count{0};
+    std::function<void()> wake() {
+        return [this] { count.release(); };
+    }
+    void wait(int times) {
+        for (int i = 0; i < times; ++i) count.acquire();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a job hands over its results in order and wakes the window for each, and at its end") {
+    Woken woken;
+    Job<int> job(woken.wake());
+    CHECK_FALSE(job.running());
+    job.start([](const Job<int>::Output& out) {
+        for (int i = 0; i < 3; ++i) out.send(i * i);
+    });
+    woken.wait(4);
+    CHECK_FALSE(job.running());
+    CHECK(job.take() == std::vector<int>{0, 1, 4});
+    CHECK(job.take().empty());
+}
+
+TEST_CASE("a cancelled job hands over nothing more, and the next one starts") {
+    Woken woken;
+    std::binary_semaphore started{0}, go_on{0};
+    Job<int> job(woken.wake());
+    bool sent = true, wanted = true;
+    job.start([&](const Job<int>::Output& out) {
+        out.send(1);
+        started.release();
+        go_on.acquire();
+        wanted = out.wanted();
+        sent = out.send(2);
+    });
+    started.acquire();
+    CHECK(job.running());
+    job.cancel();
+    CHECK_FALSE(job.running());
+    go_on.release();
+    job.start([](const Job<int>::Output& out) { out.send(3); });
+    woken.wait(3);  // 1, 3 and the end of the second
+    CHECK(job.take() == std::vector<int>{3});
+    CHECK_FALSE(wanted);
+    CHECK_FALSE(sent);
+}
+
+TEST_CASE("a job that throws says so once, after its results") {
+    Woken woken;
+    Job<int> job(woken.wake());
+    job.start([](const Job<int>::Output& out) {
+        out.send(7);
+        throw std::runtime_error("no more");
+    });
+    woken.wait(2);
+    CHECK(job.take() == std::vector<int>{7});
+    CHECK_THROWS_AS(static_cast<void>(job.take()), std::runtime_error);
+    CHECK(job.take().empty());
+}
+
+TEST_CASE("a job in the middle of its work ends with its owner") {
+    std::binary_semaphore started{0};
+    bool ended = false;
+    {
+        Job<int> job([] {});
+        job.start([&](const Job<int>::Output& out) {
+            started.release();
+            while (out.wanted()) std::this_thread::yield();
+            ended = true;
+        });
+        started.acquire();
+    }
+    CHECK(ended);
+}
+
+TEST_CASE("a value beside the window is worked out once for a key, and another key cancels it") {
+    Woken woken;
+    WorkedOut<int, int> value;
+    std::counting_semaphore<16> begun(0), ended(0);
+    {
+        Beside<int, int> beside(woken.wake());
+        const auto square = [&](int key) {
+            return [key] {
+                return Beside<int, int>::Work([key](const std::atomic<bool>&) { return key * key; });
+            };
+        };
+        CHECK_FALSE(beside.tend(false, 3, value, square(3)));  // nobody wants it
+        CHECK(beside.tend(true, 3, value, square(3)));
+        CHECK(value.running);
+        while (!beside.tend(true, 3, value, square(3))) woken.wait(1);
+        CHECK(value.is_of(3));
+        CHECK(value.value == 9);
+        CHECK_FALSE(beside.tend(true, 3, value, square(3)));  // it stays
+
+        const auto endless = [&] {
+            return Beside<int, int>::Work([&](const std::atomic<bool>& cancelled) {
+                begun.release();
+                while (!cancelled) std::this_thread::yield();
+                ended.release();
+                return 0;
+            });
+        };
+        CHECK(beside.tend(true, 4, value, endless));
+        CHECK_FALSE(value.is_of(4));
+        begun.acquire();
+        CHECK(beside.tend(true, 5, value, square(5)));
+        ended.acquire();
+        while (!beside.tend(true, 5, value, square(5))) woken.wait(1);
+        CHECK(value.value == 25);
+
+        CHECK(beside.tend(true, 6, value, [] {
+            return Beside<int, int>::Work(
+                [](const std::atomic<bool>&) -> int { throw std::runtime_error("no figure"); });
+        }));
+        while (!beside.tend(true, 6, value, square(6))) woken.wait(1);
+        CHECK(value.error == "no figure");
+        CHECK(beside.tend(true, 7, value, endless));
+        begun.acquire();
+        WorkedOut<int, int> copied = value;
+        Beside<int, int> other(woken.wake());
+        CHECK(other.tend(true, 7, copied, square(7)));
+        while (!other.tend(true, 7, copied, square(7))) woken.wait(1);
+        CHECK(copied.value == 49);
+    }
+    ended.acquire();  // its owner's end was the work's
+}

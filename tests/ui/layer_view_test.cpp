@@ -1,0 +1,199 @@
+// The view Layer: its play head, its switches, and that what it says is what the plan says.
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+const LayerViewState& layer(const Driver& d) {
+    return d.shell.views().layer;
+}
+
+struct LayerDriver : Driver {
+    explicit LayerDriver(std::string_view plan) : Driver(plan) { press({.key = Key::n3, .shift = true}); }
+};
+
+}  // namespace
+
+TEST_CASE("the layer begins where the first summands are added up, and says the plan's own bytes") {
+    LayerDriver d("llama-3-70b-3d");
+    const LayerViewState& s = layer(d);
+    REQUIRE_FALSE(s.shown.list.steps.empty());
+    CHECK(s.shown.list.steps[static_cast<std::size_t>(s.at)].op == LayerOp::reduce_scatter);
+    CHECK(s.shown.tally_equals);
+    CHECK(says(d, "The same as the plan's own list of activations: 10 calls"));
+    CHECK(says(d, "y = reduce_scatter(y, tp)"));
+}
+
+TEST_CASE("one switch shows that sequence parallelism sends the bytes of all-reduces, what is gathered again "
+          "apart") {
+    LayerDriver d("llama-3-70b-3d");
+    REQUIRE(d.plan().layout.sequence_parallel);
+    const double with = sent_over_tp_once(layer(d).shown.list);
+    CHECK(with > 0);
+    CHECK(says(d, "without what is gathered again"));
+    REQUIRE(d.click("mod.sp", 0));
+    d.settle();
+    REQUIRE_FALSE(d.plan().layout.sequence_parallel);
+    CHECK(sent_over_tp_once(layer(d).shown.list) == doctest::Approx(with));
+    CHECK_FALSE(says(d, "without what is gathered again"));
+}
+
+TEST_CASE("the layer's head steps, plays, is dragged, and follows a click on a box or a line") {
+    LayerDriver d("llama-3-70b-3d");
+    const int begun = layer(d).at;
+    REQUIRE(d.click("layer.forward"));
+    CHECK(layer(d).at == begun + 1);
+    d.press({Key::period});
+    CHECK(layer(d).at == begun + 2);
+    d.press({Key::comma});
+    REQUIRE(d.click("layer.back"));
+    CHECK(layer(d).at == begun);
+    d.press({Key::p});
+    CHECK(layer(d).playing);
+    for (int i = 0; i < 240; ++i) d.frame();
+    CHECK(layer(d).at > begun + 1);
+    REQUIRE(d.click("layer.play"));
+    CHECK_FALSE(layer(d).playing);
+    REQUIRE(d.click("layer.step", 1));
+    CHECK(layer(d).at == 1);
+    REQUIRE(d.click("layer.line", 3));
+    CHECK(layer(d).at == 3);
+    const Rect track = *d.shell.ui_state().rect_of("layer.scrub");
+    d.drag({track.x + 20, track.center().y}, {track.right() - 2, track.center().y});
+    CHECK(layer(d).at == static_cast<int>(layer(d).shown.list.steps.size()) - 1);
+    CHECK(layer(d).shown.list.steps.back().stash_bytes == 0);
+    CHECK(says(d, "nothing"));
+    d.press({Key::p});  // from the end: anew
+    d.frame();
+    CHECK(layer(d).at == 0);
+}
+
+TEST_CASE("the layer's keys leave the timeline alone, and the other way round") {
+    LayerDriver d("llama-3-70b-3d");
+    d.press({Key::p});
+    CHECK(layer(d).playing);
+    CHECK_FALSE(d.shell.views().timeline.playing);
+    d.press({Key::p});  // it rests
+    CHECK_FALSE(layer(d).playing);
+    d.press({.key = Key::n3, .shift = true});  // back to the dashboard
+    const int at = layer(d).at;
+    d.press({Key::period});
+    CHECK(d.shell.views().timeline.cursor_s >= 0);
+    CHECK(layer(d).at == at);
+}
+
+TEST_CASE("one axis alone says what that axis says, and nothing else") {
+    LayerDriver d("mixtral-8x7b-ep");
+    REQUIRE(d.click("layer.whose", 1));
+    const std::array<LayerOp, 8> first{LayerOp::all_reduce, LayerOp::all_gather, LayerOp::all_reduce,
+                                       LayerOp::all_gather, LayerOp::ring_send,  LayerOp::all_gather,
+                                       LayerOp::all_to_all, LayerOp::all_to_all};
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        CAPTURE(i);
+        REQUIRE(d.click("layer.axis", i));
+        const ShownLayer& shown = layer(d).shown;
+        CHECK(shown.alone);
+        CHECK(shown.why_not.empty());
+        bool found = false;
+        for (const LayerStep& s : shown.list.steps) {
+            if (!is_collective(s.op) || (s.block == LayerBlock::weights && i != 0 && i != 1)) continue;
+            found = found || s.op == first[i];
+        }
+        CHECK(found);
+        CHECK(shown.tally_equals);
+    }
+    REQUIRE(d.click("layer.whose", 0));
+    CHECK_FALSE(layer(d).shown.alone);
+}
+
+TEST_CASE("the layer's part, kind and notation are reached by their switches, a rank by its row") {
+    LayerDriver d("deepseek-v3-2048");
+    const std::size_t all = layer(d).shown.forward.size();
+    REQUIRE(d.click("layer.part", 0));
+    CHECK(layer(d).shown.forward.size() < all);
+    REQUIRE(d.click("layer.part", 2));
+    REQUIRE(d.click("layer.kind", 1));
+    CHECK(layer(d).choice.dense);
+    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.op != LayerOp::router);
+    REQUIRE(d.click("layer.kind", 0));
+    REQUIRE(d.click("layer.notation", 1));
+    CHECK(says(d, "redistribute"));
+    REQUIRE(d.click("layer.notation", 0));
+    CHECK(says(d, "core_attention"));
+    REQUIRE(d.click("layer.rank", 2));
+    CHECK(d.shell.selection().rank >= 0);
+    CHECK(layer(d).shown.list.rank == d.shell.selection().rank);
+}
+
+TEST_CASE("where the layer's room is narrow its program stands in the place of its ranks") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    REQUIRE(d.click("view.layer"));
+    d.press({.key = Key::n3, .shift = true});
+    REQUIRE_FALSE(d.drawn("layer.line", 7));
+    REQUIRE(d.click("layer.below", 1));
+    CHECK(d.drawn("layer.line", 7));
+    CHECK(says(d, "KEPT FOR THE BACKWARD"));
+    const auto thumb = d.shell.ui_state().rect_of("layer.program.thumb");
+    REQUIRE(thumb);
+    const float before = layer(d).program.at;
+    d.drag(thumb->center(), {thumb->center().x, thumb->center().y + 60});
+    CHECK(layer(d).program.at > before);
+    REQUIRE(d.click("layer.below", 0));
+}
+
+TEST_CASE("the layer of 16,384 GPUs names eight ranks of a group") {
+    LayerDriver d("llama-3.1-405b-16k");
+    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.group.size() <= 8);
+    REQUIRE(d.click("layer.step", 0));
+    CHECK(says(d, "8 of 128 ranks"));
+}
+
+TEST_CASE("a layer that is a mixer or an MLP alone is shown whole, and says which part it has not") {
+    LayerDriver d("single-gpu");
+    Plan p = d.plan();
+    p.model = d.presets.model("nemotron-h-8b");
+    d.shell.edit_plan(p, "a hybrid model");
+    d.settle();
+    REQUIRE(d.shell.evaluation().valid);
+    bool lacks = false;
+    for (const std::uint64_t part : {0, 1, 2}) {
+        REQUIRE(d.click("layer.part", part));
+        lacks = lacks || says(d, "This layer has no such part");
+        REQUIRE(d.click("layer.whose", 1));
+        d.settle();
+        REQUIRE(d.click("layer.whose", 0));
+        d.settle();
+    }
+    CHECK(lacks);
+}
+
+TEST_CASE("Space plays and pauses the layer once a press, also where the mouse clicked its buttons") {
+    LayerDriver d("llama-3-70b-3d");
+    d.press({Key::space});
+    CHECK(layer(d).playing);
+    d.press({Key::space});
+    CHECK_FALSE(layer(d).playing);
+    REQUIRE(d.click("layer.play"));
+    CHECK(layer(d).playing);
+    d.press({Key::space});
+    CHECK_FALSE(layer(d).playing);
+    d.shell.ui_state().focus = id_of("layer.forward");  // by Tab it is that button's
+    d.shell.ui_state().focus_visible = true;
+    const int at = layer(d).at;
+    d.press({Key::space});
+    CHECK_FALSE(layer(d).playing);
+    CHECK(layer(d).at == at + 1);
+}
+
+TEST_CASE("the head of a pass says what comes once a step beside each micro-batch's time") {
+    LayerDriver d("llama-3-70b-3d");
+    double once_s = 0;
+    for (const LayerStep& s : layer(d).shown.list.steps)
+        if (s.per_step && s.phase == LayerPass::forward) once_s += s.time_s;
+    if (once_s > 0) CHECK(says(d, ui::time_text(once_s) + " once a step"));
+    CHECK(says(d, ui::time_text(layer(d).shown.list.totals.time_forward_s)));
+}

@@ -1,0 +1,83 @@
+// Pictures: as high as their content, what is left out is said, no bar and no switch in them.
+#include "app/ui/kit/format.h"
+#include "app/ui/shell/picture.h"
+#include "core/evaluate.h"
+#include "render/png.h"
+#include "tests/ui/driver.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pentamesh::ui {
+
+namespace {
+
+struct Pictured {
+    Image image;
+    std::string text;
+    [[nodiscard]] bool says(const std::string& words) const { return text.find(words) != std::string::npos; }
+};
+
+Pictured picture_of(const char* plan, const char* view, Vec2 size) {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    PictureRequest r;
+    r.view = view;
+    r.size = size;
+    r.theme = ThemeId::light;
+    std::vector<TextRun> runs;
+    r.text_runs = &runs;
+    Pictured out;
+    out.image = decode_png(make_picture(presets, presets.plan(plan), r, "png",
+                                        find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")));
+    for (const TextRun& t : runs) out.text += t.text + "\n";
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a picture whose height is left open has every row of its table") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Evaluation e = evaluate(presets.plan("llama-3.1-405b-16k"));
+    const Pictured p = picture_of("llama-3.1-405b-16k", "comm", {900, 0});
+    CHECK(p.image.width == 900);
+    CHECK(p.image.height > 900);
+    CHECK_FALSE(p.says("more row"));
+    for (const Operation& o : e.comm.operations) {
+        const std::string first(o.what.substr(0, o.what.find(' ')));
+        CAPTURE(first);
+        CHECK(p.says(first));
+    }
+    CHECK(p.says("updated parameters"));
+    // What fits needs no more height.
+    CHECK(picture_of("mesh-8", "tensors", {1600, 0}).image.height == 900);
+}
+
+TEST_CASE("a picture that is too low for a table ends with how many rows it leaves out") {
+    const Pictured p = picture_of("llama-3.1-405b-16k", "comm", {900, 420});
+    CHECK(p.image.height == 420);
+    CHECK(p.says(" more rows"));
+    CHECK_FALSE(p.says("updated parameters"));
+}
+
+TEST_CASE("a picture shows what is chosen and no switch for it; bars carry their figures") {
+    const Pictured p = picture_of("llama-3-70b-3d", "memory", {1600, 900});
+    CHECK(p.says("stages\n"));
+    CHECK_FALSE(p.says("saved\n"));
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Evaluation e = evaluate(presets.plan("llama-3-70b-3d"));
+    for (const StageMemory& s : e.memory.stage) CHECK(p.says(memory_text(s.activations)));
+}
+
+TEST_CASE("a picture of the window is drawn at once while a search runs beside it") {
+    Driver d("deepseek-v3-2048", {1600, 1000}, 1, {}, {}, {}, true);
+    d.until([&] { return d.shell.views().search.found && d.shell.views().search.found->running; });
+    PictureRequest r;
+    r.screen = d.shell.screen();
+    REQUIRE(r.screen->views.search.found->running);
+    CHECK_FALSE(
+        make_picture(d.presets, d.plan(), r, "png", find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"))
+            .empty());
+    CHECK(d.shell.views().search.found->running);  // the window's own goes on
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,253 @@
+// Presenting: one setting for the size of everything, notes on a screen of their own, and the page of
+// results.
+#include "app/ui/lesson/results_page.h"
+#include "core/base/files.h"
+#include "render/png.h"
+#include "tests/folder.h"
+#include "tests/ui/driver.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+std::filesystem::path shipped_lesson(const std::string& id) {
+    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
+}
+
+// The second window, driven as the first is.
+struct SecondScreen {
+    Driver& d;
+    Offscreen surface{{1280, 720}, 1, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")};
+    SyntheticInput input{};
+    explicit SecondScreen(Driver& driver) : d(driver) {
+        surface.record_text(true);
+        d.shell.second_state().on_area = d.shell.ui_state().on_area;
+    }
+    void frame() {
+        d.frame();
+        surface.frame(input, d.time_s, [&](const FrameInfo& info) {
+            if (d.shell.wants_second_window()) d.shell.presenter_frame(info);
+        });
+        input.keys_down.clear();
+        input.wheel = 0;
+    }
+    void settle() {
+        for (int i = 0; i < 3; ++i) frame();
+    }
+    bool click(std::string_view name) {
+        const auto r = d.shell.second_state().rect_of(name);
+        if (!r) return false;
+        input.mouse = r->center();
+        frame();
+        input.down[0] = true;
+        frame();
+        input.down[0] = false;
+        settle();
+        return true;
+    }
+    void press(Key key) {
+        input.keys_down = {key};
+        settle();
+    }
+    [[nodiscard]] bool shows(std::string_view words) const {
+        return joined(surface).find(without_spaces(words)) != std::string::npos;
+    }
+    // Running text is drawn in pieces.
+    static std::string without_spaces(std::string_view text) {
+        std::string out(text);
+        std::erase(out, ' ');
+        return out;
+    }
+    static std::string joined(const Offscreen& surface) {
+        std::string all;
+        for (const TextRun& run : surface.text_runs()) all += without_spaces(run.text);
+        return all;
+    }
+};
+
+bool room_sees(Driver& d, std::string_view words) {
+    return SecondScreen::joined(d.surface).find(SecondScreen::without_spaces(words)) != std::string::npos;
+}
+
+void command_of(Driver& d, std::string_view id) {
+    const auto& all = d.shell.commands();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.id == id; });
+    REQUIRE(at != all.end());
+    REQUIRE(at->can_run());
+    d.shell.run(*at);
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "while presenting all of the window is larger by one setting, which the window itself does not have") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(shipped_lesson("01-two-walls"));
+    d.settle();
+    CHECK(d.shell.scale() == 1);
+    d.press({Key::f5});
+    CHECK(d.shell.scale() == kPresentScale);
+    d.press({.key = Key::equal, .ctrl = true});
+    CHECK(d.shell.scale() == doctest::Approx(kPresentScale * 1.125f));
+    CHECK(d.shell.settings().scale == 1);
+    d.press({.key = Key::minus, .ctrl = true});
+    d.press({.key = Key::minus, .ctrl = true});
+    CHECK(d.shell.scale() == doctest::Approx(kPresentScale / 1.125f));
+    d.press({.key = Key::n0, .ctrl = true});
+    CHECK(d.shell.scale() == kPresentScale);
+    d.press({Key::f5});
+    CHECK(d.shell.scale() == 1);
+    d.press({.key = Key::equal, .ctrl = true});
+    CHECK(d.shell.scale() == doctest::Approx(1.125f));
+    CHECK(d.shell.settings().present == kPresentScale);
+}
+
+TEST_CASE(
+    "on a second screen whoever presents reads notes, answer and next step, which the room does not see") {
+    Driver d("mesh-8", {1280, 720});
+    d.second_screen = true;
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("08-mesh"));
+    d.settle();
+    d.press({Key::f5});
+    REQUIRE(d.shell.wants_second_window());
+    SecondScreen s(d);
+    LessonSession& l = d.shell.lesson();
+    while (!l.current()->question || l.notes.empty()) d.press({Key::page_down});
+    s.settle();
+    CHECK(s.shows("NOTES"));
+    CHECK(s.shows("THE ANSWER, NOT SHOWN YET"));
+    CHECK(s.shows(l.lesson.steps[l.step + 1].title.substr(0, 12)));
+    CHECK(s.shows("of " + std::to_string(l.lesson.minutes) + " min"));
+    const std::string note = l.notes.substr(0, l.notes.find(' ', 12));
+    CHECK(s.shows(note.substr(0, note.find_first_of("*`"))));
+    // N shows the room the plan, and no notes.
+    d.press({Key::n});
+    CHECK(d.drawn("layout.tp"));
+    CHECK_FALSE(room_sees(d, "NOTES"));
+    CHECK_FALSE(room_sees(d, note));
+    d.press({Key::n});
+
+    const std::size_t at = l.step;
+    REQUIRE(s.click("apart.reveal"));
+    CHECK(l.state().revealed);
+    CHECK(s.shows("THE ANSWER, SHOWN"));
+    REQUIRE(s.click("apart.next"));
+    CHECK(l.step == at + 1);
+    REQUIRE(s.click("apart.back"));
+    CHECK(l.step == at);
+    s.press(Key::page_down);
+    CHECK(l.step == at + 1);
+    s.press(Key::left);
+    CHECK(l.step == at);
+    REQUIRE(s.click("apart.blank"));
+    CHECK(s.shows("the room's screen is blank"));
+    s.press(Key::b);
+    CHECK_FALSE(s.shows("the room's screen is blank"));
+    // The clock goes on.
+    d.time_s += 100;
+    s.settle();
+    CHECK(s.shows("1:"));
+    REQUIRE(s.click("apart.leave"));
+    CHECK_FALSE(d.shell.presenting());
+    CHECK_FALSE(d.shell.wants_second_window());
+    CHECK(l.open);
+}
+
+TEST_CASE("with one screen it is said, and the notes stay where they were") {
+    Driver d("mesh-8", {1280, 720});
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("08-mesh"));
+    d.settle();
+    d.press({Key::f5});
+    CHECK_FALSE(d.shell.wants_second_window());
+    command_of(d, "present.apart");
+    CHECK(d.shell.message().find("There is one screen") == 0);
+    CHECK_FALSE(d.shell.wants_second_window());
+    d.press({Key::n});
+    CHECK(room_sees(d, "NOTES"));
+    // A screen comes, and goes while it is used.
+    d.second_screen = true;
+    command_of(d, "present.apart");
+    CHECK(d.shell.wants_second_window());
+    d.settle();
+    CHECK_FALSE(room_sees(d, "NOTES"));
+    d.shell.second_window_closed("the second screen is gone");
+    d.settle();
+    CHECK_FALSE(d.shell.wants_second_window());
+    CHECK(d.shell.message().find("the second screen is gone") != std::string::npos);
+    CHECK(room_sees(d, "NOTES"));
+}
+
+TEST_CASE("the page of results is saved as a picture, with every task in it") {
+    const auto folder = test::fresh_folder("results");
+    Driver d("mesh-8", {1280, 720}, 1, {}, folder);
+    d.shell.settings().tasks_done.push_back(d.shell.results().front().tasks.front().title);
+    command_of(d, "lesson.results");
+    REQUIRE(d.click("results.picture"));
+    CHECK(d.shell.dialog() == DialogKind::results);
+    REQUIRE(d.click("dialog.ok"));
+    REQUIRE(d.results.size() == 1);
+    CHECK(d.results[0].filename() == "pentamesh-tasks.png");
+    d.shell.results_failed(d.results[0], "the disk is full");
+    d.settle();
+    CHECK(d.shell.dialog_error() == "the disk is full");
+
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    const Results results = d.shell.results();
+    CHECK(results_head(results).find("Tasks: 1 of ") == 0);
+    const std::string svg = make_results_picture(results, ThemeId::light, "svg", fonts);
+    for (const ResultsOfLesson& lesson : results)
+        for (const auto& task : lesson.tasks) {
+            CAPTURE(task.title);  // it may wrap, its first words do not
+            CHECK(svg.find(task.title.substr(0, std::min<std::size_t>(8, task.title.find_first_of("&<>'"))))
+                  != std::string::npos);
+        }
+    CHECK(svg.find("\u2026") == std::string::npos);
+    CHECK(make_results_picture(results, ThemeId::dark, "png", fonts).substr(1, 3) == "PNG");
+    CHECK(make_results_picture(results, ThemeId::dark, "pdf", fonts).substr(0, 4) == "%PDF");
+    CHECK_THROWS((void)make_results_picture(results, ThemeId::dark, "gif", fonts));
+}
+
+// For looking at: PENTAMESH_PRESENTER_PICTURES=FOLDER writes the room's screen, the notes and the results.
+TEST_CASE("pictures of presenting are written where they are asked for") {
+    const char* folder = std::getenv("PENTAMESH_PRESENTER_PICTURES");
+    if (folder == nullptr) return;
+    const auto save = [&](const Offscreen& surface, const std::string& name) {
+        write_file(std::string(folder) + "/" + name + ".png", encode_png(surface.read(), {}));
+    };
+    for (const auto& [name, size, scale] : std::initializer_list<std::tuple<std::string, Vec2, float>>{
+             {"720", {1280, 720}, 1.0f}, {"2160", {1920, 1080}, 2.0f}})
+        for (const ThemeId theme : {ThemeId::dark, ThemeId::light}) {
+            Driver d("mesh-8", size, scale);
+            d.second_screen = true;
+            d.shell.settings().theme = theme;
+            const std::string as = name + "-" + std::string(name_of(theme));
+            command_of(d, "lesson.results");
+            save(d.surface, "results-" + as);
+            REQUIRE(d.click("results.close"));
+            for (const char* lesson :
+                 {"08-mesh", "12-real-layouts", "04-pipeline", "20-tasks-fit", "14-model-to-layout"}) {
+                d.shell.open_lesson(shipped_lesson(lesson));
+                d.settle();
+                if (!d.shell.presenting()) d.press({Key::f5});
+                const float k = d.shell.scale();
+                d.surface.resize({size.x / k, size.y / k}, scale * k);
+                SecondScreen s(d);
+                s.surface.resize(size, scale);
+                for (int i = 0; i < 2; ++i) {
+                    s.settle();
+                    save(d.surface, std::string(lesson) + "-" + std::to_string(i) + "-" + as);
+                    save(s.surface, std::string(lesson) + "-" + std::to_string(i) + "-notes-" + as);
+                    d.press({Key::page_down});
+                    d.shell.edit_plan(plan_with(d.plan(), {"tp=2"}, d.presets), "tp");
+                }
+            }
+        }
+}

@@ -1,0 +1,280 @@
+// Design reviews: what stands on the pages, in every format, and the dialog that asks for one.
+#include "app/tables/memory.h"
+#include "app/tables/review.h"
+#include "app/tables/step.h"
+#include "app/ui/review/review.h"
+#include "core/advice/advice.h"
+#include "core/base/error.h"
+#include "core/base/number.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/io/plan_json.h"
+#include "render/page.h"
+#include "render/png.h"
+#include "tests/ui/driver.h"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <set>
+
+namespace pentamesh::ui {
+
+namespace {
+
+const Presets& shipped() {
+    static const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    return presets;
+}
+FontFiles review_fonts() {
+    return find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+}
+
+std::vector<Plan> plans_of(std::initializer_list<const char*> names) {
+    std::vector<Plan> out;
+    for (const char* n : names) out.push_back(shipped().plan(n));
+    return out;
+}
+
+// All text of a review, without drawing it; a page's foot ends with its number.
+std::vector<TextRun> text_of(const std::vector<Plan>& plans, ReviewRequest request = {}) {
+    std::vector<TextRun> runs;
+    request.text_runs = &runs;
+    (void)make_review(shipped(), plans, request, ReviewForm::html, review_fonts());
+    return runs;
+}
+
+std::string joined(const std::vector<TextRun>& runs) {
+    std::string all;
+    for (const TextRun& r : runs) all += r.text + "\n";
+    return all;
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
+    CHECK(sha256_of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    CHECK(sha256_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    CHECK(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+          == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    CHECK(sha256_of(std::string(1000000, 'a'))
+          == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("the pages of a review have every cell of the window's tables, and cut none") {
+    const Plan plan = shipped().plan("llama-3-70b-3d");
+    const Evaluation e = assess(plan);
+    REQUIRE(e.step);
+    for (const PaperKind paper : {PaperKind::slide, PaperKind::a4, PaperKind::letter}) {
+        CAPTURE(name_of(paper));
+        ReviewRequest request;
+        request.paper = paper;
+        const std::string text = joined(text_of({plan}, request));
+        for (const Table& t : {columns_of(memory_table(e.memory), {"parameters", "gradients", "optimizer",
+                                                                   "activations", "buffers", "total"}),
+                               columns_of(headroom_table(e.memory), {"free", "free_share"}),
+                               axes_traffic_table(e), links_traffic_table(plan, e)})
+            for (const auto& row : worded(t).rows)
+                for (const std::string& cell : row) {
+                    CAPTURE(cell);
+                    CHECK(has(text, cell));
+                }
+        for (const StepSlice& s : waterfall(*e.step))
+            CHECK(has(text, time_text(s.time_s, Zeros::kept) + "  "
+                                + percent_text(s.time_s / e.step->time_s, Zeros::kept)));
+        CHECK_FALSE(has(text, "…"));
+    }
+}
+
+TEST_CASE("a table that goes on has its head on each page, and each page its number, version and checksum") {
+    const std::vector<Plan> plans = plans_of({"gpt-1t-a100"});  // 64 stages
+    ReviewRequest request;
+    request.pages = {ReviewPage::memory};
+    const std::vector<TextRun> runs = text_of(plans, request);
+    const std::string sum = sha256_of(write_plan(plans[0])).substr(0, 12);
+    std::size_t heads = 0, stages = 0, pages = 0;
+    for (const TextRun& r : runs) {
+        heads += r.text == "parameters" ? 1 : 0;
+        stages += r.text == "stage" ? 1 : 0;
+        pages += has(r.text, PENTAMESH_VERSION) && has(r.text, sum) ? 1 : 0;
+    }
+    CHECK(pages >= 5);
+    CHECK(heads >= 4);  // the legend's, and the table's on each of its pages
+    CHECK(stages >= heads);
+    for (std::size_t p = 1; p <= pages; ++p) {
+        const bool numbered = std::any_of(runs.begin(), runs.end(), [&](const TextRun& r) {
+            return r.text == std::to_string(p);  // the count of pages is not known yet in this pass
+        });
+        CHECK(numbered);
+    }
+}
+
+TEST_CASE("the same plans give the same review in every form, and it gives the plans back") {
+    const std::vector<Plan> plans = plans_of({"llama-3-70b-3d", "hsdp-64"});
+    for (const ReviewForm form : {ReviewForm::pdf, ReviewForm::html, ReviewForm::folder}) {
+        if (form == ReviewForm::pdf && !pages_available()) continue;
+        ReviewRequest request;
+        if (form == ReviewForm::folder) request.pages = {ReviewPage::summary, ReviewPage::comparison};
+        const auto first = make_review(shipped(), plans, request, form, review_fonts());
+        const auto again = make_review(shipped(), plans, request, form, review_fonts());
+        REQUIRE(first.size() == again.size());
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            CAPTURE(first[i].name);
+            const bool same = first[i].bytes == again[i].bytes;
+            CHECK(same);
+            const Incoming in = read_incoming(first[i].bytes, "review", shipped());
+            CHECK(in.kind == IncomingKind::plan_inside);
+            CHECK(in.plan == plans[0]);
+            REQUIRE(in.others.size() == 1);
+            CHECK(in.others[0] == plans[1]);
+        }
+        if (form != ReviewForm::folder) CHECK(first[0].bytes.size() < 2000000);
+    }
+}
+
+TEST_CASE("text of a review in SVG is text, unless outlines are asked for") {
+    const std::vector<Plan> plans = plans_of({"mesh-8"});
+    ReviewRequest request;
+    request.pages = {ReviewPage::memory};
+    const std::string text =
+        make_review(shipped(), plans, request, ReviewForm::html, review_fonts())[0].bytes;
+    CHECK(has(text, ">By stage and category</text>"));
+    CHECK_FALSE(has(text, "<image"));
+    if (!pages_available()) return;
+    request.outlines = true;
+    const std::string shapes =
+        make_review(shipped(), plans, request, ReviewForm::html, review_fonts())[0].bytes;
+    CHECK_FALSE(has(shapes, "<text"));
+}
+
+TEST_CASE("no type of a slide is smaller than 14 pt at 13.33 inches, and nothing stands beyond its edges") {
+    for (const char* name : {"mesh-8", "deepseek-v3-2048", "gpt-1t-a100"}) {
+        CAPTURE(name);
+        const std::vector<Plan> plans = plans_of({name});
+        const std::string page = make_review(shipped(), plans, {}, ReviewForm::html, review_fonts())[0].bytes;
+        const std::regex text(
+            R"re(<text x="([0-9.]+)" y="([0-9.]+)" font-size="([0-9.]+)"[^>]*?(?: textLength="([0-9.]+)")?[^>]*>)re");
+        std::size_t seen = 0;
+        for (std::sregex_iterator it(page.begin(), page.end(), text), end; it != end; ++it, ++seen) {
+            const auto number = [&](std::size_t i) { return parse_double((*it)[i].str()).value_or(0); };
+            CHECK(number(3) >= 14.0 / 72 * 96 - 0.01);
+            CHECK(number(1) + number(4) <= 1280);
+            CHECK(number(2) <= 720);
+        }
+        CHECK(seen > 200);
+    }
+}
+
+TEST_CASE("an impossible plan has a review that says so on each page, and no figures") {
+    Plan plan = shipped().plan("llama-3-70b-3d");
+    plan.layout.tp = 7;
+    const std::regex figure(R"(\d (s|ms|GiB|MiB|tokens/s)( |,|\.|$))");
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary, ReviewPage::placement, ReviewPage::memory, ReviewPage::time,
+                     ReviewPage::communication};
+    const std::vector<TextRun> runs = text_of({plan}, request);
+    std::size_t pages = 0, banners = 0;
+    for (const TextRun& r : runs) {
+        CAPTURE(r.text);
+        CHECK_FALSE(std::regex_search(r.text, figure));
+        pages += has(r.text, "sha256 of the plan") ? 1 : 0;
+        banners += has(r.text, "This plan is impossible") ? 1 : 0;
+    }
+    CHECK(pages >= 5);
+    CHECK(banners == pages);
+}
+
+TEST_CASE("a second plan adds what differs, both waterfalls and why") {
+    const std::vector<Plan> plans = plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"});
+    ReviewRequest request;
+    request.pages = {ReviewPage::comparison};
+    const std::string text = joined(text_of(plans, request));
+    CHECK(has(text, "/layout/virtual_stages"));
+    CHECK(has(text, "Where the time goes, on one scale"));
+    for (const Plan& p : plans)
+        CHECK(has(text, time_text(evaluate(p).step->time_s, Zeros::kept) + "  100 %"));
+    CHECK_THROWS_AS(text_of({plans[0]}, request), Error);
+}
+
+TEST_CASE("pages are named by number or word") {
+    using P = ReviewPage;
+    CHECK(review_pages_named("").empty());
+    CHECK(review_pages_named("1,3-5") == std::vector<P>{P::summary, P::memory, P::time, P::communication});
+    CHECK(review_pages_named("memory,summary") == std::vector<P>{P::memory, P::summary});
+    CHECK_THROWS_AS((void)review_pages_named("8"), Error);
+    CHECK_THROWS_AS((void)review_pages_named("mesh"), Error);
+}
+
+TEST_CASE(
+    "the assumptions stand in columns: few pages, every constant that a figure rests on with its source") {
+    const Plan plan = shipped().plan("llama-3-70b-3d");
+    ReviewRequest request;
+    request.pages = {ReviewPage::assumptions};
+    const std::vector<TextRun> runs = text_of({plan}, request);
+    const std::string text = joined(runs);
+    int pages = 0;
+    for (const TextRun& r : runs)
+        if (has(r.text, PENTAMESH_VERSION) && has(r.text, "sha256")) ++pages;
+    CHECK(pages > 2);
+    CHECK(pages < 8);  // as tables, one under the other, they were ten
+    for (const char* words : {"16-bit peak: 989 TFLOP/s",
+                              "attention core: ", "InfiniBand latency: ", "bear on no figure", "Sources"})
+        CHECK(has(text, words));
+    for (const char* words : {"fp8 products", "fp4 products", "grouped products"})  // bf16, no experts
+        CHECK_FALSE(has(text, words));
+}
+
+TEST_CASE("the Export menu has the review too") {
+    Driver d("mesh-8");
+    d.press({.key = Key::p, .ctrl = true});
+    d.type("review for a meeting");
+    d.press({Key::enter});
+    d.settle();
+    CHECK(d.shell.dialog() == DialogKind::review);
+}
+
+TEST_CASE("File > Export review asks how it is to look and where it goes") {
+    const std::filesystem::path home = std::filesystem::temp_directory_path();
+    Driver d("mesh-8", {1600, 900}, 1, {}, home);
+    const auto command = std::find_if(d.shell.commands().begin(), d.shell.commands().end(),
+                                      [](const Command& c) { return c.id == "file.review"; });
+    REQUIRE(command != d.shell.commands().end());
+    command->run();
+    d.settle();
+    REQUIRE(d.shell.dialog() == DialogKind::review);
+    REQUIRE(d.click("review.paper", 1));
+    REQUIRE(d.click("review.theme", 1));
+    REQUIRE(d.click("review.pages"));
+    d.type("7");
+    REQUIRE(d.click("review.file"));
+    d.settle();
+    CHECK(has(d.shell.dialog_error(), "choose above what this one is compared with"));
+    REQUIRE(d.click("review.pages"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("1,3");
+    for (const char* field : {"review.title", "review.author", "review.date"}) {
+        REQUIRE(d.click(field));
+        d.type("T");
+    }
+    REQUIRE(d.click("review.file"));
+    d.settle();
+    REQUIRE(d.shell.dialog() == DialogKind::review_file);
+    d.press({.key = Key::a, .ctrl = true});
+    d.type((home / "a-review-that-is-not-there").string());
+    d.press({Key::enter});
+    d.settle();
+    CHECK(d.shell.dialog() == DialogKind::none);
+    REQUIRE(d.reviews.size() == 1);
+    CHECK(d.reviews[0].second == home / "a-review-that-is-not-there.pdf");
+    const ReviewRequest& r = d.reviews[0].first;
+    CHECK(r.paper == PaperKind::a4);
+    CHECK(r.theme == ThemeId::dark);
+    CHECK(r.pages == std::vector<ReviewPage>{ReviewPage::summary, ReviewPage::memory});
+    CHECK(r.title == "T");
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,126 @@
+// What is typed goes where the eye is: by Tab, after a click, in slow frames.
+#include "tests/ui/driver.h"
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+constexpr Chord kEveryField{.key = Key::e, .ctrl = true, .shift = true};
+
+// A letter as a keyboard gives it: the key and what it writes in one frame.
+void strike(Driver& d, Key key, std::string_view text) {
+    d.input.keys_down = {key};
+    d.input.text = text;
+    d.frame();
+    d.input.keys_down.clear();
+    d.frame();
+}
+
+void tab_to(Driver& d, Id id) {
+    for (int i = 0; i < 400 && d.shell.ui_state().focus != id; ++i) d.press({Key::tab});
+    REQUIRE(d.shell.ui_state().focus == id);
+}
+
+// Press, release and letters in frames without a pause between them, as a slow machine has them.
+void click_and_type(Driver& d, std::string_view name, std::string_view text, int letters_a_frame) {
+    const auto r = d.shell.ui_state().rect_of(name);
+    REQUIRE(r);
+    d.move(r->center());
+    const auto letters = [&] {
+        const auto n = std::min(text.size(), static_cast<std::size_t>(letters_a_frame));
+        d.input.text = text.substr(0, n);
+        text.remove_prefix(n);
+    };
+    d.input.down[0] = true;
+    if (letters_a_frame > 1) letters();  // the press and letters in one frame
+    d.frame();
+    d.input.down[0] = false;
+    while (!text.empty()) {
+        letters();
+        d.frame();
+    }
+    d.settle();
+    d.press({Key::enter});
+}
+
+}  // namespace
+
+TEST_CASE("a letter typed on a field of the sheet that Tab reached begins its value anew") {
+    Driver d("llama-3-70b-3d");
+    d.press(kEveryField);
+    const Id layers = id_of("editor/model/layers");
+    tab_to(d, layers);
+    strike(d, Key::n4, "4");
+    strike(d, Key::n8, "8");
+    d.settle();
+    CHECK(d.drawn("editor.edit"));
+    d.press({Key::enter});
+    CHECK(d.plan().model.layers == 48);
+    CHECK(d.shell.ui_state().focus == layers);  // Tab goes on from here
+    strike(d, Key::n6, "6");
+    d.settle();
+    d.press({Key::escape});
+    CHECK(d.plan().model.layers == 48);
+    CHECK(d.drawn("editor.section"));
+}
+
+TEST_CASE("a digit typed on a number of the plan panel that Tab reached is its value and switches no view") {
+    Driver d("llama-3-70b-3d");
+    const auto view = d.shell.screen().full;
+    tab_to(d, id_of("plan.gpus"));
+    strike(d, Key::n1, "1");
+    strike(d, Key::n0, "0");
+    strike(d, Key::n2, "2");
+    strike(d, Key::n4, "4");
+    d.settle();
+    CHECK(d.drawn("edit.gpus"));
+    d.press({Key::enter});
+    CHECK(d.plan().cluster.gpus == 1024);
+    CHECK(d.shell.screen().full == view);
+    d.press({Key::tab});
+    d.press({Key::escape});
+    strike(d, Key::n5, "5");  // with nothing focused it is the view's again
+    d.settle();
+    CHECK(d.shell.screen().full != view);
+}
+
+TEST_CASE("a space presses a value and is no part of what is typed") {
+    Driver d("llama-3-70b-3d");
+    tab_to(d, id_of("plan.gpus"));
+    strike(d, Key::space, " ");
+    d.settle();
+    REQUIRE(d.drawn("edit.gpus"));
+    d.press({Key::enter});
+    CHECK(d.plan().cluster.gpus == Driver("llama-3-70b-3d").plan().cluster.gpus);
+}
+
+TEST_CASE("what is typed between a click and the field's opening is kept, however slow the frames") {
+    for (const int letters : {1, 2, 5, 10}) {
+        CAPTURE(letters);
+        Driver d("llama-3-70b-3d");
+        const auto view = d.shell.screen().full;
+        click_and_type(d, "plan.gpus", "19456", letters);
+        CHECK(d.plan().cluster.gpus == 19456);
+        CHECK(d.shell.screen().full == view);
+        d.press(kEveryField);
+        click_and_type(d, "editor/model/hidden", "19456", letters);
+        CHECK(d.plan().model.hidden == 19456);
+    }
+}
+
+TEST_CASE("letters typed while Tab brings a field of text to the keyboard are its own") {
+    Driver d("llama-3-70b-3d");
+    const auto view = d.shell.screen().full;
+    tab_to(d, id_of("mesh.goto"));
+    d.press({.key = Key::tab, .shift = true});
+    REQUIRE(d.shell.ui_state().focus != id_of("mesh.goto"));
+    d.input.keys_down = {Key::tab};
+    d.frame();
+    strike(d, Key::n1, "1");
+    strike(d, Key::n2, "2");
+    d.settle();
+    d.press({Key::enter});
+    CHECK(d.shell.selection().rank == 12);
+    CHECK(d.shell.screen().full == view);
+}

@@ -1,0 +1,174 @@
+// No answer beside its question: every question of every lesson is opened, and its answer is looked for in
+// what can be read on the page.
+#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
+#include "core/base/files.h"
+#include "core/teach/captions.h"
+#include "tests/ui/driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+// What a judge would take for the answer where it is read with its unit, word by word. Written apart from the
+// veil: it reads a page as a person would, without knowing what was hidden.
+bool gives_number(const std::string& text, const LessonQuestion& q, const Answer& a) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) continue;
+        if (i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0) continue;
+        std::string digits;
+        std::size_t k = i;
+        for (;
+             k < text.size()
+             && (std::isdigit(static_cast<unsigned char>(text[k])) != 0 || text[k] == ',' || text[k] == '.');
+             ++k)
+            if (text[k] != ',') digits += text[k];
+        const double value = std::atof(digits.c_str());
+        const bool same = std::abs(value - a.number) <= std::max(q.tolerance, 0.005) * std::abs(a.number);
+        const std::string behind = text.substr(k, a.unit.size() + 1);
+        const bool with_unit = !a.unit.empty() && behind == " " + a.unit;
+        if (same && with_unit) return true;
+        const auto figures = std::count_if(digits.begin(), digits.end(), [](char c) { return c != '.'; });
+        const bool exact = std::abs(value - a.number) <= 0.005 * std::abs(a.number);
+        if (exact && figures >= 3) return true;
+        i = k;
+    }
+    return false;
+}
+
+bool page_says(const std::string& text, const std::string& what) {
+    for (std::size_t at = text.find(what); !what.empty() && at != std::string::npos;
+         at = text.find(what, at + 1))
+        if (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) return true;
+    return false;
+}
+
+// A count or word with the words that it stands beside on a page.
+std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
+    if (q.query.starts_with("with ")) return {};
+    const std::string first = q.query.substr(0, q.query.find(' ')),
+                      second = first.size() < q.query.size() ? q.query.substr(first.size() + 1) : "";
+    if (first == "groups") return {a.text + " groups"};
+    if (first == "spilling") return {a.text + " of them", a.text + " groups"};
+    if (first == "degree") return {second + " " + a.text, "groups of " + a.text, second + "=" + a.text};
+    if (first == "world" || first == "minimum") return {a.text + " GPUs", a.text + " ranks"};
+    if (first == "tier_of") return {a.text};
+    if (first == "inside") return {"inside", "across"};
+    if (first == "collective") return {a.text};
+    if (first == "layout") return {a.text};
+    if (first == "fits") return {"does not fit", "fits", " GiB of "};
+    if (first == "axis") return {a.working.substr(a.working.find(": ") + 2)};
+    if (first == "microbatches") return {a.text + " micro-batches"};
+    if (first == "samples") return {a.text + " sequences"};
+    if (first == "experts") return {a.text + " experts"};
+    if (first == "calls") return {a.text + " per layer"};
+    return {};
+}
+
+// Of the options of a question which is least or most: the figure, with its unit and to all its digits.
+bool gives_option(const std::string& text, const Answer& one) {
+    return one.kind == Answer::Kind::number && !one.unit.empty() && page_says(text, one.text);
+}
+
+bool of_one_plan(const LessonQuestion& q) {
+    return q.kind != QuestionKind::choose || q.rule == LessonQuestion::Rule::matches;
+}
+
+bool gives_away(const std::string& text, const LessonQuestion& q, const Answer& a) {
+    if (a.kind == Answer::Kind::number && gives_number(text, q, a)) return true;
+    const auto said = sayings(q, a);
+    return std::any_of(said.begin(), said.end(), [&](const std::string& s) { return page_says(text, s); });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "no answer can be read off the page while its question is open; when it is answered, it can again") {
+    Driver d("mesh-8", {1600, 900});
+    int questions = 0, hidden = 0;
+    for (const LessonEntry& entry : d.shell.lessons()) {
+        CAPTURE(entry.id);
+        d.shell.open_lesson(entry.file);
+        d.settle();
+        LessonSession& l = d.shell.lesson();
+        for (std::size_t i = 0; i < l.lesson.steps.size(); ++i, d.press({Key::page_down})) {
+            const LessonStep& step = l.lesson.steps[i];
+            if (!step.question) continue;
+            CAPTURE(step.title);
+            ++questions;
+            const std::vector<Answer> several = l.solution.options;  // lowest, highest: each is hidden
+            d.time_s += 20;                                          // the line about the last step passes by
+            d.settle();
+            const LessonQuestion& q = *step.question;
+            const Answer a = l.solution.answer;
+            const auto panel = d.shell.ui_state().rect_of("lesson.leave");
+            REQUIRE(panel);
+            const float left = d.shell.ui_state().rect_of("lesson.back")->x - 16;
+            const auto check = [&](bool open) {
+                d.surface.record_text(true);
+                d.settle();
+                for (const TextRun& run : d.surface.text_runs()) {
+                    if (run.at.x >= left) continue;  // the question itself, and what there is to choose from
+                    const bool said = gives_away(run.text, q, a);
+                    if (open && !of_one_plan(q))
+                        for (const Answer& one : several)
+                            CHECK_MESSAGE(!gives_option(run.text, one),
+                                          run.text << " beside the question: " << q.prompt << " "
+                                                   << one.text);
+                    else if (open)
+                        CHECK_MESSAGE(!said,
+                                      run.text << " beside the question: " << q.prompt << " " << a.text);
+                }
+                d.surface.record_text(false);
+            };
+            check(true);
+            if (of_one_plan(q) && a.kind == Answer::Kind::number) CHECK_FALSE(gives_number(l.words, q, a));
+            for (const Answer& one : several) CHECK_FALSE(gives_option(l.words, one));
+            if (a.kind == Answer::Kind::text && a.text.size() > 3) CHECK_FALSE(page_says(step.title, a.text));
+            if (l.veil.hides()) ++hidden;
+            l.state().revealed = true;
+            d.settle();
+            CHECK_FALSE(l.veil.hides());
+            l.state() = {};
+        }
+    }
+    CHECK(questions >= 90);
+    CHECK(hidden >= 40);
+}
+
+TEST_CASE("a handout hides what its questions ask, in words and pictures, until its last page") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    int pictures = 0;
+    for (const char* id : {"03-tensor-parallel", "08-mesh", "09-combine", "10-moe", "12-real-layouts"}) {
+        const auto file =
+            std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (std::string(id) + ".md");
+        const Lesson lesson = read_lesson(file).lesson;
+        for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+            const LessonStep& step = lesson.steps[i];
+            if (!step.question || !of_one_plan(*step.question)) continue;
+            CAPTURE(step.title);
+            const StepSheet sheet = sheet_of(lesson, i, presets.plan("mesh-8"), presets);
+            const Answer& a = sheet.solution.answer;
+            if (a.kind == Answer::Kind::number) CHECK_FALSE(gives_number(sheet.asked, *step.question, a));
+            if (picture_answers(sheet)) continue;  // it stands with the answers
+            PictureRequest request = picture_request_of(sheet, true);
+            CHECK(request.uncolored == (step.question->kind == QuestionKind::ranks));
+            std::vector<TextRun> runs;
+            request.text_runs = &runs;
+            (void)make_picture(presets, sheet.plan, request, "png", fonts);
+            ++pictures;
+            CHECK(runs.size() > 5);
+            for (const TextRun& run : runs)
+                CHECK_MESSAGE(!gives_away(run.text, *step.question, a),
+                              run.text << " beside: " << step.question->prompt);
+        }
+    }
+    CHECK(pictures >= 20);
+}

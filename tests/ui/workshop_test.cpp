@@ -1,0 +1,146 @@
+// Tasks, courses and handouts by the window's own controls.
+#include "app/ui/shell/lesson_handout.h"
+#include "core/base/files.h"
+#include "tests/folder.h"
+#include "tests/ui/driver.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+std::filesystem::path lesson_file(const std::string& id) {
+    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
+}
+
+void choose_command(Driver& d, std::string_view id) {
+    for (const Command& c : d.shell.commands())
+        if (c.id == id) {
+            REQUIRE(c.can_run());
+            d.shell.run(c);
+            d.settle();
+            return;
+        }
+    FAIL("no command " << id);
+}
+
+}  // namespace
+
+TEST_CASE("a task is judged while the plan is changed, gives three hints and then its solution, and is "
+          "remembered") {
+    const auto folder = test::fresh_folder("tasks");
+    {
+        Driver d("mesh-8", {1600, 900}, 1, folder);
+        d.shell.open_lesson(lesson_file("20-tasks-fit"));
+        d.settle();
+        for (int i = 0; i < 4; ++i) d.press({Key::page_down});
+        LessonSession& l = d.shell.lesson();
+        REQUIRE(l.current()->task);
+        CHECK_FALSE(l.task.passed);
+        CHECK(l.task.edits == 0);
+        CHECK(d.shell.ui_state().rect_of("lesson.restart") == std::nullopt);
+        const Plan start = d.plan();
+        d.shell.edit_plan(plan_with(start, {"ep=4"}, d.presets), "ep");
+        d.settle();
+        CHECK(l.task.edits == 1);
+        CHECK_FALSE(l.task.passed);
+        REQUIRE(d.click("lesson.restart"));
+        CHECK(d.plan() == start);
+        for (std::size_t i = 1; i <= 3; ++i) {
+            CHECK(d.shell.ui_state().rect_of("lesson.solve") == std::nullopt);
+            REQUIRE(d.click("lesson.hint"));
+            CHECK(l.state().hints == i);
+        }
+        REQUIRE(d.click("lesson.solve"));
+        CHECK(l.task.passed);
+        CHECK(d.shell.settings().tasks_done == std::vector<std::string>{l.current()->title});
+        d.press({.key = Key::z, .ctrl = true});
+        CHECK(d.plan() == start);
+        CHECK_FALSE(l.task.passed);
+    }
+    // Another day: the page of results knows it, and leads to a task that is open.
+    Driver d("mesh-8", {1600, 900}, 1, folder);
+    CHECK(d.shell.settings().tasks_done.size() == 1);
+    choose_command(d, "lesson.results");
+    REQUIRE(d.click("results.copy"));
+    CHECK(d.clipboard.find("Tasks: 1 of ") == 0);
+    CHECK(d.clipboard.find("  done  Experts that are everywhere") != std::string::npos);
+    REQUIRE(d.click("results.close"));
+    CHECK_FALSE(d.click("results.copy"));
+    choose_command(d, "lesson.results");
+    const Results shown = d.shell.results();
+    const auto at =
+        std::find_if(shown.begin(), shown.end(), [](const auto& e) { return e.tasks.size() == 8; });
+    REQUIRE(at != shown.end());
+    REQUIRE(d.click("results.task", static_cast<std::uint64_t>(at - shown.begin()) * 100 + 2));
+    CHECK(d.shell.lesson().open);
+    CHECK(d.shell.lesson().step == 2);
+}
+
+TEST_CASE("courses are in the menu with their minutes, and each opens as one lesson whose scenes fit") {
+    Driver d("mesh-8", {1600, 900});
+    REQUIRE(d.shell.courses().size() == 3);
+    CHECK(std::any_of(d.shell.courses().begin(), d.shell.courses().end(), [](const LessonEntry& e) {
+        return e.title == "The map in 40 minutes" && e.minutes == 40;
+    }));
+    for (const LessonEntry& e : d.shell.courses()) {
+        CAPTURE(e.id);
+        choose_command(d, "course." + e.id);
+        LessonSession& l = d.shell.lesson();
+        CHECK(l.errors.empty());
+        CHECK(l.lesson.minutes == e.minutes);
+        CHECK(l.lesson.steps.size() > 10);
+        for (std::size_t i = 0; i < l.lesson.steps.size(); ++i) {
+            CAPTURE(l.lesson.steps[i].title);
+            CHECK(l.step == i);
+            CHECK_MESSAGE(l.scene_error.empty(), l.scene_error);
+            CHECK_MESSAGE(l.words.find("(not in this plan)") == std::string::npos, l.words);
+            if (l.current()->question) CHECK(l.solution.solvable(l.current()->question->kind));
+            if (l.current()->task) CHECK_FALSE(l.task.passed);
+            d.press({Key::page_down});
+        }
+    }
+}
+
+TEST_CASE("the handout of the open lesson is saved from the menu") {
+    const auto folder = test::fresh_folder("handout");
+    Driver d("mesh-8", {1600, 900}, 1, {}, folder);
+    d.shell.open_lesson(lesson_file("02-data-parallel"));
+    d.settle();
+    choose_command(d, "lesson.handout");
+    CHECK(d.shell.dialog() == DialogKind::handout);
+    REQUIRE(d.click("dialog.ok"));
+    REQUIRE(d.handouts.size() == 1);
+    CHECK(d.handouts[0].filename() == "02-data-parallel.html");
+}
+
+TEST_CASE("what a lesson compares with is pinned while its step is shown, and goes with it") {
+    Driver d("mesh-8", {1600, 900});
+    choose_command(d, "edit.pin");
+    const Plan own = *d.shell.views().compare.pinned()->plan;
+    d.shell.open_lesson(lesson_file("16-why-faster"));
+    d.settle();
+    REQUIRE(d.shell.views().compare.pinned() != nullptr);
+    CHECK(d.shell.views().compare.pinned()->plan->layout.tp == 16);
+    CHECK(d.plan().layout.tp == 8);
+    d.shell.leave_lesson();
+    d.settle();
+    REQUIRE(d.shell.views().compare.pinned() != nullptr);
+    CHECK(*d.shell.views().compare.pinned()->plan == own);
+}
+
+TEST_CASE("a handout as PDF has words, questions and pictures, and its answers at the end") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    const auto file = lesson_file("courses/40-minutes");
+    const ParsedLesson read = read_lesson(file);
+    REQUIRE(read.errors.empty());
+    Lesson shortened = read.lesson;
+    shortened.steps.resize(3);
+    const std::string pdf = lesson_pdf(shortened, presets.plan("mesh-8"), presets, fonts);
+    CHECK(pdf.starts_with("%PDF-"));
+    CHECK(pdf.size() > 20000);
+}
