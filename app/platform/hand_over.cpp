@@ -2,8 +2,6 @@
 
 #include "app/platform/programs.h"
 
-#include <cstdlib>
-
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -13,17 +11,8 @@
 
 namespace pentamesh {
 
-namespace {
-
-std::string variable_of(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
-}  // namespace
-
 DesktopPrograms programs_of_user() {
-    return {variable_of("PATH"), !variable_of("WAYLAND_DISPLAY").empty(), !variable_of("DISPLAY").empty()};
+    return {environment("PATH"), !environment("WAYLAND_DISPLAY").empty(), !environment("DISPLAY").empty()};
 }
 
 std::vector<std::string> clipboard_command(const DesktopPrograms& desktop) {

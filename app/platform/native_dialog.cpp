@@ -2,41 +2,25 @@
 
 #include "app/platform/programs.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #if !defined(_WIN32) && !defined(__APPLE__)
 #define PENTAMESH_HAS_DIALOG_PROGRAMS
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-#ifdef __APPLE__
-extern char** environ;  // NOLINT(readability-redundant-declaration): no header of macOS has it
-#endif
 #endif
 
 namespace pentamesh {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
-}  // namespace
 
 Desktop desktop_of_user() {
-    const bool wanted = variable("PENTAMESH_FILE_DIALOG") != "own";
-    return {variable("PATH"), variable("XDG_CURRENT_DESKTOP"),
-            wanted && (!variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty())};
+    const bool wanted = environment("PENTAMESH_FILE_DIALOG") != "own";
+    return {environment("PATH"), environment("XDG_CURRENT_DESKTOP"),
+            wanted && (!environment("DISPLAY").empty() || !environment("WAYLAND_DISPLAY").empty())};
 }
 
 #if !defined(PENTAMESH_HAS_DIALOG_PROGRAMS)
@@ -51,6 +35,8 @@ std::unique_ptr<ui::FileDialog> open_native_dialog(const ui::FileQuestion&, cons
 #else
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOutput = std::size_t{64} << 10;
 // A dialog that ends sooner than anybody could cancel it, with words on its standard error, was never seen.
@@ -117,30 +103,10 @@ class ChildDialog : public ui::FileDialog {
 
     bool start(const std::vector<std::string>& command) {
         if (out_.read < 0 || error_.read < 0) return false;
-        posix_spawn_file_actions_t files;
-        posix_spawnattr_t attributes;
-        posix_spawn_file_actions_init(&files);
-        posix_spawnattr_init(&attributes);
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&files, out_.write, 1);
-        posix_spawn_file_actions_adddup2(&files, error_.write, 2);
-        sigset_t signals;  // what this program ignores, the dialog need not
-        sigemptyset(&signals);
-        sigaddset(&signals, SIGPIPE);
-        sigaddset(&signals, SIGXFSZ);
-        posix_spawnattr_setsigdefault(&attributes, &signals);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-        std::vector<char*> arguments;
-        for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
-        arguments.push_back(nullptr);
-        const int failed =
-            posix_spawn(&child_, command.front().c_str(), &files, &attributes, arguments.data(), environ);
-        posix_spawn_file_actions_destroy(&files);
-        posix_spawnattr_destroy(&attributes);
+        child_ = start_program(command, {.out = out_.write, .error = error_.write}).process;
         close_end(out_.write);
         close_end(error_.write);
-        if (failed != 0) child_ = -1;
-        return failed == 0;
+        return child_ >= 0;
     }
 
     std::optional<ui::FileAnswer> poll() override {

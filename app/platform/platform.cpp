@@ -1,7 +1,8 @@
 #include "app/platform/platform.h"
 
+#include "app/platform/programs.h"
+
 #include <array>
-#include <cstdlib>
 #include <ctime>
 #include <string>
 
@@ -22,8 +23,7 @@ namespace fs = std::filesystem;
 
 // An absolute folder out of the environment; empty: not set.
 fs::path folder_of(const char* variable) {
-    const char* value = std::getenv(variable);
-    const fs::path folder = value ? value : "";
+    const fs::path folder = environment(variable);
     return folder.is_absolute() ? folder : fs::path();
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #if !defined(_WIN32)
 #include <array>
@@ -22,10 +24,18 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): no header 
 
 namespace pentamesh {
 
+std::string environment(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value != nullptr ? value : "";
+}
+
 #if defined(_WIN32)
 
 std::string find_program(const std::string&, std::string_view) {
     return {};
+}
+StartedProgram start_program(const std::vector<std::string>&, ProgramStreams) {
+    return {-1, ENOSYS};
 }
 std::string run_program(const std::vector<std::string>&, const std::string&, bool) {
     return "this system starts no other programs from here";
@@ -89,18 +99,18 @@ std::string find_program(const std::string& name, std::string_view path) {
     return {};
 }
 
-std::string run_program(const std::vector<std::string>& command, const std::string& input, bool stays) {
-    std::array<int, 2> ends{-1, -1};
-    if (pipe(ends.data()) != 0) return std::generic_category().message(errno);
-    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+StartedProgram start_program(const std::vector<std::string>& command, ProgramStreams streams) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&files, ends[0], 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    sigset_t signals;  // what this program ignores, the other need not
+    for (const auto& [end, becomes] : {std::pair{streams.in, 0}, {streams.out, 1}, {streams.error, 2}}) {
+        if (end >= 0)
+            posix_spawn_file_actions_adddup2(&files, end, becomes);
+        else
+            posix_spawn_file_actions_addopen(&files, becomes, "/dev/null", O_RDWR, 0);
+    }
+    sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
     sigaddset(&signals, SIGXFSZ);
@@ -114,13 +124,21 @@ std::string run_program(const std::vector<std::string>& command, const std::stri
         posix_spawn(&child, command.front().c_str(), &files, &attributes, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
+    return failed == 0 ? StartedProgram{child, 0} : StartedProgram{-1, failed};
+}
+
+std::string run_program(const std::vector<std::string>& command, const std::string& input, bool stays) {
+    std::array<int, 2> ends{-1, -1};
+    if (pipe(ends.data()) != 0) return std::generic_category().message(errno);
+    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+    const StartedProgram child = start_program(command, {.in = ends[0]});
     close(ends[0]);
-    if (failed != 0) {
+    if (child.process < 0) {
         close(ends[1]);
-        return std::generic_category().message(failed);
+        return std::generic_category().message(child.error);
     }
     feed(ends[1], input);
-    return wait_for(child, stays);
+    return wait_for(child.process, stays);
 }
 
 #endif

@@ -154,4 +154,13 @@ ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& less
     return out;
 }
 
+int minutes_of(const Course& course, const LessonSource& lessons) {
+    int sum = 0;
+    for (const CoursePart& part : course.parts) {
+        const std::optional<std::string> text = part.minutes > 0 ? std::nullopt : lessons(part.lesson);
+        sum += text ? skim_lesson(*text).minutes : part.minutes;
+    }
+    return sum;
+}
+
 }  // namespace pentamesh

@@ -39,5 +39,7 @@ using LessonSource = std::function<std::optional<std::string>(const std::string&
 // the sum of the parts. Mistakes of a lesson are named with its id.
 [[nodiscard]] ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
                                             std::span<const std::string_view> views);
+// Minutes of the course as lesson_of_course adds them up, 0 for a lesson that is not there.
+[[nodiscard]] int minutes_of(const Course& course, const LessonSource& lessons);
 
 }  // namespace pentamesh

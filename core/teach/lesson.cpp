@@ -62,8 +62,9 @@ std::optional<KeyValue> key_value(std::string_view line) {
 
 class LessonReader {
   public:
-    LessonReader(std::string_view text, std::span<const std::string_view> views)
-        : text_(text), views_(views) {}
+    // Without `checked`, what the lesson asks is not looked up: a list of lessons needs their titles alone.
+    LessonReader(std::string_view text, std::span<const std::string_view> views, bool checked)
+        : text_(text), views_(views), checked_(checked) {}
 
     ParsedLesson read() {
         if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
@@ -84,6 +85,7 @@ class LessonReader {
   private:
     std::string_view text_, line_;
     std::span<const std::string_view> views_;
+    bool checked_;
     int number_ = 0;
     bool in_head_ = false;  // the "key: value" lines right below a heading
     ParsedLesson out_;
@@ -165,6 +167,7 @@ class LessonReader {
     }
 
     void check_text(std::string_view text, int line) {
+        if (!checked_) return;
         for (const Placeholder& p : placeholders(text))
             if (const std::string wrong = check_query(p.query); !wrong.empty())
                 error(line, "{{" + shown_text(p.query) + "}}: " + wrong);
@@ -202,7 +205,7 @@ class LessonReader {
             set_line(kv.value, scene.against);
         } else if (kv.key == "view") {
             scene.view = kv.value;
-            if (std::find(views_.begin(), views_.end(), kv.value) == views_.end())
+            if (checked_ && std::find(views_.begin(), views_.end(), kv.value) == views_.end())
                 unknown("view", kv.value, {views_.begin(), views_.end()});
         } else if (kv.key == "axis") {
             scene.axis = kv.value;
@@ -391,6 +394,7 @@ class LessonReader {
     }
 
     void check_question(const LessonQuestion& q, bool any_kind) {
+        if (!checked_) return;
         if (!any_kind) {
             error(q.line, "a question has one of choose, number, ranks or tier, and a query behind it");
             return;
@@ -415,13 +419,18 @@ class LessonReader {
 
 ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views) {
     const std::string readable = as_utf8(text);
-    ParsedLesson out = LessonReader(readable, views).read();
+    ParsedLesson out = LessonReader(readable, views, true).read();
     const auto broken = std::mismatch(text.begin(), text.end(), readable.begin(), readable.end()).first;
     if (broken != text.end()) {
         const auto line = static_cast<int>(std::count(text.begin(), broken, '\n')) + 1;
         out.errors.insert(out.errors.begin(), {line, "the file is no UTF-8 text; a letter cannot be read"});
     }
     return out;
+}
+
+Lesson skim_lesson(std::string_view text) {
+    const std::string readable = as_utf8(text);
+    return LessonReader(readable, {}, false).read().lesson;
 }
 
 }  // namespace pentamesh

@@ -93,6 +93,8 @@ struct ParsedLesson {
 // Never throws; reads what it can. Queries are checked by name and arguments (lesson_answers.h); `views` are
 // the names that "view" may have.
 [[nodiscard]] ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views);
+// The same where titles, minutes and kinds of steps are enough: nothing is checked.
+[[nodiscard]] Lesson skim_lesson(std::string_view text);
 
 // The scene that step `i` shows: the last `open` at or before it, with every `set` since.
 struct LessonPlan {

@@ -24,8 +24,8 @@ struct Driver {
           shell(presets, presets.plan(plan_preset),
                 host(std::move(config_folder), std::move(home), std::move(fence), searches)) {
         watch_presses(shell);
-        settle();
         surface.draw_when_read(true);
+        settle();
         shell.ui_state().check_parts = true;
     }
     // What would have been kept from frame to frame was drawn all the same, and was what it had been.

@@ -28,6 +28,29 @@ std::optional<std::string> lesson_beside(const std::filesystem::path& course, co
     return std::nullopt;
 }
 
+// A file that cannot be read stands under its name: opening it says why.
+LessonEntry entry_of(const std::filesystem::path& file) {
+    LessonEntry out{file.stem().string(), file.stem().string(), file};
+    try {
+        const std::string text = read_file(file);
+        std::string title;
+        if (is_course(text)) {
+            const Course course = parse_course(text).course;
+            title = course.title;
+            out.minutes = minutes_of(course, [&](const std::string& id) { return lesson_beside(file, id); });
+        } else {
+            const Lesson lesson = skim_lesson(text);
+            title = lesson.title;
+            out.minutes = lesson.minutes;
+            for (const LessonStep& step : lesson.steps)
+                if (step.task) out.tasks.push_back(step.title);
+        }
+        if (!title.empty()) out.title = title;
+    } catch (const Error&) {
+    }
+    return out;
+}
+
 }  // namespace
 
 ParsedLesson read_lesson(const std::filesystem::path& file) {
@@ -62,12 +85,7 @@ std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
         if (entry.path().extension() != ".md") continue;
-        const Lesson lesson = read_lesson(entry.path()).lesson;
-        LessonEntry e{entry.path().stem().string(), lesson.title, entry.path(), lesson.minutes};
-        for (const LessonStep& step : lesson.steps)
-            if (step.task) e.tasks.push_back(step.title);
-        if (e.title.empty()) e.title = e.id;
-        out.push_back(std::move(e));
+        out.push_back(entry_of(entry.path()));
     }
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return out;
