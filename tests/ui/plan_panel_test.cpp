@@ -247,6 +247,28 @@ TEST_CASE("problems are counted in the status line and open with their fixes whe
     CHECK_FALSE(d.drawn("problem.fix"));
 }
 
+TEST_CASE("more problems than the smallest window shows are reached by keyboard and by the thumb") {
+    Driver d("llama-3-70b-3d", {800, 600});
+    Plan plan = d.plan();
+    plan.layout.tp = 7, plan.layout.cp = 3, plan.layout.pp = 9, plan.training.global_batch = 13;
+    d.shell.edit_plan(plan, "nothing fits");
+    d.surface.resize({640, 200}, 1);
+    d.settle();
+    REQUIRE(d.click("status.problems"));
+    REQUIRE(d.drawn("problems.thumb"));
+    const auto top = [&] { return d.shell.ui_state().rect_of("problem.fix")->y; };
+    d.move({1, 1});
+    const float first = top();
+    d.press({Key::tab});
+    d.press({Key::page_down});
+    CHECK(top() < first);
+    d.press({Key::home});
+    CHECK(top() == first);
+    const Vec2 thumb = d.shell.ui_state().rect_of("problems.thumb")->center();
+    d.drag(thumb, thumb + Vec2{0, 60});
+    CHECK(top() < first);
+}
+
 TEST_CASE("a bandwidth takes the unit shown; bits are bits; what is refused is said beside it") {
     Driver d("llama-3-70b-3d", {1600, 1000});
     d.press({.key = Key::n7, .shift = true});

@@ -302,7 +302,7 @@ void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, Insp
     const Hit hit = ui.area("status.problems", r);
     if (hit.focused) ui.focus_ring(r.inset(-2, 4), 3);
     if (hit.hovered) ui.tooltip(text + "\nclick to see what mends them");
-    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = 0;
+    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = {};
 }
 
 }  // namespace
@@ -341,16 +341,8 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
                    state.problems_anchor.y - 4 - h, w, h};
     const auto layer = ui.open_layer("status.problems.list", box);
     state.problems_open = layer.stays();
-    Rect room = box.inset(16, 14);
-    const Rect view = room;
-    ui.canvas().push_clip(view);
-    room.y -= state.problems_scroll;
-    room.h = 1e5f;
-    const float top = room.y;
-    std::optional<PlanEdit> edit = problems_block(ui, room, scene);
-    if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
-    state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
-    ui.canvas().pop_clip();
+    ScrollArea area(ui, "problems", box.inset(2, 2), state.problems_scroll, {.pad = {14, 12}});
+    std::optional<PlanEdit> edit = problems_block(ui, area.room, scene);
     return edit;
 }
 

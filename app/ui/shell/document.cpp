@@ -29,9 +29,24 @@ Document::Document(Plan plan) : now_(state_of({std::move(plan)})) {}
 Document::State Document::state_of(OpenedPlan opened) {
     State state;
     state.plan = std::make_shared<const Plan>(std::move(opened.plan));
-    state.file =
-        std::make_shared<File>(File{++files_, std::move(opened.path), opened.kept ? state.plan : nullptr});
+    const Stamp stamp = stamp_of(opened.path);
+    state.file = std::make_shared<File>(
+        File{++files_, std::move(opened.path), opened.kept ? state.plan : nullptr, stamp});
     return state;
+}
+
+Document::Stamp Document::stamp_of(const std::filesystem::path& path) {
+    std::error_code error;
+    if (path.empty() || !std::filesystem::is_regular_file(path, error)) return {};
+    const auto time = std::filesystem::last_write_time(path, error);
+    if (error) return {};
+    const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+    return error ? Stamp{} : Stamp{time, bytes};
+}
+
+bool Document::changed_elsewhere() const {
+    const Stamp now = stamp_of(path());
+    return !(now == Stamp{}) && !(now == now_.file->stamp);
 }
 
 std::size_t Document::history_bytes() const {
@@ -124,10 +139,12 @@ void Document::rewrite(const std::function<Plan(const Plan&)>& change) {
 void Document::belongs_to(const std::filesystem::path& path) {
     now_.file->path = path;
     now_.file->saved = now_.plan;
+    now_.file->stamp = stamp_of(path);
     // Another opening of the same file, further back: what it was saved as is no longer on the disk.
     for (auto* steps : {&undo_, &redo_})
         for (Step& s : *steps)
-            if (s.state.file->path == path) s.state.file->saved = now_.plan;
+            if (s.state.file->path == path)
+                s.state.file->saved = now_.plan, s.state.file->stamp = now_.file->stamp;
 }
 
 void Document::save_as(const std::filesystem::path& path, const SavedScene& scene) {

@@ -68,6 +68,8 @@ class Document {
         revision_ = (revision_ > revision ? revision_ : revision) + 1;
     }
 
+    // Another program wrote the plan's file since it was read or saved here.
+    [[nodiscard]] bool changed_elsewhere() const;
     // The plan as it stands is this file's.
     void belongs_to(const std::filesystem::path& path);
     // Writes the canonical text with the scene, new file then rename. Error of kind io; the old file stays as
@@ -80,11 +82,19 @@ class Document {
     [[nodiscard]] std::size_t history_bytes() const;
 
   private:
+    // Tells one writing of a file from the next. A file that is not there has none.
+    struct Stamp {
+        std::filesystem::file_time_type time{};
+        std::uintmax_t bytes = 0;
+        bool operator==(const Stamp&) const = default;
+    };
+    static Stamp stamp_of(const std::filesystem::path& path);
     // What one plan file is: shared by all states of the plan that belong to it.
     struct File {
         std::uint64_t id = 0;
         std::filesystem::path path;
         std::shared_ptr<const Plan> saved;  // as it is kept elsewhere; null: nowhere
+        Stamp stamp{};                      // when it was read or saved here
     };
     struct State {
         std::shared_ptr<const Plan> plan;

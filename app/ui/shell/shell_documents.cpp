@@ -158,6 +158,14 @@ void Shell::save_or_ask(std::function<void()> after) {
         ask(DialogKind::save, proposed_file(), std::move(after));
         return;
     }
+    if (document_.changed_elsewhere()) {
+        ask(DialogKind::save, document_.path().string(), std::move(after),
+            document_.path().string()
+                + ": another program wrote this file after it was read here. Save again to replace it, or "
+                  "give another name.");
+        dialog_.confirmed = document_.path();
+        return;
+    }
     try {
         save(document_.path());
     } catch (const Error& e) {

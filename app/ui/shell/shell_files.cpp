@@ -163,7 +163,8 @@ void Shell::finish_file_dialog() {
         std::error_code ignored;
         if (!lies_in(path, host_.fence))
             throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");
-        const bool own = dialog_.kind == DialogKind::save && path == document_.path();
+        const bool own =
+            dialog_.kind == DialogKind::save && path == document_.path() && !document_.changed_elsewhere();
         if (saves(dialog_.kind) && !own && path != dialog_.confirmed && fs::is_regular_file(path, ignored)) {
             dialog_.confirmed = path;
             throw Error(ErrorKind::usage, path.string(), "", "is there already. Save again to replace it.");

@@ -5,20 +5,54 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kTabGap = 16, kMoreWidth = 20;
+
+struct Tabs {
+    std::vector<ViewId> shown;
+    std::optional<ViewId> next;  // the first that has no room
+};
+
+// The siblings in their order. Where the row has no room for all, the current one comes first and those after
+// it follow, as in a ring.
+Tabs tabs_in(Ui& ui, float room, ViewId current) {
+    const auto all = views_in(view_of(current).pane);
+    Tabs out{{all.begin(), all.end()}, std::nullopt};
+    const auto width = [&](ViewId v) {
+        const TextStyle s = v == current ? ui.title() : ui.style(13);
+        return ui.canvas().text_width(view_of(v).title, s) + kTabGap;
+    };
+    float sum = 0;
+    for (const ViewId v : out.shown) sum += width(v);
+    if (sum - kTabGap <= room) return out;
+    std::rotate(out.shown.begin(), std::find(out.shown.begin(), out.shown.end(), current), out.shown.end());
+    float used = width(current) + kMoreWidth;
+    std::size_t n = 1;
+    while (n < out.shown.size() && used + width(out.shown[n]) <= room) used += width(out.shown[n++]);
+    out.next = out.shown[n % out.shown.size()];
+    out.shown.resize(n);
+    return out;
+}
+
+}  // namespace
 
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
     ViewHead head;
     Rect row = room.cut_top(24);
     room.cut_top(4);
     Canvas& c = ui.canvas();
-    for (const ViewId v : views_in(view_of(current).pane)) {
+    const Tabs tabs = tabs_in(ui, row.w, current);
+    for (const ViewId v : tabs.shown) {
         const ViewEntry& entry = view_of(v);
         const bool own = v == current;
         TextStyle s = own ? ui.title() : ui.style(13, Tone::secondary);
         const float w = c.text_width(entry.title, s);
-        const Rect tab = row.cut_left(w + 16);
+        const Rect tab = row.cut_left(w + kTabGap);
         const Rect box{tab.x - 4, tab.y, w + 8, tab.h};
         const Hit hit = ui.area("view." + std::string(entry.name), box);
         if (hit.hovered) {
@@ -30,6 +64,14 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
         if (hit.focused) ui.focus_ring(box, 4);
         if (own && hit.double_clicked) head.full = true;
         if (!own && hit.clicked) head.switch_to = v;
+    }
+    if (tabs.next) {
+        const Rect more = row.cut_left(kMoreWidth);
+        const Hit hit = ui.area("view.next", more);
+        if (hit.hovered) ui.tooltip("More views here; the next is " + std::string(view_of(*tabs.next).title));
+        c.text_in(more, "›", ui.style(13, hit.hovered ? Tone::text : Tone::secondary), Align::center);
+        if (hit.focused) ui.focus_ring(more, 4);
+        if (hit.clicked) head.switch_to = tabs.next;
     }
     const std::string_view label = as_data ? "show as picture" : "show as data";
     const float w = c.text_width(label, ui.small()) + 2;
