@@ -4,6 +4,7 @@
 #include "app/ui/kit/player.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/views/timeline/timeline_rows.h"
+#include "core/plan/changes.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -53,11 +54,10 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     }
     if (state.second < 0 || state.second_of == revision) return;
     Plan& p = state.second_plan;
-    p = scene.plan;
-    p.layout.schedule = static_cast<Schedule>(state.second);
-    const std::int64_t chunks = chunks_for(p.layout.schedule, p.layout.virtual_stages);
-    if (chunks != p.layout.virtual_stages) p.layout.stage_layers.clear();
-    p.layout.virtual_stages = chunks;
+    const auto schedule = static_cast<Schedule>(state.second);
+    const Layout& l = scene.plan.layout;
+    p = schedule == l.schedule ? scene.plan
+                               : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
     evaluate(p, state.second_evaluation);
     state.second_shown.version = 0;
     state.second_of = revision;
