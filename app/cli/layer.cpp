@@ -71,7 +71,7 @@ Json json_of_layer_step(const LayerStep& s, const GroupSummaries& groups, Notati
     return {{"n", s.n},
             {"phase", name_of(s.phase)},
             {"op", name_of(s.op)},
-            {"what", s.what},
+            {"what", words_of(s.what)},
             {"again", s.again},
             {"per", s.per_step ? "step" : "micro-batch"},
             {"axis", speaks ? Json(name_of(s.axis)) : Json()},

@@ -53,7 +53,7 @@ Table layer_table(const LayerList& list, Notation notation, bool dp) {
     for (const LayerStep& s : list.steps) {
         const bool speaks = is_collective(s.op);
         t.rows.push_back({cell(std::int64_t{s.n}), std::string(name_of(s.phase)), std::string(name_of(s.op)),
-                          std::string(s.what), s.again ? "yes" : "",
+                          std::string(words_of(s.what)), s.again ? "yes" : "",
                           speaks ? std::string(name_of(s.axis)) : "", line_of(s, notation, dp),
                           texts(s.in, notation, dp), texts(s.out, notation, dp), cell(s.flops),
                           whole_cell(s.bytes_moved), speaks ? whole_cell(s.message_bytes) : "",

@@ -28,13 +28,13 @@ class CommRows {
 
     [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
 
-    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
+    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
                    double calls = 1) {
         return put(group, summary_of(group).degree, unit, phase, c, what, bytes, calls);
     }
 
-    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c,
-                   std::string_view what, double bytes, double calls);
+    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
+                   double bytes, double calls);
 
     static void describe(Operation& o);
 
@@ -48,7 +48,7 @@ class CommRows {
     // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
     // and Megatron gathers the input once more for the weight gradient.
     struct Region {
-        std::string_view in, out, grad_in, grad_out, gather_again;
+        What in, out, grad_in, grad_out, gather_again;
     };
     void region(Unit unit, const Region& r, bool repeats);
 
@@ -104,17 +104,17 @@ class CommRows {
     // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
     void two_copies(double numbers);
 
-    void reduce_all(GroupKind group, double numbers, std::string_view what);
-    void replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what);
+    void reduce_all(GroupKind group, double numbers, What what);
+    void replicate(GroupKind group, std::int64_t n, double numbers, What what);
 
     struct Names {
-        std::string_view gather_forward, gather_backward, scatter, gather;
+        What gather_forward, gather_backward, scatter, gather;
     };
-    static constexpr Names kDense{"parameters, for the forward", "parameters again, for the backward",
-                                  "gradients", "updated parameters"};
-    static constexpr Names kExperts{"experts' parameters, for the forward",
-                                    "experts' parameters again, for the backward", "experts' gradients",
-                                    "experts' updated parameters"};
+    static constexpr Names kDense{What::parameters_for_the_forward, What::parameters_again_for_the_backward,
+                                  What::gradients, What::updated_parameters};
+    static constexpr Names kExperts{What::experts_parameters_for_the_forward,
+                                    What::experts_parameters_again_for_the_backward, What::experts_gradients,
+                                    What::experts_updated_parameters};
 
     // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
     // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.

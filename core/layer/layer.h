@@ -4,6 +4,7 @@
 // forward round. Rules, conventions and sources: docs/layer.md.
 #pragma once
 
+#include "core/layer/what.h"
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/model/layer_types.h"
@@ -64,6 +65,7 @@ struct LayerDim {
 // checkpoints have them. Sizes are those of one replica of the data: every replica has its own micro-batch.
 struct LayerTensor {
     std::string name;  // "x", "q", "W_up", "dx"
+    int value = 0;     // of activations: 1, 2, ...; the gradient of v has -v. Two of a name may differ
     std::vector<LayerDim> dims;
     std::vector<GroupKind> partial;  // waits to be summed over these
     double bytes_per_number = 2;
@@ -80,6 +82,7 @@ struct KeptTensor {
     std::string name;
     std::string_view activation;
     double bytes = 0;
+    int value = 0;  // as LayerTensor has it; 0: no step makes it
     bool operator==(const KeptTensor&) const = default;
 };
 
@@ -98,7 +101,7 @@ struct LayerStep {
     LayerPass phase = LayerPass::forward;
     LayerOp op = LayerOp::matmul;
     LayerBlock block = LayerBlock::mixer;
-    std::string_view what;  // static: "queries, keys and values"
+    What what = What::none;
     bool again = false;     // repeats in the backward what the forward made and did not keep
     bool per_step = false;  // once in a training step, not for every micro-batch
     std::vector<LayerTensor> in, out;

@@ -8,7 +8,13 @@ namespace pentamesh {
 LayerTensor LayerTape::gradient_of(Value v) const {
     LayerTensor g = tensor(v);
     g.name = "d" + g.name;
+    g.value = -g.value;
     g.partial.clear();
+    // The stream branched before, and the sum so far has this name.
+    const int made = makers_[static_cast<std::size_t>(v)];
+    if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::branch) return g;
+    const Value sum = grads_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(made)].in[0])];
+    if (sum >= 0 && tensor(sum).name == g.name) g.name += "b";
     return g;
 }
 
@@ -17,10 +23,10 @@ void LayerTape::set_grad(Value v, Value g) {
     if (grad(v) < 0) grad(v) = g;  // else it is added in place
 }
 
-std::string_view LayerTape::back_words(const TapeNode& n) const {
+What LayerTape::back_of(const TapeNode& n) const {
     for (const Back& b : names_)
-        if (b.step == n.step) return b.words;
-    return {};
+        if (b.step == n.step) return b.what;
+    return What::none;
 }
 
 void LayerTape::find_again() {
@@ -73,13 +79,14 @@ void LayerTape::run_again(std::size_t last) {
 
 KeptTensor LayerTape::kept_tensor(const TapeSaved& s) const {
     const std::string_view a = s.activation.name;
-    if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes};
+    if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes, tensor(s.value).value};
     std::string name(a.substr(a.rfind('.') + 1));
     return {std::move(name), a, s.bytes};
 }
 
 void LayerTape::backward() {
     find_again();
+    name_apart();
     for (std::size_t j = 0; j < nodes_.size(); ++j)
         for (const TapeSaved& s : nodes_[j].saves)
             if (s.kept)
@@ -115,13 +122,21 @@ void LayerTape::back(const TapeNode& n) {
         set_grad(n.in[1], grad(n.out[0]));
         return;
     case TapeKind::leave: set_grad(n.in[0], grad(n.out[0])); return;
-    case TapeKind::view: set_grad(n.in[0], put(gradient_of(n.in[0]))); return;
+    case TapeKind::view: {
+        const LayerTensor& of_result = tensor(grad(n.out[0]));
+        LayerTensor g = gradient_of(n.in[0]);
+        g.name = of_result.name, g.value = of_result.value;
+        set_grad(n.in[0], put(std::move(g)));
+        return;
+    }
     case TapeKind::branch: {
-        const LayerTensor own = tensor(grad(n.out[0])), other = tensor(grad(n.in[0]));
-        LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_, "gradients of both ways added",
-                            {other, own}, {gradient_of(n.in[0])});
+        const LayerTensor own = tensor(grad(n.out[0])), other = tensor(grad(n.in[0])),
+                          sum = gradient_of(n.in[0]);
+        LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_,
+                            What::gradients_of_both_ways_added, {other, own}, {sum});
         s.work = {LayerRate::none, 0, 0, 0, 1, false, own.numbers() * kAddBytes * kBackwardFactor,
                   kBackwardKernels};
+        grad(n.in[0]) = put(sum);
         return;
     }
     case TapeKind::enter:
@@ -148,7 +163,7 @@ void LayerTape::fetch(const TapeNode& n) {
         s.again = true;
         s.kept.clear();
         for (const Entered& e : enters_)
-            if (e.node == made && !e.again.empty()) s.what = e.again;
+            if (e.node == made && e.again != What::none) s.what = e.again;
         list_.steps.push_back(std::move(s));
     }
 }
@@ -166,10 +181,10 @@ void LayerTape::back_product(const TapeNode& n) {
             if (product_case(left, right) != ProductCase::gather_either) continue;
             LayerTensor whole = gradient_of(v);
             const double message = whole.bytes();
-            std::string_view what = "gradients of the outputs";
+            What what = What::gradients_of_the_outputs;
             double parts = 1;
             for (const TapeNode& m : nodes_)
-                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_words(m);
+                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_of(m);
             for (const LayerDim& d : g.dims)
                 for (const LayerCut& c : d.cuts)
                     if (c.axis == axis) parts = static_cast<double>(c.parts);
@@ -193,7 +208,7 @@ void LayerTape::back_product(const TapeNode& n) {
     const KernelCost& w = forward.work;
     std::vector<LayerTensor> in = gradients;
     in.insert(in.end(), weights.begin(), weights.end());
-    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), {dx});
+    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), {dx});
     s.flops = forward.flops;
     s.work = {
         w.rate, w.m, w.out, w.in, w.groups, false, w.bytes * kBackwardFactor, w.kernels * kBackwardKernels};
@@ -210,7 +225,7 @@ void LayerTape::back_product(const TapeNode& n) {
         if (expert && groups_[GroupKind::edp].degree > 1) d.partial.push_back(GroupKind::edp);
         weight_gradients.push_back(std::move(d));
     }
-    LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, "gradients of the weights",
+    LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, What::gradients_of_the_weights,
                            std::move(in), std::move(weight_gradients));
     last.flops = forward.flops;
     last.work = {w.rate, w.in, w.m, w.out, w.groups, true, 0, 0};
@@ -236,8 +251,7 @@ void LayerTape::back_kernel(const TapeNode& n) {
         out.push_back(g);
         set_grad(v, put(std::move(g)));
     }
-    LayerStep& s =
-        emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), std::move(out));
+    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), std::move(out));
     s.flops = 2 * forward.flops;
     s.work = forward.work;
     s.work.bytes *= kBackwardFactor;
@@ -269,7 +283,7 @@ void LayerTape::back_collective(const TapeNode& n) {
     else if (op == LayerOp::ring_send)
         calls = static_cast<double>(ranks);
     if (n.back_message > 0) message = n.back_message;
-    LayerStep& s = emit(LayerPass::backward, op, block_, back_words(n), std::move(in), std::move(out));
+    LayerStep& s = emit(LayerPass::backward, op, block_, back_of(n), std::move(in), std::move(out));
     speak(s, forward.axis, ranks, message, calls);
 }
 

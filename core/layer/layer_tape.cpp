@@ -85,9 +85,7 @@ bool LayerTape::has_weight(std::string_view name) const {
 LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, std::string_view cols) const {
     const auto at = std::ranges::find(weights_, name, &Tensor::name);
     LayerTensor w;
-    const std::size_t dot = name.find('.');
-    w.name = "W_" + std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
-    std::ranges::replace(w.name, '.', '_');
+    w.name = "W_" + weight_name(name);
     w.weight = true;
     w.bytes_per_number = bytes_of(t_.parameters);
     if (at == weights_.end()) return w;
@@ -99,6 +97,22 @@ LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, s
     w.dims.push_back(cut_dim(rows, d(at->rows), d(local.rows), axis, ranks));
     w.dims.push_back(cut_dim(cols, d(at->cols), d(local.cols), axis, ranks));
     return w;
+}
+
+// Without its module; where another module has a weight of that name, this order says whose it is alone.
+std::string LayerTape::weight_name(std::string_view full) const {
+    const std::size_t dot = full.find('.');
+    if (dot == std::string_view::npos) return std::string(full);
+    const std::string_view module = full.substr(0, dot);
+    std::string name(full.substr(dot + 1)), whose;
+    for (const std::string_view other : {"experts", "mlp", "attention"}) {
+        if (module == other) break;
+        if (has_weight(std::string(other) + "." + name))
+            whose = std::string(module == "shared_expert" ? "shared" : module) + "_";
+    }
+    name = whose + name;
+    std::ranges::replace(name, '.', '_');
+    return name;
 }
 
 const Activation* LayerTape::activation_of(std::string_view name) const {
@@ -126,12 +140,17 @@ TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<Laye
     n.kind = kind;
     n.in = std::move(in);
     n.modules = modules_;
-    for (LayerTensor& t : out) n.out.push_back(put(std::move(t), static_cast<int>(nodes_.size())));
+    const bool same = kind == TapeKind::branch || kind == TapeKind::enter || kind == TapeKind::view;
+    for (LayerTensor& t : out) {
+        t.value = same ? tensor(n.in[0]).value : ++made_;
+        if (same) t.name = tensor(n.in[0]).name;
+        n.out.push_back(put(std::move(t), static_cast<int>(nodes_.size())));
+    }
     nodes_.push_back(std::move(n));
     return nodes_.back();
 }
 
-LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, std::string_view what,
+LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What what,
                            std::vector<LayerTensor> in, std::vector<LayerTensor> out) {
     LayerStep& s = list_.steps.emplace_back();
     s.phase = phase, s.op = op, s.block = block, s.what = what;
@@ -180,9 +199,8 @@ LayerTensor LayerTape::result_of(const LayerTensor& x, const LayerTensor& weight
     return y;
 }
 
-std::vector<Value> LayerTape::product(std::string_view what, std::string_view back, Value x,
-                                      const std::vector<LayerTensor>& weights, std::vector<LayerTensor> outs,
-                                      LayerRate rate, double groups) {
+std::vector<Value> LayerTape::product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
+                                      std::vector<LayerTensor> outs, LayerRate rate, double groups) {
     KernelCost work{rate, tokens_of(tensor(x)) / groups, weights[0].dims.back().local, 0, groups, false, 0,
                     0};
     std::vector<Value> put_weights;
@@ -196,8 +214,7 @@ std::vector<Value> LayerTape::product(std::string_view what, std::string_view ba
     return n.out;
 }
 
-Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what, std::string_view back,
-                       std::string_view again) {
+Value LayerTape::enter(Value x, const LayerTensor& weight, What what, What back, What again) {
     const LayerDim& rows = weight.dims[weight.dims.size() - 2];
     for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
         const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
@@ -208,7 +225,7 @@ Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what
         if (product_case(left, right) != ProductCase::gather_either) {
             TapeNode& n = node(TapeKind::enter, {x}, {std::move(whole)});
             x = n.out[0];
-            enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, ranks, back, {}});
+            enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, ranks, back, What::none});
             continue;
         }
         double parts = 1;
@@ -230,7 +247,7 @@ Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what
     return x;
 }
 
-Value LayerTape::leave(Value y, Value like, std::string_view what, std::string_view back) {
+Value LayerTape::leave(Value y, Value like, What what, What back) {
     const std::vector<GroupKind> partial = tensor(y).partial;
     for (const GroupKind axis : partial) {
         const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
@@ -299,8 +316,9 @@ void LayerTape::save_extra(std::string_view name, Value beside) {
 
 LayerList LayerTape::run() {
     weights_in(false);
-    const Value x = put(hidden_tensor("x", true, static_cast<double>(m_.hidden), "h"));
-    forward(x);
+    LayerTensor x = hidden_tensor("x", true, static_cast<double>(m_.hidden), "h");
+    x.value = ++made_;
+    forward(put(std::move(x)));
     weights_behind(false);
     backward();
     sum_layer(list_);

@@ -13,7 +13,7 @@ double working_bytes(const LayerStep& s) {
     double sum = 0;
     for (const std::vector<LayerTensor>* list : {&s.in, &s.out})
         for (const LayerTensor& t : *list) {
-            const auto same = [&](const KeptTensor& k) { return k.name == t.name; };
+            const auto same = [&](const KeptTensor& k) { return k.value != 0 && k.value == t.value; };
             const bool kept = std::ranges::any_of(s.kept, same) || std::ranges::any_of(s.freed, same);
             if (!t.weight && !kept) sum += t.bytes();
         }

@@ -54,11 +54,11 @@ void LayerTape::weights_in(bool of_experts) {
     TapeNode& n = node(TapeKind::weights_in, {in}, std::move(out));
     n.experts = of_experts;
     if (s.shards > 1) {
-        const std::string_view what =
-            gathers      ? of_experts ? "experts' parameters, for the forward" : "parameters, for the forward"
-            : of_experts ? "experts' updated parameters"
-                         : "updated parameters";
-        LayerStep& step = step_of(n, {LayerOp::all_gather, what, ""}, {});
+        const What what =
+            gathers ? of_experts ? What::experts_parameters_for_the_forward : What::parameters_for_the_forward
+            : of_experts ? What::experts_updated_parameters
+                         : What::updated_parameters;
+        LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none}, {});
         step.per_step = !gathers || d_.pp > 1;
         speak(step, s.shard, s.shards, s.numbers * bytes, 1);
     }
@@ -77,8 +77,8 @@ void LayerTape::back_weights(const TapeNode& n) {
     const Shards s = shards(n.experts);
     const bool fsdp = plan_.layout.zero >= 3, once = !fsdp || d_.pp > 1, e = n.experts;
     const std::string name = e ? "W_experts" : "W";
-    const auto say = [&](LayerOp op, std::string_view what, LayerTensor in, LayerTensor out, GroupKind axis,
-                         i64 ranks, double message, bool per_step) {
+    const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind axis, i64 ranks,
+                         double message, bool per_step) {
         LayerStep& step =
             emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
         step.per_step = per_step;
@@ -87,15 +87,16 @@ void LayerTape::back_weights(const TapeNode& n) {
     const double p = bytes_of(t_.parameters), g = bytes_of(t_.gradients);
     if (n.kind == TapeKind::weights_again)
         return say(LayerOp::all_gather,
-                   e ? "experts' parameters again, for the backward" : "parameters again, for the backward",
+                   e ? What::experts_parameters_again_for_the_backward
+                     : What::parameters_again_for_the_backward,
                    flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p, once);
     LayerTensor sums = flat("d" + name, s, false, g), reduced = flat("d" + name, s, s.shards > 1, g);
     double left = s.numbers;
     if (s.copies > 1) reduced.partial.push_back(s.replicas);
     if (s.shards > 1) {
         sums.partial.push_back(s.shard);
-        say(LayerOp::reduce_scatter, e ? "experts' gradients" : "gradients", sums, reduced, s.shard, s.shards,
-            s.numbers * g, once);
+        say(LayerOp::reduce_scatter, e ? What::experts_gradients : What::gradients, sums, reduced, s.shard,
+            s.shards, s.numbers * g, once);
         left /= static_cast<double>(s.shards);
     }
     if (s.copies <= 1) return;
@@ -103,10 +104,10 @@ void LayerTape::back_weights(const TapeNode& n) {
     all.partial.clear();
     const bool shard = s.shards > 1;
     say(LayerOp::all_reduce,
-        shard ? e ? "experts' gradients of the shard, across replicas"
-                  : "gradients of the shard, across replicas"
-        : e   ? "experts' gradients"
-              : "gradients",
+        shard ? e ? What::experts_gradients_of_the_shard_across_replicas
+                  : What::gradients_of_the_shard_across_replicas
+        : e   ? What::experts_gradients
+              : What::gradients,
         reduced, all, s.replicas, s.copies, left * g, true);
 }
 

@@ -93,7 +93,10 @@ std::string megatron_call(const LayerStep& s) {
     case LayerOp::attention: return "core_attention";
     case LayerOp::activation: return "activation_func";
     case LayerOp::router: return "router";
-    case LayerOp::permute: return s.what.starts_with("tokens") ? "permute" : "unpermute";
+    case LayerOp::permute:  // a backward has its forward's name
+        return s.what == What::tokens_sorted_by_expert || s.what == What::gradients_back_in_order
+                   ? "permute"
+                   : "unpermute";
     case LayerOp::residual: return "bias_dropout_add";
     case LayerOp::dropout: return "dropout";
     case LayerOp::all_gather:
@@ -198,8 +201,8 @@ std::string sentence_of(const LayerStep& s) {
                + again;
     default: break;
     }
-    if (s.out.empty()) return std::string(s.what) + "." + again;
-    std::string what(s.what);
+    if (s.out.empty()) return std::string(words_of(s.what)) + "." + again;
+    std::string what(words_of(s.what));
     if (!what.empty()) what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
     const LayerTensor& t = s.out[0];
     if (!t.partial.empty() && !t.weight)

@@ -28,7 +28,7 @@ namespace {
 constexpr float kBox = 34, kGap = 6;
 
 std::string step_tooltip(const LayerStep& s, const std::string& line) {
-    std::string t = std::string(s.what) + "\n" + line;
+    std::string t = std::string(words_of(s.what)) + "\n" + line;
     if (is_collective(s.op))
         t += "\n" + collective_words(s) + ", " + plural(s.group_size, "rank", "ranks") + ", "
              + traffic_text(s.sent_bytes) + " sent by each";
@@ -169,7 +169,7 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     row.cut_left(12);
     const std::string words = std::to_string(static_cast<int>(at) + 1) + " of " + std::to_string(all.size())
                               + ": " + (is_collective(s.op) ? collective_words(s) + ", " : "")
-                              + std::string(s.what);
+                              + std::string(words_of(s.what));
     const float keys = row.w > 520 ? 220.0f : 0;
     const Rect right = row.cut_right(keys);
     ui.label(row, words, ui.style(13));

@@ -72,13 +72,20 @@ std::string short_name(const LayerStep& s) {
     switch (s.op) {
     case LayerOp::matmul:
         if (!s.out.empty() && s.out[0].weight) return "dW";
-        if (s.what.starts_with("down")) return "down";
-        if (s.what.starts_with("output")) return "out";
-        if (s.what.starts_with("gate and up")) return s.out.size() > 1 ? "gate up" : "up";
-        return names(s.out);
+        switch (s.what) {
+        case What::down:
+        case What::down_of_the_experts:
+        case What::down_of_the_shared_experts: return "down";
+        case What::output_of_attention:
+        case What::output_of_the_scan: return "out";
+        case What::gate_and_up:
+        case What::gate_and_up_of_the_experts:
+        case What::gate_and_up_of_the_shared_experts: return s.out.size() > 1 ? "gate up" : "up";
+        default: return names(s.out);
+        }
     case LayerOp::norm: return "norm";
     case LayerOp::rotary: return "rotary";
-    case LayerOp::attention: return s.what.find("scan") != std::string_view::npos ? "scan" : "attention";
+    case LayerOp::attention: return s.work.rate == LayerRate::scan ? "scan" : "attention";
     case LayerOp::activation: return back ? "d act" : "act";
     case LayerOp::router: return "router";
     case LayerOp::permute: return "sort";

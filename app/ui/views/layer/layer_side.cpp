@@ -50,9 +50,9 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
             if (row.w > w + 100) c.text_in(row.cut_right(w), mark, t, Align::right);
         }
         if (c.text_in(row, shown.lines[index], ui.mono(tone)) && hit.hovered)
-            ui.tooltip(std::string(s.what) + "\n" + shown.lines[index]);
+            ui.tooltip(std::string(words_of(s.what)) + "\n" + shown.lines[index]);
         else if (hit.hovered)
-            ui.tooltip(std::string(s.what));
+            ui.tooltip(std::string(words_of(s.what)));
     }
 }
 
