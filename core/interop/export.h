@@ -5,6 +5,7 @@
 #include "core/interop/import.h"
 #include "core/io/presets.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -28,6 +29,11 @@ enum class Target : std::uint8_t {
 inline constexpr std::array<std::string_view, 9> kTargetNames{"megatron",  "bridge",     "torchtitan",
                                                               "deepspeed", "accelerate", "nanotron",
                                                               "picotron",  "hf",         "device-mesh"};
+static_assert(std::equal(kFrameworkNames.begin(), kFrameworkNames.end(), kTargetNames.begin()));
+// Whose settings these are; not of device_mesh.
+[[nodiscard]] constexpr Framework framework_of(Target t) {
+    return static_cast<Framework>(t);
+}
 [[nodiscard]] constexpr std::string_view name_of(Target t) {
     return kTargetNames[static_cast<std::size_t>(t)];
 }

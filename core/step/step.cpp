@@ -1,7 +1,9 @@
 #include "core/step/step.h"
 
+#include "core/base/statistics.h"
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
+#include "core/plan/factors.h"
 #include "core/step/error_range.h"
 #include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
@@ -353,14 +355,12 @@ double sum_of_parts(const Step& s) {
 }
 
 // The range is from own runs where the cluster is calibrated. Else it is from those that ship; of a GPU that
-// none of them had, it is no smaller than its preset says: nine of ten values of a normal distribution lie
-// within 2.44 times what half of them lie within.
+// none of them had, it is no smaller than its preset says.
 void set_range(const Plan& plan, double flops_per_token, Step& s) {
     if (const std::optional<Calibration>& own = plan.cluster.calibration) {
         s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
         return;
     }
-    constexpr double kNineOfTen = 2.44;
     const ErrorRange& range = error_range(traits_of(plan, flops_per_token));
     const double least = range.has_gpu ? 0 : plan.cluster.gpu.efficiency.error;
     s.error = std::max(range.half, least);
@@ -380,7 +380,7 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
     s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
-    s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
+    s.tokens_per_step = tokens_per_step(t);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
     set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), s);
 }

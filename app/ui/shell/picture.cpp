@@ -26,7 +26,6 @@ namespace {
 // The first page of a design review.
 constexpr std::string_view kReview = "review";
 
-constexpr float kMostPixels = 20000, kLeastHeight = 150;
 constexpr int kMostTries = 12;  // at another height
 
 // What a sheet is drawn from.
@@ -122,9 +121,9 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         throw Error(ErrorKind::usage, "", "",
                     "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
     const bool as_high = request.size.y == 0;
-    if (!(request.size.x >= 200 && (as_high || request.size.y >= 150) && request.size.x <= kMostPixels
-          && request.size.y <= kMostPixels))
-        throw Error(ErrorKind::usage, "", "", "a picture is 200x150 to 20000x20000");
+    if (!(request.size.x >= kLeastPicture.x && (as_high || request.size.y >= kLeastPicture.y)
+          && request.size.x <= kMostPicture.x && request.size.y <= kMostPicture.y))
+        throw Error(ErrorKind::usage, "", "", "a picture is " + picture_limits_words());
     if (!(request.scale >= 0.5f && request.scale <= 8))
         throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
     if (request.view == kReview) {
@@ -140,7 +139,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     }
     const bool vector = ending != "png";
     Vec2 size = request.size;
-    if (as_high) size.y = std::max(kLeastHeight, std::round(size.x * 9 / 16));
+    if (as_high) size.y = std::max(kLeastPicture.y, std::round(size.x * 9 / 16));
     const float scale = vector ? 1 : request.scale;
     Offscreen surface(size, scale, fonts);
     surface.record_text(request.text_runs != nullptr);
@@ -148,7 +147,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     Screen screen = screen_of(request, shell);
     // What the window works out beside its frames is there before the first.
     const auto shows = [&](ViewId id) {
-        if (request.view != "dashboard") return request.view == view_of(id).name;
+        if (request.view != kDashboardName) return request.view == view_of(id).name;
         const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
         return (screen.full ? *screen.full : in_pane) == id;
     };
@@ -158,7 +157,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     // It opens as it was left: the view of the picture.
     Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
     written.scene = scene_as_saved(screen.views, screen.selection,
-                                   request.view == "dashboard" ? std::nullopt : view_named(request.view));
+                                   request.view == kDashboardName ? std::nullopt : view_named(request.view));
     const std::string text = write_plan(written);
     UiState state;
     state.for_picture = true;
@@ -171,7 +170,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         screen.views,
         revision};
     const auto draw = [&](const FrameInfo& info, Page* page) {
-        if (request.view == "dashboard") {
+        if (request.view == kDashboardName) {
             shell.frame(info, page);
             return;
         }
@@ -202,8 +201,8 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     // What does not fit makes the picture higher. What is wider then may be lower again: it never shrinks.
     for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
-        if (hidden() <= 0 || size.y >= kMostPixels) break;
-        size.y = std::min(kMostPixels, size.y + hidden());
+        if (hidden() <= 0 || size.y >= kMostPicture.y) break;
+        size.y = std::min(kMostPicture.y, size.y + hidden());
         surface.resize(size, scale);
     }
     const auto frames = [&](int count) {
@@ -211,7 +210,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
             surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     };
     frames(2);  // the first lays out, the second draws what the first found out
-    const bool waits = request.view == "dashboard" && shell.works_beside();
+    const bool waits = request.view == kDashboardName && shell.works_beside();
     while (waits && shell.works_beside()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         frames(1);

@@ -268,6 +268,8 @@ class Shell {
     // shell_decide.cpp
     void tend_decide();
     void note_change(bool edited);
+    // When the plan has rested long enough that better layouts are looked for; infinity: not as things stand.
+    [[nodiscard]] double advice_due_s() const;
     [[nodiscard]] bool rests() const;
     void tend_advice();
     void look_for_better();

@@ -310,10 +310,11 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
     const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
         return legend.item(name, color, kind, pattern);
     };
-    if (has(OpKind::F) || pairs) item("forward", theme.forward, OpKind::F);
-    if (has(OpKind::B) || pairs) item("backward", theme.backward, OpKind::B);
-    if (has(OpKind::I)) item("input gradient", theme.backward, OpKind::I);
-    if (has(OpKind::W)) item("weight gradient", theme.weight_grad, OpKind::W);
+    const auto plain = [&](OpKind kind, Color color) { item(name_of(kind), color, kind); };
+    if (has(OpKind::F) || pairs) plain(OpKind::F, theme.forward);
+    if (has(OpKind::B) || pairs) plain(OpKind::B, theme.backward);
+    if (has(OpKind::I)) plain(OpKind::I, theme.backward);
+    if (has(OpKind::W)) plain(OpKind::W, theme.weight_grad);
     if (pairs) {
         if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
             ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);
