@@ -200,7 +200,7 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
         if (!to_heads) message += t.bytes();
         LayerDim &s = t.dims[0], &heads = t.dims[2];
         const auto n = number(ranks);
-        std::erase_if(s.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        std::erase_if(s.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
         if (to_heads) {
             s.local *= n;
             if (d_.cp > ranks) s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp / ranks});
@@ -209,7 +209,7 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
         } else {
             s.local /= n;
             s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp});
-            std::erase_if(heads.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+            std::erase_if(heads.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
             heads.local *= n;
         }
         if (to_heads) message += t.bytes();
@@ -238,7 +238,7 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
         t.name += "_all";
         const auto parts = number(d_.cp / inner);
         t.dims[0].local *= parts;
-        std::erase_if(t.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        std::erase_if(t.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
         return t;
     };
     if (cp && how == CpComm::allgather) {

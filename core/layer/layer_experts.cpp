@@ -153,7 +153,7 @@ Value LayerTape::exchanged_experts(Value x, Value logits, double own, double cop
 Value LayerTape::gathered_experts(Value x, Value logits, double own, double copies, double h) {
     const double ep = static_cast<double>(d_.ep);
     LayerTensor all = dispatched("t", own * ep, h);
-    std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::ep; });
+    std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::ep; });
     all.dims[0].size /= ep;
     Value t = -1;
     if (d_.ep <= 1) {

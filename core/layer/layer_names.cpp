@@ -15,7 +15,7 @@ std::string numbered(std::string name, int n) {
 // Whether the backward repeats the node and the maker of its input in one go.
 bool LayerTape::runs_with(int maker, std::size_t node) const {
     for (std::size_t i = static_cast<std::size_t>(maker); i <= node; ++i)
-        if (!again_[i] && nodes_[i].step >= 0 && !is_weights(nodes_[i])) return false;
+        if (!recomputed_[i] && nodes_[i].step >= 0 && !is_weights(nodes_[i])) return false;
     return true;
 }
 
@@ -30,7 +30,7 @@ std::vector<char> LayerTape::read_behind() const {
         for (const Value v : n.in) {
             const int made = makers_[static_cast<std::size_t>(v)];
             if (n.kind == TapeKind::product) mark(v);
-            if (again_[i] && (made < 0 || !runs_with(made, i))) mark(v);
+            if (recomputed_[i] && (made < 0 || !runs_with(made, i))) mark(v);
             // Gathered again for the backward.
             if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather)
                 for (const Value cut : nodes_[static_cast<std::size_t>(made)].in) mark(cut);

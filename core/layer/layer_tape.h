@@ -12,7 +12,7 @@ namespace pentamesh {
 
 using Value = int;  // of LayerTape::values_
 
-// How a node is turned round.
+// What the backward does with a node.
 enum class TapeKind : std::uint8_t {
     product,        // two products: for the input and for the weights
     kernel,         // the same kernel's backward
@@ -106,7 +106,7 @@ class LayerTape {
     std::vector<Value> product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
                                std::vector<LayerTensor> outs, LayerRate rate = LayerRate::linear,
                                double groups = 1);
-    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind axis, i64 ranks, const TapeStep& how,
+    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks, const TapeStep& how,
                                   std::vector<Value> in, std::vector<LayerTensor> out, double message,
                                   double calls = 1);
     void save(Value needed, std::string_view name);
@@ -123,10 +123,10 @@ class LayerTape {
     [[nodiscard]] std::string weight_name(std::string_view full) const;
     [[nodiscard]] bool has_weight(std::string_view name) const;
     [[nodiscard]] const Activation* activation_of(std::string_view name) const;
-    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind axis,
+    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
                                           i64 ranks);
-    [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind axis);
-    [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind axis);
+    [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
+    [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind group);
 
     // ---- layer_names.cpp ----
     void name_apart();
@@ -139,8 +139,8 @@ class LayerTape {
     void back_product(const TapeNode& n);
     void back_kernel(const TapeNode& n);
     void back_collective(const TapeNode& n);
-    void run_again(std::size_t last);
-    void find_again();
+    void recompute(std::size_t last);
+    void find_recomputed();
     void fetch(const TapeNode& n);
     [[nodiscard]] int made_by(const TapeSaved& s, int at) const;
     [[nodiscard]] KeptTensor kept_tensor(const TapeSaved& s) const;
@@ -153,7 +153,7 @@ class LayerTape {
     [[nodiscard]] LayerTensor gradient_of(Value v) const;
     LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, What what, std::vector<LayerTensor> in,
                     std::vector<LayerTensor> out);
-    void speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const;
+    void set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const;
 
     // ---- layer_weights.cpp ----
     void weights_in(bool of_experts);
@@ -166,7 +166,7 @@ class LayerTape {
     };
     [[nodiscard]] Shards shards(bool of_experts) const;
     [[nodiscard]] LayerTensor flat(std::string name, const Shards& s, bool cut, double bytes) const;
-    [[nodiscard]] std::vector<i64> members(GroupKind axis, i64 ranks, bool outer) const;
+    [[nodiscard]] std::vector<i64> members(GroupKind group, i64 ranks, bool outer) const;
 
     [[nodiscard]] const LayerTensor& tensor(Value v) const { return values_[static_cast<std::size_t>(v)]; }
     [[nodiscard]] double tp() const { return static_cast<double>(d_.tp); }
@@ -193,10 +193,10 @@ class LayerTape {
     RecomputeModules modules_;  // of the nodes that are being put
     std::vector<TapeNode> nodes_;
     std::vector<LayerTensor> values_;
-    std::vector<int> makers_;   // node, or -1
-    int made_ = 0;              // activations so far: LayerTensor::value
-    std::vector<Value> grads_;  // while the backward is read off
-    std::vector<char> again_;   // nodes that run again
+    std::vector<int> makers_;       // node, or -1
+    int made_ = 0;                  // activations so far: LayerTensor::value
+    std::vector<Value> grads_;      // while the backward is read off
+    std::vector<char> recomputed_;  // nodes that run again
     struct Back {
         int step = -1;
         What what = What::none;
@@ -204,7 +204,7 @@ class LayerTape {
     std::vector<Back> names_;  // of the backward, by forward step
     struct Entered {
         int node = -1;
-        GroupKind axis = GroupKind::tp;
+        GroupKind group = GroupKind::tp;
         i64 ranks = 1;
         What back = What::none, again = What::none;
     };

@@ -60,7 +60,7 @@ void LayerTape::weights_in(bool of_experts) {
                          : What::updated_parameters;
         LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none}, {});
         step.per_step = !gathers || d_.pp > 1;
-        speak(step, s.shard, s.shards, s.numbers * bytes, 1);
+        set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
     }
     block_ = outer, modules_ = modules;
 }
@@ -77,12 +77,12 @@ void LayerTape::back_weights(const TapeNode& n) {
     const Shards s = shards(n.experts);
     const bool fsdp = plan_.layout.zero >= 3, once = !fsdp || d_.pp > 1, e = n.experts;
     const std::string name = e ? "W_experts" : "W";
-    const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind axis, i64 ranks,
+    const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind group, i64 ranks,
                          double message, bool per_step) {
         LayerStep& step =
             emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
         step.per_step = per_step;
-        speak(step, axis, ranks, message, 1);
+        set_call(step, group, ranks, message, 1);
     };
     const double p = bytes_of(t_.parameters), g = bytes_of(t_.gradients);
     if (n.kind == TapeKind::weights_again)
@@ -112,17 +112,17 @@ void LayerTape::back_weights(const TapeNode& n) {
 }
 
 // The first ranks of the group, found from its factors: no list of all ranks is made.
-std::vector<std::int64_t> LayerTape::members(GroupKind axis, i64 ranks, bool outer) const {
+std::vector<std::int64_t> LayerTape::members(GroupKind group, i64 ranks, bool outer) const {
     std::vector<Factor> factors;
-    i64 first = first_rank_of_group(mesh_, axis, rank_);
-    const auto all = group_factors(mesh_, axis);
-    const i64 degree = groups_[axis].degree;
-    if (axis == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
+    i64 first = first_rank_of_group(mesh_, group, rank_);
+    const auto all = group_factors(mesh_, group);
+    const i64 degree = groups_[group].degree;
+    if (group == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
         const Axis own = outer ? Axis::dp_replicate : Axis::dp_shard;
         const Factor f = mesh_.expert[own];
         factors.push_back(f);
         first = rank_ - expert_coordinates(mesh_, rank_)[own] * f.stride;
-    } else if (axis == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
+    } else if (group == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
         const Factor f = mesh_.dense[Axis::cp];
         const i64 at = dense_coordinates(mesh_, rank_)[Axis::cp], step = outer ? degree / ranks : 1;
         factors.push_back({ranks, f.stride * step});
@@ -140,15 +140,15 @@ std::vector<std::int64_t> LayerTape::members(GroupKind axis, i64 ranks, bool out
     return out;
 }
 
-void LayerTape::speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const {
-    s.axis = axis;
+void LayerTape::set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const {
+    s.group = group;
     s.group_size = ranks;
-    const bool outer = s.op == LayerOp::ring_send || (axis == GroupKind::edp && s.op == LayerOp::all_reduce);
-    s.group = members(axis, ranks, outer);
+    const bool outer = s.op == LayerOp::ring_send || (group == GroupKind::edp && s.op == LayerOp::all_reduce);
+    s.ranks = members(group, ranks, outer);
     s.message_bytes = message;
     s.calls = calls;
     s.sent_bytes = calls * sent_bytes(collective_of(s.op), ranks, message);
-    if (axis == GroupKind::ep && s.op == LayerOp::all_to_all && plan_.layout.ep_comm != EpComm::alltoall) {
+    if (group == GroupKind::ep && s.op == LayerOp::all_to_all && plan_.layout.ep_comm != EpComm::alltoall) {
         s.slow_share = slow_share(plan_, groups_[GroupKind::ep]);
         s.forwarded = true;
     }

@@ -114,10 +114,10 @@ class ActivationVisitor {
         const bool shares = m_.shared_norm && mixes;
         if (!shares || moe) between("norm.mlp.input", m_.hidden, w_.wide, "h", !mixes);
         if (t.ffn_width > 0) {
-            const RecomputeModules again(RecomputeModule::mlp);
-            if (!shares) product_input("mlp.input", again);
+            const RecomputeModules recomputed_by(RecomputeModule::mlp);
+            if (!shares) product_input("mlp.input", recomputed_by);
             mlp({"mlp.gate", "mlp.up", "mlp.activated", "mlp.product"}, Tokens::region, t.ffn_width, d_.tp,
-                "f", again, again);
+                "f", recomputed_by, recomputed_by);
         }
         if (moe) experts(*m_.moe);
         if (moe && m_.moe->beside_mlp)
@@ -150,19 +150,19 @@ class ActivationVisitor {
     using i64 = std::int64_t;
 
     void between(std::string_view name, i64 width, double bytes, std::string_view symbol, bool input = false,
-                 RecomputeModules again = {}) {
-        keep_(Activation{name, Tokens::between, width, width, bytes, again, input, symbol});
+                 RecomputeModules recomputed_by = {}) {
+        keep_(Activation{name, Tokens::between, width, width, bytes, recomputed_by, input, symbol});
     }
     void region(std::string_view name, i64 width, i64 local, double bytes, std::string_view symbol,
-                RecomputeModules again = {}) {
-        keep_(Activation{name, Tokens::region, width, local, bytes, again, false, symbol});
+                RecomputeModules recomputed_by = {}) {
+        keep_(Activation{name, Tokens::region, width, local, bytes, recomputed_by, false, symbol});
     }
     // Of a product that tp cuts by columns.
-    void product_input(std::string_view name, RecomputeModules again) {
+    void product_input(std::string_view name, RecomputeModules recomputed_by) {
         if (software_.inputs_whole && d_.sequence_parallel)
-            region(name, m_.hidden, m_.hidden, w_.product, "h", again);
+            region(name, m_.hidden, m_.hidden, w_.product, "h", recomputed_by);
         else
-            between(name, m_.hidden, w_.product, "h", false, again);
+            between(name, m_.hidden, w_.product, "h", false, recomputed_by);
     }
     // Ulysses hands whole heads to that many ranks.
     [[nodiscard]] i64 head_ranks() const { return head_ranks_of(layout_, d_.cp); }
@@ -230,19 +230,19 @@ class ActivationVisitor {
     // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
     void core(i64 all_heads, i64 heads, i64 dim, std::string_view symbol) {
         const i64 all = saturating_product(all_heads, dim), local = saturating_product(heads, dim);
-        const RecomputeModules again(RecomputeModule::core_attn);
+        const RecomputeModules recomputed_by(RecomputeModule::core_attn);
         if (t_.attention == AttentionImpl::math) {
             const i64 keys = saturating_product(all_heads, t_.sequence_length);
             const i64 own = saturating_product(heads, t_.sequence_length);
-            region("attention.softmax", keys, own, w_.wide, "a s", again);
+            region("attention.softmax", keys, own, w_.wide, "a s", recomputed_by);
             if (t_.dropout) {
-                region("attention.softmax.dropout_mask", keys, own, 1, "a s", again);
-                region("attention.softmax.dropped", keys, own, w_.wide, "a s", again);
+                region("attention.softmax.dropout_mask", keys, own, 1, "a s", recomputed_by);
+                region("attention.softmax.dropped", keys, own, w_.wide, "a s", recomputed_by);
             }
             region("attention.output", all, local, w_.product, symbol);
             return;
         }
-        region("attention.log_sum_exp", all_heads, heads, 4, "a", again);
+        region("attention.log_sum_exp", all_heads, heads, 4, "a", recomputed_by);
         region("attention.output", all, local, w_.wide, symbol);
         if (software_.attention_copies > 0)
             region("attention.copies", all, local, w_.wide * software_.attention_copies, symbol);
@@ -254,21 +254,21 @@ class ActivationVisitor {
         std::string_view gate, up, activated, product;
     };
     void mlp(const MlpNames& names, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
-             RecomputeModules again, RecomputeModules activated) {
+             RecomputeModules recomputed_by, RecomputeModules activated) {
         const i64 local = divide_up(width, degree);
         const auto one = [&](std::string_view name, double bytes, RecomputeModules by) {
             keep_(Activation{name, tokens, width, local, bytes, by, false, symbol});
         };
         const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
-        if (gated) one(names.gate, w_.wide, again);
-        one(names.up, w_.wide, again);
+        if (gated) one(names.gate, w_.wide, recomputed_by);
+        one(names.up, w_.wide, recomputed_by);
         if (gated && software_.activation_apart) one(names.activated, w_.wide, activated);
         one(names.product, w_.product, activated);
     }
 
     void experts(const Moe& e) {
         const RecomputeModules layer(RecomputeModule::moe);
-        const RecomputeModules shared_again(RecomputeModule::moe, RecomputeModule::shared_experts);
+        const RecomputeModules shared_recomputed_by(RecomputeModule::moe, RecomputeModule::shared_experts);
         between("router.input", m_.hidden, w_.wide, "h", false, RecomputeModules(RecomputeModule::layernorm));
         between("router.logits", e.experts, 4, "E", false, layer);
         const i64 width = e.latent > 0 ? e.latent : m_.hidden;
@@ -285,7 +285,7 @@ class ActivationVisitor {
         if (shared > 0)
             mlp({"shared_expert.gate", "shared_expert.up", "shared_expert.activated",
                  "shared_expert.product"},
-                Tokens::region, shared, d_.tp, "f_s", shared_again, shared_again);
+                Tokens::region, shared, d_.tp, "f_s", shared_recomputed_by, shared_recomputed_by);
     }
 
     const Model& m_;

@@ -124,7 +124,7 @@ void add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     if (o.unit == Unit::head) add(work.head, 1);
     shared.each(o, [&](int t, const CoveredTime& s) {
         LayerWork& own = work.layer[t];
-        add(o.recomputed ? own.again : own.comm, s.exposed_share());
+        add(o.recomputed ? own.recomputed : own.comm, s.exposed_share());
     });
 }
 
@@ -195,21 +195,21 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, CoveredTimes& s
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
         o.exposed_s =
-            o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.again : comm.busiest.types);
+            o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.recomputed : comm.busiest.types);
     }
 }
 
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
     for (int t = 0; t < w.times.layer.size(); ++t) {
-        const double n = k.types[t], again = k.again[t];
+        const double n = k.types[t], recomputed = k.recomputed[t];
         if (n <= 0) continue;
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
         c.busy += own.busy * n;
-        c.recompute += own.recompute.input_grad * again;
+        c.recompute += own.recompute.input_grad * recomputed;
         c.comm.add(own.comm, n);
-        c.comm.add(own.again, again);
+        c.comm.add(own.recomputed, recomputed);
     }
     if (k.first) {
         c.compute += w.times.embedding;

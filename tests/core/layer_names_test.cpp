@@ -38,7 +38,7 @@ std::string misread(const LayerList& list) {
 std::string read_before_sum(const LayerList& list) {
     for (std::size_t i = 0; i < list.steps.size(); ++i) {
         const LayerStep& sum = list.steps[i];
-        if (sum.phase != LayerPass::backward || sum.again || sum.op != LayerOp::residual) continue;
+        if (sum.phase != LayerPass::backward || sum.recomputed || sum.op != LayerOp::residual) continue;
         if (sum.in.size() != 2 || sum.in[0].name == sum.in[1].name) return line_of(sum, Notation::jax, false);
         for (std::size_t j = i + 1; j < list.steps.size(); ++j)
             for (const LayerTensor& t : list.steps[j].in)

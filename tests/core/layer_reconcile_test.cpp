@@ -23,7 +23,7 @@ std::map<CallKey, CallSum> calls_of_list(const LayerList& list) {
     std::map<CallKey, CallSum> out;
     for (const LayerStep& s : list.steps) {
         if (!is_collective(s.op) || s.block == LayerBlock::weights) continue;
-        CallSum& c = out[{s.axis, collective_of(s.op), s.phase}];
+        CallSum& c = out[{s.group, collective_of(s.op), s.phase}];
         c.calls += s.calls;
         c.bytes += s.calls * s.message_bytes;
     }
@@ -172,14 +172,14 @@ TEST_CASE("a layer's weights are gathered and its gradients reduced as communica
             const HeldLayer& held = e.comm.held.of(t);
             for (const LayerStep& s : list.steps) {
                 if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
-                const bool experts = s.axis == GroupKind::edp;
+                const bool experts = s.group == GroupKind::edp;
                 const double numbers = experts ? held.experts.all() : held.dense.all();
                 const bool row = std::ranges::any_of(e.comm.operations, [&](const Operation& o) {
-                    return o.group == s.axis && o.collective == collective_of(s.op)
+                    return o.group == s.group && o.collective == collective_of(s.op)
                            && o.group_size == s.group_size;
                 });
                 CHECK(row);
-                CHECK(static_cast<std::int64_t>(s.group.size()) == s.group_size);
+                CHECK(static_cast<std::int64_t>(s.ranks.size()) == s.group_size);
                 if (s.op == LayerOp::all_gather) {
                     CHECK(close_to(s.message_bytes, numbers * bytes_of(p.training.parameters)));
                     ++gathered;
