@@ -1,7 +1,6 @@
 #include "core/comm/comm.h"
 
 #include "core/comm/collective_time.h"
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"

@@ -1,7 +1,7 @@
 // What the ranks of context parallelism say to each other.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/scan_widths.h"
+#include "core/mesh/degrees.h"
 #include "core/plan/software.h"
 
 #include <algorithm>
@@ -100,7 +100,8 @@ void CommRows::attention_over_cp(const LayerType& type) {
     // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
     // a2a+p2p).
     case CpComm::ulysses_ring: {
-        const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
+        const std::int64_t inner = head_ranks_of(plan_.layout, plan_.layout.cp),
+                           outer = plan_.layout.cp / inner;
         ulysses(type, inner, repeats_in, repeats);
         // A rank then holds `inner` times the tokens and as many times fewer heads.
         const double block = kv * repeated_kv(type, inner), rounds = static_cast<double>(outer);
@@ -113,10 +114,6 @@ void CommRows::attention_over_cp(const LayerType& type) {
         break;
     }
     }
-}
-
-std::int64_t CommRows::head_ranks() const {
-    return std::clamp<std::int64_t>(plan_.layout.cp_inner.value_or(1), 1, plan_.layout.cp);
 }
 
 double CommRows::repeated_kv(const LayerType& type, std::int64_t ranks) const {

@@ -1,5 +1,6 @@
 #include "core/comm/comm_count.h"
 
+#include "core/comm/comm_rows.h"
 #include "core/model/model.h"
 #include "core/plan/factors.h"
 

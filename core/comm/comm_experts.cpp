@@ -1,5 +1,4 @@
 // What goes out to the experts and comes back.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/expert_traffic.h"
 

@@ -73,7 +73,6 @@ class CommRows {
     void scan_over_cp(const LayerType& type);
     void attention_over_cp(const LayerType& type);
 
-    [[nodiscard]] std::int64_t head_ranks() const;
     // How many times keys and values are sent where there are fewer heads of them than ranks to hand them to.
     [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const;
     // Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
@@ -129,5 +128,24 @@ class CommRows {
     LayerMask present_;
     LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
 };
+
+// ---- comm_count.cpp ----
+
+// Micro-batches per step and replica, one where the batch does not divide; and those that each chunk of a
+// device runs.
+[[nodiscard]] double microbatches_or_one(const Plan& plan);
+[[nodiscard]] double runs_per_step(const Plan& plan);
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and what is reduced.
+// Needs stages and held.
+void find_busiest(const Plan& plan, Comm& out);
+// How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
+// chunks.
+void count_row(const Comm& comm, double runs, Operation& o);
+// An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
+[[nodiscard]] double sync_points(const Plan& plan, const Comm& comm);
+// Whether a layer's call is such a point.
+[[nodiscard]] inline bool is_sync_point(const Operation& o) {
+    return o.types != 0 && o.collective != Collective::all_gather && o.collective != Collective::send_recv;
+}
 
 }  // namespace pentamesh

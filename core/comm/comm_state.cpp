@@ -1,5 +1,4 @@
 // What data parallelism reduces and gathers: gradients and parameters.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 
 #include <algorithm>

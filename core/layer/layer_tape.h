@@ -3,7 +3,7 @@
 
 #include "core/layer/layer.h"
 #include "core/layer/product_rule.h"
-#include "core/memory/memory_parts.h"
+#include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
 
 #include <utility>

@@ -81,8 +81,8 @@ TEST_CASE("the four cases of sharded products are those of the JAX scaling book"
     CHECK(product_case(outer, whole) == ProductCase::local);
     CHECK(product_case(whole, outer) == ProductCase::local);
     // A[I, J_X] B[J, K]: A is gathered first.
-    CHECK(product_case(inner, whole) == ProductCase::gather_left);
-    CHECK(product_case(whole, inner) == ProductCase::gather_right);
+    CHECK(product_case(inner, whole) == ProductCase::gather_one);
+    CHECK(product_case(whole, inner) == ProductCase::gather_one);
     // A[I, J_X] B[J_X, K] -> C[I, K] {U_X}: an all-reduce or a reduce-scatter follows.
     CHECK(product_case(inner, inner) == ProductCase::partial);
     // A[I_X, J] B[J, K_X]: one of them is gathered.

@@ -37,7 +37,7 @@ void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPa
 // What stands over every page of an impossible plan; "": it is possible.
 [[nodiscard]] std::string review_banner(const Evaluation& e);
 
-// Axes of both meshes that have more than one rank a group.
+// Axes of the dense mesh and of the experts' that have more than one rank a group.
 [[nodiscard]] std::vector<GroupKind> axes_in_use(const Evaluation& e);
 // Axes beside each other, in rows of as many as can be read: words, and the mesh.
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes);

@@ -97,7 +97,7 @@ class Shell {
         return selection_;
     }
     [[nodiscard]] const ViewStates& views() const { return views_; }
-    // A search, a comparison or a tornado is being worked out for what is shown.
+    // A search, a comparison, a tornado, advice nearby, a review or a fit is being worked out.
     [[nodiscard]] bool works_beside() const;
     [[nodiscard]] const CalibrateSheetState& calibration() const { return calibrate_; }
     // What the window shows, to be shown by another shell: for a picture.
