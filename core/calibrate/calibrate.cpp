@@ -104,7 +104,8 @@ std::vector<Parameter> parameters_for(const std::vector<MeasuredRun>& runs, cons
     for (const std::string_view key : keys) {
         const Parameter* known = parameter_of(all, key, gpu.id);
         Parameter p = *known;
-        p.expected = gpu.efficiency.*p.member();
+        // A cluster may leave the launch time out (0); what is fitted begins where it may lie.
+        p.expected = std::clamp(gpu.efficiency.*p.member(), p.least, p.most);
         out.push_back(p);
     }
     return out;
@@ -119,8 +120,14 @@ void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated&
         const auto set = [&](const char* key, double& value, const std::optional<double>& measured,
                              double most) {
             if (!measured) return;
-            out.constants.push_back(
-                {"tier." + std::to_string(m.tier) + "." + key, value, *measured, 0, most, true});
+            const std::string id = "tier." + std::to_string(m.tier) + "." + key;
+            const auto known = std::ranges::find(out.constants, id, &CalibratedConstant::id);
+            if (known == out.constants.end()) {
+                out.constants.push_back({id, value, *measured, 0, most, true});
+            } else {
+                known->after = *measured;
+                out.links.back() += " This counts in the place of an earlier table of the same tier.";
+            }
             value = *measured;
         };
         set("bytes_per_s", t.bytes_per_s, m.bytes_per_s, 1e15);
@@ -191,8 +198,8 @@ Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<Lin
             out.runs[i].after_s = time_of(fitted[i], true, scratch);
         leave_out(fit, fitted, out.runs);
         for (const Parameter& p : found) {
-            out.constants.push_back(
-                {"efficiency." + std::string(p.key), p.expected, p.value, p.least, p.most, false});
+            out.constants.push_back({"efficiency." + std::string(p.key), on.gpu.efficiency.*p.member(),
+                                     p.value, p.least, p.most, false});
             out.cluster.gpu.efficiency.*p.member() = p.value;
         }
         out.cluster.calibration = calibration_of(out.runs, from);

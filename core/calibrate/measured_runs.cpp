@@ -13,6 +13,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pentamesh {
@@ -31,12 +32,21 @@ Plan plan_of_case(const Json& run, const std::string& place, const Presets& pres
     return parse_plan(plan.dump(), place, presets);
 }
 
-void read_times(const Json& m, MeasuredRun& run) {
-    run.step_s = m.value("iteration_s", 0.0);
-    if (m.contains("tokens_per_s_per_gpu"))
-        run.step_s = tokens_per_step(run.plan.training)
-                     / (m["tokens_per_s_per_gpu"].get<double>() * static_cast<double>(run.plan.cluster.gpus));
-    run.tflops = m.value("model_tflops_per_gpu", 0.0);
+// 0 where it is not given. Error where it is given and cannot be a time or a rate.
+double measured_figure(const Json& m, const char* key, const std::string& place) {
+    if (!m.contains(key)) return 0;
+    const double x = m[key].get<double>();
+    if (!(x > 0) || !std::isfinite(x))
+        throw Error(ErrorKind::invalid, place, std::string("/measured/") + key,
+                    "must be more than 0, found " + m[key].dump());
+    return x;
+}
+
+void read_times(const Json& m, const std::string& place, MeasuredRun& run) {
+    run.step_s = measured_figure(m, "iteration_s", place);
+    if (const double rate = measured_figure(m, "tokens_per_s_per_gpu", place); rate > 0)
+        run.step_s = tokens_per_step(run.plan.training) / (rate * static_cast<double>(run.plan.cluster.gpus));
+    run.tflops = measured_figure(m, "model_tflops_per_gpu", place);
 }
 
 // What nvidia-smi shows is what is reserved, once the context is taken off.
@@ -63,7 +73,7 @@ MeasuredRun read_case(const Json& given, const std::string& place, const Presets
     run.framework = given.value("framework", std::string(name_of(run.plan.training.software)));
     run.family = given.value("family", std::string());
     const Json& m = given.at("measured");
-    read_times(m, run);
+    read_times(m, place, run);
     read_peak(m, run);
     if (m.contains("fits")) run.fits = m["fits"].get<bool>();
     return run;

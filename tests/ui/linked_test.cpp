@@ -103,6 +103,26 @@ TEST_CASE(
     CHECK(d.shell.selection().operation == -1);
 }
 
+TEST_CASE("what is selected is selected again when an impossible edit is taken back") {
+    Driver d("llama-3-70b-3d");
+    d.press({.key = Key::n7});
+    REQUIRE(d.click("comm.table", 2));
+    d.press({.key = Key::n7});
+    const Selection before = d.shell.selection();
+    REQUIRE(before.operation >= 0);
+    Plan impossible = d.plan();
+    impossible.layout.tp = 7;
+    d.shell.edit_plan(impossible, "tp 7");
+    d.settle();
+    REQUIRE_FALSE(d.shell.evaluation().valid);
+    impossible.layout.tp = 5;
+    d.shell.edit_plan(impossible, "tp 5");
+    d.settle();
+    for (int i = 0; i < 2; ++i) d.press({.key = Key::z, .ctrl = true});
+    REQUIRE(d.shell.evaluation().valid);
+    CHECK(d.shell.selection() == before);
+}
+
 TEST_CASE("a selected block of the timeline stays the same pass of the same micro-batch") {
     Driver d("llama-3-70b-3d");
     const auto order = [&]() -> const Order& { return d.shell.evaluation().timeline.order; };

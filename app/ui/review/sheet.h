@@ -56,7 +56,7 @@ class ReviewSheet {
     // A strip as wide as the page.
     [[nodiscard]] Rect take(float height);
     void gap(float lines = 0.5f);
-    // A heading that has `behind` of what follows on its own page.
+    // A heading that has `behind` of what follows on its own page; the page's title where each has its own.
     void head(std::string_view words, float behind = 0);
     void words(std::string_view words, const TextStyle& style);
     void words(std::string_view words_) { words(words_, plain()); }
@@ -79,6 +79,7 @@ class ReviewSheet {
     const Paper& paper_;
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;
+    std::string heading_;  // that the page has as its title; empty: the section's name
     Canvas canvas_;
     Vec2 origin_{};
     Rect room_{};

@@ -9,6 +9,11 @@
 
 namespace pentamesh::ui {
 
+// A plan became impossible: what was selected before, and what of it that plan could keep.
+struct LostSelection {
+    Selection whole, left;
+};
+
 class SelectedThings {
   public:
     // Looks up what is selected in the plan that is shown; does nothing while that stands.

@@ -54,12 +54,21 @@ void Shell::evaluate_now() {
     assess(document_.plan(), evaluation_);
     evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
     note_change(std::exchange(evaluated_, document_.revision()) != document_.revision());
+    if (evaluation_.valid && lost_selection_ && selection_ == lost_selection_->left)
+        selection_ = lost_selection_->whole;
+    const Selection before = selection_;
     if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
     if (!selection_.ranks.empty() && selection_.ranks.back() >= evaluation_.mesh.world)
         selection_ = selection_.cleared();
     if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
     selected_.find(document_.plan(), evaluation_, selection_);
-    selected_.note(document_.plan(), evaluation_, selection_);
+    // What an impossible plan does not have is selected again in the next possible one.
+    if (evaluation_.valid) {
+        lost_selection_.reset();
+        selected_.note(document_.plan(), evaluation_, selection_);
+    } else if (!lost_selection_) {
+        lost_selection_ = {before, selection_};
+    }
 }
 
 void Shell::apply(std::optional<PlanEdit> edit) {

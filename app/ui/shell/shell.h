@@ -207,6 +207,7 @@ class Shell {
     std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
     double toast_until_s_ = 0, now_s_ = 0, evaluate_s_ = 0;
+    std::optional<LostSelection> lost_selection_;
     SelectedThings selected_;  // what the selection's numbers mean in the evaluated plan
     std::uint64_t evaluated_ = 0;
     MainFigures figures_;  // of the plan that was evaluated last

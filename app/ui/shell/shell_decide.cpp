@@ -23,12 +23,16 @@ std::string from_to(std::string_view name, const std::string& from, const std::s
 }
 
 // "tp 8 → 4, ZeRO 1 → 2": what is to be changed by hand; dp_shard takes what is left.
-std::string changes_words(const LayoutChoice& from, const LayoutChoice& to) {
-    std::string out;
+struct ChangesWords {
+    std::string words;
+    int changes = 0;
+};
+ChangesWords changes_words(const LayoutChoice& from, const LayoutChoice& to) {
+    ChangesWords out;
     for (const Varied v : all_of<Varied>()) {
         const std::string was = value_text(from, v), is = value_text(to, v);
         if (v == Varied::dp_shard || was == is) continue;
-        out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
+        out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
     }
     return out;
 }
@@ -138,8 +142,9 @@ void Shell::look_for_better() {
         Plan plan = near->plan;
         plan.name = document_.plan().name, plan.notes = document_.plan().notes;
         plan.scene = document_.plan().scene;
-        offer("Two changes make it", near->step_s, near->memory_bytes, std::move(plan),
-              changes_words(choice_of(document_.plan()), near->choice));
+        const ChangesWords changes = changes_words(choice_of(document_.plan()), near->choice);
+        offer(changes.changes == 1 ? "One change makes it" : "Two changes make it", near->step_s,
+              near->memory_bytes, std::move(plan), changes.words);
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
@@ -164,6 +169,7 @@ void Shell::flip_pinned() {
     const KeptPlan* a = views_.compare.pinned();
     if (a == nullptr) return;
     if (evaluated_ != document_.revision()) evaluate_now();  // what was typed came just before
+    if (!evaluation_.valid) return say("An impossible plan has no figures to become A; undo brings it back");
     const Plan other = *a->plan;
     views_.compare.pin(document_.plan(), evaluation_);
     document_.edit(other, "flip A and B");

@@ -157,9 +157,9 @@ fs::path Shell::typed_path(DialogKind kind) const {
 
 // Done between frames.
 void Shell::finish_file_dialog() {
-    const fs::path path = typed_path(dialog_.kind);
     browser_.read_again();
     try_in_dialog([&] {
+        const fs::path path = typed_path(dialog_.kind);
         std::error_code ignored;
         if (!lies_in(path, host_.fence))
             throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");

@@ -241,10 +241,18 @@ void Shell::make_export_commands() {
          .menu = "Export",
          .run = [this] { copy_picture(); },
          .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
-    add({.id = "export.table", .title = "This table…", .menu = "Export", .separator = true, .run = [this] {
-             const std::string name(view_of(tabled_view()).name);
-             ask(DialogKind::table, proposed_file(name + ".csv"), nullptr);
-         }});
+    // The answer to a question that is open stands in none of these.
+    const auto tells_nothing = [this] { return !veil_.hides(); };
+    add({.id = "export.table",
+         .title = "This table…",
+         .menu = "Export",
+         .separator = true,
+         .run =
+             [this] {
+                 const std::string name(view_of(tabled_view()).name);
+                 ask(DialogKind::table, proposed_file(name + ".csv"), nullptr);
+             },
+         .enabled = tells_nothing});
     struct Format {
         TableFormat format;
         const char *id, *title;
@@ -259,7 +267,7 @@ void Shell::make_export_commands() {
              .title = f.title,
              .menu = "Export",
              .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
+             .enabled = [this] { return host_.set_clipboard && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui

@@ -56,7 +56,7 @@ std::string Shell::review_note() const {
 
 float Shell::review_dialog_height(Ui& ui, float width) const {
     const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
-    const float rows = kReviewRow * 7 + text;
+    const float rows = kReviewRow * 8 + text;
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
@@ -120,6 +120,8 @@ bool Shell::draw_review_dialog(Ui& ui, Rect room, Rect buttons) {
     };
     static constexpr std::string_view kPapers[] = {"16:9", "A4", "Letter"}, kThemes[] = {"light", "dark"};
     draw_review_second(ui, row("Compare"));
+    static constexpr std::string_view kDense[] = {"as many as fit", "one figure or table"};
+    r.one_a_page = ui.segments("review.dense", row("On a page"), kDense, r.one_a_page ? 1 : 0) == 1;
     Rect line = row("Paper");
     r.paper = static_cast<PaperKind>(
         ui.segments("review.paper", line.cut_left(200), kPapers, static_cast<int>(r.paper)));
@@ -197,13 +199,13 @@ void Shell::make_review_commands() {
          .title = "Export review…",
          .menu = "File",
          .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
     add({.id = "export.review",
          .title = "Export review for a meeting…",
          .menu = "Export",
          .separator = true,
          .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui
