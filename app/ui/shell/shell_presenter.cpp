@@ -53,7 +53,7 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
 
 void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, ui.theme().hairline);
-    ui.canvas().push_clip(notes);
+    const Canvas::Clip clip = ui.canvas().clip(notes);
     notes = notes.inset(16, 12);
     ui.section(notes.cut_top(18), "NOTES");
     notes.cut_top(4);
@@ -61,7 +61,6 @@ void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     const Reworded plain(as_it_is);
     const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
     rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
-    ui.canvas().pop_clip();
 }
 
 void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
@@ -234,9 +233,10 @@ void Shell::draw_welcome(Ui& ui) {
         c.frame(r, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
         Rect text = r.inset(12, 10);
         c.text_in(text.cut_top(22), ways[i].title, ui.title());
-        c.push_clip(r);
-        c.paragraph(text, ways[i].text, ui.small(), 18);
-        c.pop_clip();
+        {
+            const Canvas::Clip clip = c.clip(r);
+            c.paragraph(text, ways[i].text, ui.small(), 18);
+        }
         if (hit.focused) ui.focus_ring(r, 6);
         if (hit.clicked) picked = static_cast<int>(i);
     }
