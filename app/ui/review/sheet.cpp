@@ -128,6 +128,7 @@ void ReviewSheet::head(std::string_view words, float behind) {
         turn_page(false);
         return;
     }
+    if (paper_.one_a_page) heading_ = words;
     const TextStyle style{Face::semibold, paper_.head, theme_.text, 0};
     const float line = paper_.head * 1.35f;
     const float h = canvas_.paragraph_height(room_.w, words, style, line) + paper_.line() * 0.25f;

@@ -4,6 +4,7 @@
 #include "core/io/plan_json.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pentamesh::ui {
 
@@ -99,6 +100,21 @@ void Document::replace_unmodified(OpenedPlan opened) {
     redo_.clear();
     merge_key_.clear();
     ++revision_;
+}
+
+bool Document::bring_back(std::uint64_t file, std::string what) {
+    const auto of_file = [&](const Step& s) { return s.state.file->id == file; };
+    auto at = std::find_if(undo_.rbegin(), undo_.rend(), of_file);
+    std::optional<State> found;
+    if (at != undo_.rend()) found = at->state;
+    if (at = std::find_if(redo_.rbegin(), redo_.rend(), of_file); !found && at != redo_.rend())
+        found = at->state;
+    if (!found) return false;
+    push_undo(std::move(what));
+    now_ = std::move(*found);
+    merge_key_.clear();
+    ++revision_;
+    return true;
 }
 
 void Document::looked_at(Plan plan, std::string what) {

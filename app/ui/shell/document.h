@@ -43,6 +43,9 @@ class Document {
     void replace(OpenedPlan opened, std::string what);
     // The same without a step of undo: only for a plan that nobody changed.
     void replace_unmodified(OpenedPlan opened);
+    // The nearest state of that file (UnsavedPlan) is the open plan again, as a step of undo. False: there is
+    // none.
+    bool bring_back(std::uint64_t file, std::string what);
     // A plan that was looked at and changed meanwhile, and is not asked about: redo shows it, undo then this
     // one.
     void looked_at(Plan plan, std::string what);

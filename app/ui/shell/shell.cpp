@@ -75,6 +75,11 @@ void Shell::evaluate_now() {
 void Shell::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
     edit->plan = with_true_title(document_.plan(), std::move(edit->plan));
+    // A model of one's own that no file has is kept as a plan is that another one replaces.
+    if (edit->other_model && document_.modified() && is_own_model(document_.plan())) {
+        const std::string name = title_of(edit->plan);
+        return replace_plan({std::move(edit->plan), {}, false}, name);
+    }
     document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     dirty_ = true;
 }

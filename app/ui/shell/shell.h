@@ -437,6 +437,8 @@ class Shell {
     [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
     [[nodiscard]] std::string plan_text() const;
     // The own plan, also while a lesson shows another.
+    void ask_to_keep();
+    void begin_new_model();
     [[nodiscard]] const Document& own_document() const { return set_aside_ ? *set_aside_ : document_; }
     void keep_unsaved();
     void look_for_left_plans();

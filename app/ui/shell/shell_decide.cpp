@@ -5,6 +5,8 @@
 #include "core/advice/advice.h"
 #include "core/decide/nearby.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -26,9 +28,12 @@ struct ChangesWords {
     std::string words;
     int changes = 0;
 };
-ChangesWords changes_words(const LayoutChoice& from, const LayoutChoice& to) {
+ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice from = choice_of(plan);
     ChangesWords out;
     for (const Varied v : all_of<Varied>()) {
+        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
+        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;  // left out, it follows tp
         const std::string was = value_text(from, v), is = value_text(to, v);
         if (v == Varied::dp_shard || was == is) continue;
         out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
@@ -117,14 +122,16 @@ void Shell::look_for_better() {
     // What does not fit is worth any layout that does.
     const bool fits = evaluation_.step && evaluation_.memory.has_room();
     const double now_s = evaluation_.step ? evaluation_.step->time_s : 0;
+    const double room =
+        document_.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
                            const std::string& words) {
         const bool less = now_s > 0 && step_s < now_s;
         better_.push_back({std::move(plan),
                            how + " " + time_text(step_s)
                                + (less ? " a step, " + percent(1 - step_s / now_s) + " less" : " a step")
-                               + ", and fits with " + memory_text(evaluation_.memory.hbm - memory_bytes)
-                               + " to spare: " + words + ".",
+                               + ", and fits with " + memory_text(room - memory_bytes) + " to spare: " + words
+                               + ".",
                            ""});
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, document_.plan());
@@ -136,8 +143,11 @@ void Shell::look_for_better() {
         Plan plan = near->plan;
         plan.name = document_.plan().name, plan.notes = document_.plan().notes;
         plan.scene = document_.plan().scene;
-        const ChangesWords changes = changes_words(choice_of(document_.plan()), near->choice);
-        offer(changes.changes == 1 ? "One change makes it" : "Two changes make it", near->step_s,
+        const ChangesWords changes = changes_words(document_.plan(), near->choice);
+        static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
+                                                            "Three changes make it", "Four changes make it"};
+        const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
+        offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
               near->memory_bytes, std::move(plan), changes.words);
     }
     if (best != nullptr && much(best->step_s) && !enough)
@@ -152,7 +162,9 @@ void Shell::note_change(bool edited) {
     if (evaluation_.step && !evaluation_.memory.stage.empty())
         now = {true, evaluation_.step->time_s, evaluation_.memory.peak()};
     const MainFigures before = std::exchange(figures_, now);
-    if (!edited || std::exchange(replaced_, false) || !before.any || !now.any) return;
+    if (!edited) return;
+    changed_.clear();
+    if (std::exchange(replaced_, false) || !before.any || !now.any) return;
     const std::string step = from_to("step", time_text(before.step_s), time_text(now.step_s)),
                       memory = from_to("memory", gib(before.memory), gib(now.memory));
     changed_ = step + (step.empty() || memory.empty() ? "" : ", ") + memory + (memory.empty() ? "" : " GiB");

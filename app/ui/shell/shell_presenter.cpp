@@ -308,6 +308,8 @@ void Shell::draw_welcome(Ui& ui) {
     }
     Rect row = room.cut_top(30);
     if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
+    row.cut_left(8);
+    if (ui.button("welcome.model", row.cut_left(150), "Type in my model")) picked = 5;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
     if (reopened < recent)
         later("", [this, file = std::filesystem::path(settings_.recent[reopened])] { open_recent(file); });
@@ -323,6 +325,7 @@ void Shell::draw_welcome(Ui& ui) {
     if (picked == 1) lesson("01-");
     if (picked == 2) ask(DialogKind::open, "", nullptr);
     if (picked == 3) lesson("tour");
+    if (picked == 5) later("New model", [this] { begin_new_model(); });
 }
 
 }  // namespace pentamesh::ui

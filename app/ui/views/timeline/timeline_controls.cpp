@@ -253,7 +253,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
             line.put("· step", plain);
             line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
             line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
-                         + "), bubble on the average stage " + percent(shown.bubble.fraction),
+                         + "), idle on the average stage " + percent(shown.bubble.fraction),
                      plain);
         }
     } else if (shape.devices == 1) {
@@ -261,7 +261,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
                  plain);
         return;
     } else {
-        line.put("bubble", plain);
+        line.put("idle", plain);  // the schedule's bubble, and what uneven stages wait
         line.put(percent(shown.bubble.fraction), ui.title());
         const Timeline* a =
             scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
