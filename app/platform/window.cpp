@@ -90,8 +90,9 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
                                         : ui::lesson_page(lesson, shell.lesson_base(), presets, fonts));
         } else if (wanted.results) {
             write_file(wanted.file,
-                       ui::make_results_picture(shell.results(), std::as_const(shell).settings().theme,
-                                                ending_of(wanted.file), fonts));
+                       ui::make_results_picture(
+                           shell.results(), ui::results_of_whom(std::as_const(shell).settings().learner),
+                           std::as_const(shell).settings().theme, ending_of(wanted.file), fonts));
         } else if (wanted.review) {
             const auto form = ui::review_form_of(wanted.file.string());
             write_file(wanted.file,

@@ -90,6 +90,20 @@ std::string_view flag_of(Framework framework, std::string_view pointer) {
     return row == std::end(kFlags) ? std::string_view() : row->name[static_cast<std::size_t>(framework)];
 }
 
+std::string zero_words(Framework framework, int stage) {
+    std::string out(flag_of(framework, "/layout/zero"));
+    const bool bridge = framework == Framework::bridge;
+    if (framework != Framework::megatron && !bridge)
+        return out.empty() ? out : out + " = " + std::to_string(stage);
+    if (stage == 0) return "without " + out;
+    if (stage == 1) return out;
+    const std::string_view shards = stage == 2 ? "optim_grads" : "optim_grads_params";
+    return out
+           + (bridge ? ", ddp.use_megatron_fsdp, ddp.data_parallel_sharding_strategy = "
+                     : " --use-megatron-fsdp --data-parallel-sharding-strategy ")
+           + std::string(shards);
+}
+
 std::vector<SpelledField> flags_of(Framework framework) {
     std::vector<SpelledField> out;
     for (const FlagRow& r : kFlags)

@@ -4,6 +4,7 @@
 
 #include "core/interop/import.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace pentamesh::interop {
 // "parallelism.tensor_parallel_degree". `pointer` is a field of the plan, "/layout/tp". Empty: the framework
 // has no single setting for that field. Where several bear on it, the one that says it as the plan does.
 [[nodiscard]] std::string_view flag_of(Framework framework, std::string_view pointer);
+
+// What sets ZeRO to that stage, in one line: Megatron's flag alone means stage 1.
+[[nodiscard]] std::string zero_words(Framework framework, int stage);
 
 struct SpelledField {
     std::string_view pointer, name;

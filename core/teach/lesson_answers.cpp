@@ -188,6 +188,14 @@ Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Pre
     return out;
 }
 
+Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
+    const LessonPlan from = plan_of_step(lesson, i);
+    Plan plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
+    const LessonStep& step = lesson.steps[i];
+    if (!from.sets.empty() || (step.question && !from.open.empty())) plan.name = step.title;
+    return plan;
+}
+
 Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                     const Presets& presets) {
     const Asked asked = split_query(text);
@@ -310,7 +318,9 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
     case QuestionKind::number: {
         const double right = solution.answer.number;
         // What was read off the screen has three digits.
-        return std::abs(given.number - right) <= std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
+        const double off = std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
+        return std::any_of(given.numbers.begin(), given.numbers.end(),
+                           [&](double n) { return std::abs(n - right) <= off; });
     }
     case QuestionKind::ranks: {
         std::vector<std::int64_t> a = given.ranks, b = solution.answer.ranks;
@@ -340,6 +350,20 @@ std::optional<double> parse_guess(std::string_view text, std::string_view unit) 
     return of_typed && (of_typed->bare || of_typed->kind == of_unit->kind)
                ? value * of_typed->size / of_unit->size
                : value;
+}
+
+std::vector<double> guesses_of(std::string_view text, std::string_view unit) {
+    std::vector<double> out;
+    const std::optional<double> decimal = parse_guess(text, unit);
+    if (!decimal) return out;
+    out.push_back(*decimal);
+    static constexpr std::string_view kPrefixes = "KMGT";
+    text = trimmed(text);
+    const char last = text.back() == 'k' ? 'K' : text.back();
+    const std::size_t prefix = kPrefixes.find(last);
+    if (unit.empty() && prefix != std::string_view::npos)
+        out.push_back(*decimal * std::pow(1.024, static_cast<double>(prefix + 1)));
+    return out;
 }
 
 std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {

@@ -36,6 +36,11 @@ struct Answer {
 // parallelism takes or gives (factors.h). Error where a field or value does not fit.
 [[nodiscard]] Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
 
+// The plan that step `i` shows; `base` where no step opened one. A step that changes a preset or asks about
+// it shows it under the step's title: the preset's may not hold any more, or be the answer. Error where a
+// field does not fit.
+[[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
+
 struct QueryHelp {
     std::string_view pattern, what;
 };
@@ -63,13 +68,15 @@ struct Solution {
 // What somebody answered. `option` also stands for the tier.
 struct Given {
     int option = -1;
-    double number = 0;
+    std::vector<double> numbers;  // all that was typed may mean
     std::vector<std::int64_t> ranks;
 };
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
 // A typed number in `unit`: thousands separators, a fraction (7/39), a prefix (129 k) and another unit of the
 // same kind (1.13 TB for GB, 820 ms for s) are understood.
 [[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
+// All that it may mean: of a count "16K" is 16,000 and 16,384, as lengths are written. Empty: no number.
+[[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
 // "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 

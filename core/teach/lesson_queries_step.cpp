@@ -58,7 +58,7 @@ Answer memory_category(const QueryInput& in) {
         const auto k = static_cast<MemoryCategory>(c);
         if (name_of(k) == in.arg.word)
             return gib(bytes_of(*s, k),
-                       explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted);
+                       explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted + " bytes");
     }
     return none("no such part");
 }

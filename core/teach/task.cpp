@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/decide/units.h"
 #include "core/mesh/mesh.h"
+#include "core/plan/edit_words.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
 
@@ -103,7 +104,8 @@ GoalState judge_goal(const TaskGoal& goal, const Plan& plan, const Evaluation& e
                      const Presets& presets) {
     const GoalQuery q = query_of_goal(goal.field);
     const Answer a = asked_of(q, plan, evaluation, presets);
-    if (a.kind == Answer::Kind::none) return {false, q.name + ": " + a.working};
+    if (a.kind == Answer::Kind::none)
+        return {false, q.name + ": " + a.working + "; wanted: " + wanted_text(goal)};
     if (a.kind == Answer::Kind::number) {
         const bool met = holds(a.number, goal.op, wanted_number(goal, a.unit).value_or(0));
         return {met, q.name + ": " + a.text + "; wanted: " + wanted_text(goal)};
@@ -129,13 +131,15 @@ std::string dotted(std::string pointer) {
     return pointer;
 }
 
-bool allowed(const LessonTask& task, const FieldUnit& unit) {
-    const std::string name = unit.kind == FieldUnit::Kind::model     ? "model"
-                             : unit.kind == FieldUnit::Kind::cluster ? "cluster"
-                                                                     : dotted(unit.pointers.front());
+bool allowed(const LessonTask& task, const std::string& name) {
     return std::any_of(task.allow.begin(), task.allow.end(), [&](const std::string& a) {
         return name == a || (name.starts_with(a) && name[a.size()] == '.');
     });
+}
+bool allowed(const LessonTask& task, const FieldUnit& unit) {
+    return allowed(task, unit.kind == FieldUnit::Kind::model     ? "model"
+                         : unit.kind == FieldUnit::Kind::cluster ? "cluster"
+                                                                 : dotted(unit.pointers.front()));
 }
 
 }  // namespace
@@ -204,9 +208,39 @@ TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan
     return out;
 }
 
+std::string wanted_of(const TaskGoal& goal) {
+    const std::string name = query_of_goal(goal.field).name;
+    if (goal.op == "==" && goal.value == "yes") return name;
+    return name + ": " + wanted_text(goal);
+}
+
+void keep_to_task(const LessonTask& task, std::vector<Problem>& problems) {
+    const auto forbidden = [&](const Problem& p) {
+        return std::any_of(p.fix.begin(), p.fix.end(),
+                           [&](const Edit& e) { return !allowed(task, dotted(e.path)); });
+    };
+    std::erase_if(problems, [&](const Problem& p) {
+        return p.severity == Severity::info && p.rule == Rule::advice && forbidden(p);
+    });
+    for (Problem& p : problems) {
+        if (!forbidden(p)) continue;
+        // Its sentence about the change goes with it.
+        const std::size_t said = p.message.find(words_of(p.fix));
+        const std::size_t end = said == std::string::npos ? said : p.message.rfind(". ", said);
+        if (end != std::string::npos) p.message.resize(end + 1);
+        p.fix.clear();
+    }
+}
+
 std::string allowed_text(const LessonTask& task) {
     std::string out;
-    for (const std::string& a : task.allow) out += (out.empty() ? "" : ", ") + ("`" + a + "`");
+    for (const std::string& a : task.allow) {
+        const std::string said = a == "layout"    ? "everything in the layout"
+                                 : a == "cluster" ? "the cluster"
+                                 : a == "model"   ? "the model"
+                                                  : "`" + a + "`";
+        out += (out.empty() ? "" : ", ") + said;
+    }
     return out;
 }
 

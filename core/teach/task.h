@@ -37,6 +37,11 @@ struct TaskState {
 // choice of its own.
 [[nodiscard]] TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan,
                                    const Evaluation& evaluation, const Presets& presets);
+// A goal as it is said before it is judged: "MFU: at least 40 %", "It fits".
+[[nodiscard]] std::string wanted_of(const TaskGoal& goal);
+// Leaves of the advice what the task allows: a fix of another field is none, and what only advises it is
+// gone.
+void keep_to_task(const LessonTask& task, std::vector<Problem>& problems);
 // "the layout, `training.micro_batch`".
 [[nodiscard]] std::string allowed_text(const LessonTask& task);
 

@@ -89,12 +89,26 @@ bool is_figure(const Number& n, const Veil::Figure& f) {
     const bool prefix = n.unit.size() == 1 && kPrefixes.find(n.unit[0]) != std::string_view::npos;
     if ((!f.unit.empty() && same_kind(n.unit, f.unit)) || (f.unit.empty() && prefix)) guess += n.unit;
     if (f.unit.empty() && !prefix && n.significant() < 3) return false;
-    const std::optional<double> value = parse_guess(guess, f.unit);
-    if (!value) return false;
     // Of another or no unit it counts where it is the very figure, as in a table whose head has the unit.
     const bool loose = f.unit.empty() || same_kind(n.unit, f.unit);
     const double share = loose ? std::max(f.tolerance, 0.005) : 0.005;
-    return std::abs(*value - f.value) <= share * std::abs(f.value) + 1e-9;
+    const std::vector<double> readings = guesses_of(guess, f.unit);
+    return std::any_of(readings.begin(), readings.end(), [&](double value) {
+        return std::abs(value - f.value) <= share * std::abs(f.value) + 1e-9;
+    });
+}
+
+// The number itself, whatever stands beside it.
+bool is_count(const Number& n, const Veil::Figure& f) {
+    const std::optional<double> value = parse_guess(n.digits);
+    return value && std::abs(*value - f.value) <= 1e-9 * std::abs(f.value);
+}
+
+// "± 5 %" says how far off a figure may be, and is none.
+bool is_range(std::string_view text, const Number& n) {
+    std::size_t end = n.begin;
+    while (end > 0 && text[end - 1] == ' ') --end;
+    return text.substr(0, end).ends_with("±");
 }
 
 bool beside(std::string_view text, const Number& n, const std::vector<std::string>& nouns) {
@@ -189,13 +203,10 @@ struct CountWords {
 constexpr CountWords kCounts[] = {
     {"groups", {"group", "groups"}, false, false},
     {"spilling", {"group", "groups", "of them"}, false, false},
-    {"world", {"GPU", "GPUs", "rank", "ranks", "world"}, false, false},
     {"minimum", {"GPU", "GPUs", "rank", "ranks", "world"}, false, false},
     {"stage_of", {"stage", "stages"}, false, false},
     {"in_flight", {"in flight", "micro-batches", "micro-batch"}, true, false},
-    {"samples", {"sequence", "sequences", "sample", "samples", "batch"}, true, true},
     {"microbatches", {"micro-batches", "micro-batch", "microbatches", "m"}, true, false},
-    {"experts", {"expert", "experts"}, false, false},
     {"heads", {"head", "heads"}, true, false},
     {"calls", {"call", "calls", "times", "per layer"}, true, false},
     {"sync", {"call", "calls", "times", "points", "waits"}, true, false},
@@ -204,6 +215,12 @@ constexpr CountWords kCounts[] = {
 };
 
 void hide_count(Veil& veil, const std::vector<std::string>& q) {
+    // Beside these words a scene states what the count is made of.
+    if (q[0] == "samples")
+        veil.own = {"sequence",    "sequences",     "sample", "samples",
+                    "micro-batch", "micro-batches", "m",      "batch"};
+    if (q[0] == "experts") veil.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"};
+    veil.everywhere = q[0] == "world";
     if (q[0] == "degree" && q.size() > 1) {
         veil.nouns = {q[1], "groups of", "group of", "copies", "ranks", "over"};
         veil.bare_in_view = veil.bare_in_plan = true;
@@ -247,8 +264,12 @@ std::string Veil::words(std::string_view given, Place place) const {
     const auto of_options = [this](const Number& n) {
         return std::any_of(others.begin(), others.end(), [&](const Figure& f) { return is_figure(n, f); });
     };
+    const auto answers = [this, &text](const Number& n) {
+        if (!figure) return false;
+        return is_figure(n, *figure) || (is_count(n, *figure) && (everywhere || beside(text, n, own)));
+    };
     for (auto n = next_number(text, 0); n; n = next_number(text, n->end)) {
-        const bool hidden = (figure && is_figure(*n, *figure)) || of_options(*n) || beside(text, *n, nouns);
+        const bool hidden = !is_range(text, *n) && (answers(*n) || of_options(*n) || beside(text, *n, nouns));
         if (!hidden) continue;
         const std::size_t begin = n->begin, size = n->end - n->begin;
         text.replace(begin, size, "?");
@@ -261,6 +282,7 @@ std::string Veil::figures(std::string_view text) const {
     Veil alone;
     alone.figure = figure;
     alone.others = others;
+    alone.everywhere = everywhere;
     return alone.words(text);
 }
 
@@ -285,8 +307,12 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
         hide_count(veil, q);
     else
         hide_choice(veil, q, solution, plan, evaluation);
-    // There bare numbers are names of ranks.
-    if (step.scene.view == "mesh" || step.scene.view == "zoom") veil.bare_in_view = false;
+    // There bare numbers are names of ranks, and the last of them says how many there are.
+    const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
+    if (of_ranks) veil.bare_in_view = false;
+    // The map says in every row, column and sentence what an axis is.
+    veil.covers =
+        veil.covers || (of_ranks && q[0] == "world") || (step.scene.view == "map" && q[0] == "axis");
     std::sort(veil.phrases.begin(), veil.phrases.end(),
               [](const auto& a, const auto& b) { return a.size() > b.size(); });
     return veil;

@@ -23,9 +23,11 @@ struct Veil {
     std::vector<std::string> phrases;  // hidden wherever they stand as whole words, in any case
     std::vector<std::string> lines;    // a text that has one of these words is hidden whole
     std::vector<std::string> nouns;    // a number beside one of these words is hidden: "4 groups", "tp 8"
+    std::vector<std::string> own;      // beside these the answer alone is: a scene states other numbers there
     std::optional<Figure> figure;      // hidden where it stands with its unit, or has three digits
     std::vector<Figure> others;        // so too: what each of several options comes to
-    bool bare_in_view = false;         // texts that are nothing but a number
+    bool everywhere = false;    // the figure, a count, is hidden however short and whatever is beside it
+    bool bare_in_view = false;  // texts that are nothing but a number
     bool bare_in_plan = false;
 
     [[nodiscard]] bool hides() const;

@@ -46,6 +46,7 @@ struct Driver {
     double time_s = 0;
 
     std::vector<std::filesystem::path> handouts, results;  // the same
+    std::vector<bool> fullscreen;                          // each time that it was asked for
     bool second_screen = false;                            // beside the one of the window
 
     // A desktop's dialog, where a test plays one; none is ever started.
@@ -71,6 +72,7 @@ struct Driver {
             return std::string();
         };
         h.save_results = [this](const std::filesystem::path& file) { results.push_back(file); };
+        h.set_fullscreen = [this](bool on) { fullscreen.push_back(on); };
         h.has_second_screen = [this] { return second_screen; };
         h.save_handout = [this](const std::filesystem::path& file) { handouts.push_back(file); };
         h.config_folder = std::move(config_folder);

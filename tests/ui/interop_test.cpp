@@ -239,8 +239,9 @@ TEST_CASE("each framework's text is shown as export writes it, copied and saved"
 TEST_CASE("a field says on hover what the framework of choice calls it, and the choice is kept") {
     const auto folder = std::filesystem::temp_directory_path() / "pentamesh_flags";
     std::filesystem::remove_all(folder);
-    const auto hover = [](Driver& d, std::string_view control, std::string_view words) {
-        d.move(d.shell.ui_state().rect_of(control)->center());
+    const auto hover = [](Driver& d, std::string_view control, std::string_view words,
+                          std::uint64_t index = 0) {
+        d.move(d.shell.ui_state().rect_of(control, index)->center());
         d.time_s += 2;
         d.settle();
         return says(d, words);
@@ -249,7 +250,10 @@ TEST_CASE("a field says on hover what the framework of choice calls it, and the 
         Driver d("llama-3-70b-3d", {1600, 900}, 1, folder);
         run_id(d, "flags.megatron");
         CHECK(hover(d, "layout.tp.toggle", "Megatron-LM: --tensor-model-parallel-size"));
-        CHECK(hover(d, "mod.zero", "Megatron-LM: --use-distributed-optimizer"));
+        // Megatron's flag alone is stage 1.
+        CHECK(hover(d, "mod.zero", "Megatron-LM: without --use-distributed-optimizer", 0));
+        CHECK(hover(d, "mod.zero", "Megatron-LM: --use-distributed-optimizer", 1));
+        CHECK(hover(d, "mod.zero", "optim_grads_params", 3));
         for (const std::string_view name : interop::kFrameworkNames) run_id(d, "flags." + std::string(name));
         run_id(d, "flags.none");
         CHECK_FALSE(hover(d, "layout.pp.toggle", "Megatron-LM:"));

@@ -202,7 +202,7 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
     const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
     const Results results = d.shell.results();
     CHECK(results_head(results).find("Tasks: 1 of ") == 0);
-    const std::string svg = make_results_picture(results, ThemeId::light, "svg", fonts);
+    const std::string svg = make_results_picture(results, "Ada, 1 May 2026", ThemeId::light, "svg", fonts);
     for (const ResultsOfLesson& lesson : results)
         for (const auto& task : lesson.tasks) {
             CAPTURE(task.title);  // it may wrap, its first words do not
@@ -210,9 +210,74 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
                   != std::string::npos);
         }
     CHECK(svg.find("\u2026") == std::string::npos);
-    CHECK(make_results_picture(results, ThemeId::dark, "png", fonts).substr(1, 3) == "PNG");
-    CHECK(make_results_picture(results, ThemeId::dark, "pdf", fonts).substr(0, 4) == "%PDF");
-    CHECK_THROWS((void)make_results_picture(results, ThemeId::dark, "gif", fonts));
+    CHECK(svg.find("Ada, 1 May 2026") != std::string::npos);
+    CHECK(make_results_picture(results, "", ThemeId::dark, "png", fonts).substr(1, 3) == "PNG");
+    CHECK(make_results_picture(results, "", ThemeId::dark, "pdf", fonts).substr(0, 4) == "%PDF");
+    CHECK_THROWS((void)make_results_picture(results, "", ThemeId::dark, "gif", fonts));
+}
+
+TEST_CASE("a step's words and its question are seen at once on a small projector, asked and answered") {
+    Driver d("mesh-8", {1024, 576});  // 1280 x 720, as large as one presents
+    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "courses"
+                        / "40-minutes.md");
+    d.settle();
+    d.press({Key::f5});
+    LessonSession& l = d.shell.lesson();
+    REQUIRE(l.lesson.steps.size() >= 15);
+    const auto seen = [&](std::string_view name) {
+        const auto r = d.shell.ui_state().rect_of(name);
+        const auto foot = d.shell.ui_state().rect_of("present.next");
+        return r && foot && r->y > 0 && r->bottom() <= foot->y - 28;
+    };
+    for (std::size_t i = 0; i < l.lesson.steps.size(); ++i, d.press({Key::page_down})) {
+        CAPTURE(l.current()->title);
+        CHECK(l.scroll == 0);
+        if (l.current()->task) {
+            CHECK(seen("lesson.hint"));
+            CHECK(d.drawn("layout.tp"));  // it cannot be done without
+            CHECK(d.drawn("layout.pp"));
+        } else {
+            CHECK_FALSE(d.drawn("layout.tp"));
+        }
+        if (!l.current()->question) continue;
+        CHECK(seen("lesson.reveal"));
+        d.press({Key::r});
+        CHECK(seen("lesson.retry"));
+    }
+}
+
+TEST_CASE(
+    "Esc leaves the answer's field before the presentation, whose clock goes on and which fills the screen") {
+    Driver d("mesh-8", {1024, 576});
+    d.surface.record_text(true);
+    d.shell.open_lesson(shipped_lesson("02-data-parallel"));
+    d.settle();
+    d.press({Key::f5});
+    CHECK(d.fullscreen == std::vector<bool>{true});
+    LessonSession& l = d.shell.lesson();
+    REQUIRE(l.current()->question->kind == QuestionKind::number);
+    d.press({Key::q});
+    d.type("N");
+    CHECK_FALSE(d.drawn("layout.tp"));  // it was typed
+    d.press({Key::escape});
+    CHECK(d.shell.presenting());
+    d.press({Key::n});
+    CHECK(d.drawn("layout.tp"));
+    d.press({Key::n});
+    d.time_s += 100;
+    d.press({Key::escape});
+    CHECK_FALSE(d.shell.presenting());
+    CHECK(d.fullscreen == std::vector<bool>{true, false});
+    d.press({Key::f5});
+    CHECK(room_sees(d, "1:4"));
+    d.press({Key::page_down});
+    CHECK(l.step == 1);
+    // A window that filled the screen before does so afterwards.
+    d.press({Key::f5});
+    d.press({Key::f11});
+    d.press({Key::f5});
+    d.press({Key::f5});
+    CHECK(d.fullscreen == std::vector<bool>{true, false, true, false, true});
 }
 
 // For looking at: PENTAMESH_PRESENTER_PICTURES=FOLDER writes the room's screen, the notes and the results.

@@ -24,15 +24,24 @@ struct Pen {
     Rect room;  // what is left, unbounded below
     Rect view;  // what is seen of it
     LessonAction action;
+    bool measures = false;  // nothing is drawn, nothing can be pressed
 
     [[nodiscard]] float line() const { return std::round(size * 1.5f); }
     void words(std::string_view text, Tone tone = Tone::text) {
-        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}));
+        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}, !measures));
+    }
+    [[nodiscard]] Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
+                           bool focusable = true) {
+        return measures ? Hit{} : ui.area(name, r, index, enabled, focusable);
+    }
+    [[nodiscard]] bool link(std::string_view name, Vec2 at, std::string_view label, float font = 12) {
+        return !measures && ui.link(name, at, label, 0, font);
     }
     void head(std::string_view text, Color color) {
         TextStyle s = ui.style(size, Tone::text, Face::semibold);
         s.color = color;
-        ui.canvas().text_in(room.cut_top(line()), text, s);
+        const Rect row = room.cut_top(line());
+        if (!measures) ui.canvas().text_in(row, text, s);
     }
     // A control that the keyboard reached is brought into view.
     void keep_seen(const Hit& hit, Rect r) {
@@ -56,13 +65,18 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     const float h = rich_text(p.ui, {0, 0, text_w, 0}, text, style, false) + 12;
     const Rect r = p.room.cut_top(h);
     p.room.cut_top(6);
+    if (p.measures) return false;
     const Hit hit = p.ui.area(name, r, index, !state.shown());
     c.rect(r, t.raised, 6);
-    const bool judged = state.shown() && (right || chosen);
-    const Color edge = judged ? (right ? t.good : t.bad) : hit.hovered || chosen ? t.secondary : t.hairline;
-    c.frame(r, edge, judged || chosen ? 2.0f : 1.0f, 6, judged && !right ? Dash::dashed : Dash::solid);
+    const bool missed = state.missed == static_cast<int>(index);
+    const bool judged = (state.shown() && (right || chosen)) || missed;
+    const Color edge = judged                  ? (right && !missed ? t.good : t.bad)
+                       : hit.hovered || chosen ? t.secondary
+                                               : t.hairline;
+    c.frame(r, edge, judged || chosen ? 2.0f : 1.0f, 6,
+            judged && (!right || missed) ? Dash::dashed : Dash::solid);
     const Vec2 at{r.x + pad + 6, r.y + 6 + p.line() / 2};
-    if (judged && right) {
+    if (judged && right && !missed) {
         const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
                                        Vec2{at.x + 6, at.y - 5}};
         c.polyline(tick, t.good, 2);
@@ -101,10 +115,11 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
     Rect row = p.room.cut_top(34);
     const float w = p.ui.canvas().text_width(axis, p.ui.style(p.size)) + 40;
     Rect chip = row.cut_left(w).inset(0, 3);
-    const Hit drag = p.ui.area("lesson.chip", chip, 0, !state.shown(), false);
-    p.ui.canvas().text_in({chip.right() + 12, chip.y, row.w - 12, chip.h},
-                          state.shown() ? "" : "drag it to its tier, or press the tier",
-                          p.ui.style(12, Tone::secondary));
+    const Hit drag = p.area("lesson.chip", chip, 0, !state.shown(), false);
+    if (!p.measures)
+        p.ui.canvas().text_in({chip.right() + 12, chip.y, row.w - 12, chip.h},
+                              state.shown() ? "" : "drag it to its tier, or press the tier",
+                              p.ui.style(12, Tone::secondary));
     const auto& tiers = p.scene.plan.cluster.tiers;
     for (std::size_t i = 0; i < tiers.size(); ++i) {
         const Rect before = p.room;
@@ -120,6 +135,7 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
         state.given.option = n;
         if (judge(p.session)) p.action.kind = Kind::judged;
     }
+    if (p.measures) return;
     if (drag.held) chip = {chip.x + drag.drag.x, chip.y + drag.drag.y, chip.w, chip.h};
     Canvas& c = p.ui.canvas();
     c.rect(chip, p.ui.theme().raised, 6);
@@ -139,11 +155,12 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
             state.picked.empty() ? "Click GPUs in the mesh; a second click takes one back." : "Picked: ";
         for (std::size_t i = 0; i < state.picked.size(); ++i)
             picked += (i == 0 ? "" : ", ") + thousands(state.picked[i]);
-        p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}) + 6);
+        p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}, !p.measures) + 6);
     }
     if (state.shown()) return;
     Rect row = p.room.cut_top(30);
     p.room.cut_top(8);
+    if (p.measures) return;
     const Rect check = row.cut_right(84);
     row.cut_right(8);
     const std::string& unit = p.session.solution.answer.unit;
@@ -151,13 +168,13 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         const float w = p.ui.canvas().text_width(unit, p.ui.style(13)) + 10;
         p.ui.canvas().text_in(row.cut_right(w), unit, p.ui.style(13, Tone::secondary), Align::center);
     }
+    p.keep_seen({.focused = p.ui.state().focus == id_of("lesson.entry")}, check);
     const bool entered =
         p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess");
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
     if (entered || pressed_check) {
         if (judge(p.session)) p.action.kind = Kind::judged;
     }
-    if (!state.remark.empty()) p.words(state.remark, Tone::secondary);
 }
 
 void draw_answer(Pen& p, const LessonQuestion& q) {
@@ -182,16 +199,18 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
         p.words(p.session.why);
     }
     p.room.cut_top(8);
-    if (p.ui.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
+    if (p.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
     p.room.cut_top(20);
 }
 
 void draw_question(Pen& p, const LessonQuestion& q) {
     const float top = p.room.y;
     p.room.cut_top(14);
-    p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
+    if (!p.measures)
+        p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
     p.room.cut_top(12);
-    p.ui.section(p.room.cut_top(16), "BEFORE YOU LOOK");
+    const Rect head = p.room.cut_top(16);
+    if (!p.measures) p.ui.section(head, "BEFORE YOU LOOK");
     p.room.cut_top(4);
     p.words(p.session.prompt);
     p.room.cut_top(8);
@@ -204,10 +223,14 @@ void draw_question(Pen& p, const LessonQuestion& q) {
     if (p.session.state().shown()) {
         draw_answer(p, q);
         // As far down as the answer reaches, and no farther than the question stays in view.
-        if (std::exchange(p.session.follow, false))
+        if (!p.measures && std::exchange(p.session.follow, false))
             p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
     } else {
-        if (p.ui.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
+        if (!p.session.state().remark.empty()) {
+            p.words(p.session.state().remark);
+            p.room.cut_top(4);
+        }
+        if (p.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
             p.action.kind = Kind::reveal;
         p.room.cut_top(22);
     }
@@ -251,9 +274,25 @@ void draw_way_to_plan(Pen& p, const LessonStep& step) {
     const auto& marked = step.scene.highlight;
     if (!p.session.plan_hidden || std::none_of(marked.begin(), marked.end(), of_plan)) return;
     const Rect row = p.room.cut_top(p.line());
-    if (p.ui.link("lesson.show_plan", row.min(), "What is marked is in the plan: show it", 0, p.size))
+    if (p.link("lesson.show_plan", row.min(), "What is marked is in the plan: show it", p.size))
         p.action.kind = Kind::show_plan;
     p.room.cut_top(std::round(p.size * 0.7f));
+}
+
+void draw_step(Pen& p) {
+    draw_errors(p);
+    const LessonStep* step = p.session.current();
+    if (step == nullptr) return;
+    const TextStyle s = p.ui.style(p.size + 3, Tone::text, Face::semibold);
+    const float line = std::round(s.size * 1.35f);
+    Canvas& c = p.ui.canvas();
+    p.room.cut_top((p.measures ? c.paragraph_height(p.room.w, step->title, s, line)
+                               : c.paragraph(p.room, step->title, s, line))
+                   + 8);
+    p.words(p.session.words);
+    draw_way_to_plan(p, *step);
+    if (step->question) draw_question(p, *step->question);
+    if (step->task) p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
 }
 
 // A ring this small is drawn rounder as a rounded frame.
@@ -279,7 +318,7 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
         const Vec2 at = dot.center();
         if (here)
             ui.canvas().circle(at, std::min(5.0f, pitch / 2), ui.theme().text);
-        else if (session.states[i].answered || session.states[i].passed)
+        else if (session.states[i].answered || session.states[i].passed || session.states[i].before)
             ui.canvas().circle(at, std::min(3.5f, pitch / 2), ui.theme().secondary);
         else
             draw_circle(ui, at, std::min(3.5f, pitch / 2));
@@ -290,6 +329,13 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
 }
 
 }  // namespace
+
+float lesson_height(Ui& ui, float width, const Scene& scene, const LessonSession& session, float size) {
+    LessonSession shown = session;  // what is drawn may scroll it
+    Pen p{ui, scene, shown, size, {0, 0, width - 8, 1e6f}, {0, 0, width, 1e6f}, {}, true};
+    draw_step(p);
+    return p.room.y;
+}
 
 Id first_of_question(QuestionKind kind) {
     return id_of(kind == QuestionKind::choose ? "lesson.option"
@@ -313,15 +359,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     p.view = room;
     {
         const Canvas::Clip clip = ui.canvas().clip({room.x - 4, room.y, room.w + 8, room.h});
-        draw_errors(p);
-        if (const LessonStep* step = session.current()) {
-            TextStyle s = ui.style(size + 3, Tone::text, Face::semibold);
-            p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(s.size * 1.35f)) + 8);
-            p.words(session.words);
-            draw_way_to_plan(p, *step);
-            if (step->question) draw_question(p, *step->question);
-            if (step->task) p.room.cut_top(draw_task(ui, p.room, session, size, p.action.kind));
-        }
+        draw_step(p);
     }
     const float used = p.room.y + std::round(scrolled) - room.y;
     session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));

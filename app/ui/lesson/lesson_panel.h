@@ -29,6 +29,9 @@ struct LessonAction {
 // `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare = false);
+// How high words and question are in that width; nothing is drawn.
+[[nodiscard]] float lesson_height(Ui& ui, float width, const Scene& scene, const LessonSession& session,
+                                  float size);
 // The control that answering begins at.
 [[nodiscard]] Id first_of_question(QuestionKind kind);
 // Outlines the step's controls by name where they are drawn, and only there.

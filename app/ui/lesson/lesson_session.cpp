@@ -6,6 +6,7 @@
 #include "core/teach/course.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -44,6 +45,7 @@ LessonEntry entry_of(const std::filesystem::path& file) {
             out.minutes = lesson.minutes;
             for (const LessonStep& step : lesson.steps)
                 if (step.task) out.tasks.push_back(step.title);
+            out.only_tasks = out.tasks.size() == lesson.steps.size();
         }
         if (!title.empty()) out.title = title;
     } catch (const Error&) {
@@ -136,11 +138,30 @@ void go_to_step(LessonSession& session, std::size_t step) {
 }
 
 Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets) {
-    const LessonPlan p = plan_of_step(session.lesson, session.step);
-    Plan plan = plan_with(p.open.empty() ? base : presets.plan(p.open), p.sets, presets);
-    // A preset that was changed is no longer what its name says.
-    if (!p.sets.empty() && session.current() != nullptr) plan.name = session.current()->title;
-    return plan;
+    return plan_shown(session.lesson, session.step, base, presets);
+}
+
+std::string summary_of(const LessonSession& session) {
+    int asked = 0, right = 0, at_once = 0, tasks = 0, done = 0, touched = 0;
+    for (std::size_t i = 0; i < session.lesson.steps.size(); ++i) {
+        const StepState& s = session.states[i];
+        asked += session.lesson.steps[i].question ? 1 : 0;
+        tasks += session.lesson.steps[i].task ? 1 : 0;
+        right += s.answered && s.right ? 1 : 0;
+        at_once += s.answered && s.right && s.tries == 1 ? 1 : 0;
+        done += s.passed ? 1 : 0;
+        touched += s.shown() || s.passed ? 1 : 0;
+    }
+    if (touched == 0) return {};
+    const auto of = [](int n, int all) { return std::to_string(n) + " of " + std::to_string(all); };
+    std::string out;
+    if (asked > 0) {
+        out = of(right, asked) + (asked == 1 ? " question right" : " questions right");
+        if (at_once < right) out += ", " + std::to_string(at_once) + " at the first try";
+    }
+    if (tasks > 0)
+        out += (out.empty() ? "" : "; ") + of(done, tasks) + (tasks == 1 ? " task done" : " tasks done");
+    return out;
 }
 
 void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation, const Presets& presets,
@@ -182,21 +203,30 @@ bool judge(LessonSession& s) {
     if (step == nullptr || !step->question) return false;
     StepState& state = s.state();
     const QuestionKind kind = step->question->kind;
+    const bool picks = kind == QuestionKind::choose || kind == QuestionKind::tier;
     if (kind == QuestionKind::number) {
-        const auto guess = parse_guess(state.typed, s.solution.answer.unit);
-        state.remark = guess ? "" : "\"" + state.typed + "\" is no number.";
-        if (!guess) return false;
-        state.given.number = *guess;
+        state.given.numbers = guesses_of(state.typed, s.solution.answer.unit);
+        state.remark = state.given.numbers.empty() ? "\"" + state.typed + "\" is no number." : "";
+        if (state.given.numbers.empty()) return false;
     } else if (kind == QuestionKind::ranks) {
         if (const auto typed = parse_ranks(state.typed)) state.picked = *typed;
         state.remark = state.picked.empty() ? "Pick GPUs, or type them as 1, 4-7." : "";
         if (state.picked.empty()) return false;
         state.given.ranks = state.picked;
-    } else if (state.given.option < 0) {
+    } else if (state.given.option < 0 || state.given.option == state.missed) {
+        return false;
+    }
+    const bool right = is_right(*step->question, s.solution, state.given);
+    // Of two, the wrong one says the right one.
+    const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
+    if (++state.tries == 1 && !right && !two && s.solution.solvable(kind)) {
+        state.remark = "Not quite. Try once more, or show the answer.";
+        if (picks) state.missed = std::exchange(state.given.option, -1);
         return false;
     }
     state.answered = true;
-    state.right = is_right(*step->question, s.solution, state.given);
+    state.right = right;
+    state.remark.clear();
     return true;
 }
 

@@ -22,11 +22,14 @@ struct StepState {
     bool right = false;
     bool revealed = false;  // shown without an answer
     std::string typed;      // number, or ranks by keyboard
-    std::string remark;     // why what was typed is no answer
+    int tries = 0;          // answers given so far; the first wrong one has a second
+    int missed = -1;        // the option that the first of two was
+    std::string remark;     // why what was given is no answer yet
     std::vector<std::int64_t> picked;
     std::size_t hints = 0;  // of a task, shown so far
     bool passed = false;    // the task was, at least once
     bool helped = false;    // its solution was asked for
+    bool before = false;    // answered when the lesson was open last
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 
@@ -75,6 +78,7 @@ struct LessonEntry {
     std::filesystem::path file;
     int minutes = 0;                   // 0: not said
     std::vector<std::string> tasks{};  // titles of the steps that are one
+    bool only_tasks = false;           // every step is
 };
 // The lessons of a folder, by file name; a broken one under its file's name. Empty where there is no folder.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
@@ -93,11 +97,14 @@ void go_to_step(LessonSession& session, std::size_t step);
 
 // The plan that the step shows; `base` where no step opened one. Error where a field does not fit.
 [[nodiscard]] Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets);
+// "12 of 15 questions right, 10 of them at once; 1 of 1 tasks done"; empty where nothing was answered.
+[[nodiscard]] std::string summary_of(const LessonSession& session);
 
 // Answers the texts' queries and solves the question for the plan as it is now.
 void make_texts(LessonSession& session, const Plan& plan, const Evaluation& evaluation,
                 const Presets& presets, std::uint64_t revision);
-// Judges what is given so far: an option, a typed number, picked ranks. False: nothing was given that can be.
+// Judges what is given so far: an option, a typed number, picked ranks. False: nothing was given that can be,
+// or it is wrong and a second try is left; the remark says which.
 bool judge(LessonSession& session);
 
 }  // namespace pentamesh::ui

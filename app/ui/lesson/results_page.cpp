@@ -5,6 +5,8 @@
 #include "render/png.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -12,7 +14,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kTaskRow = 26, kTaskLine = 18, kHeadRow = 22, kBetween = 14, kLeastColumn = 230, kGap = 20;
-constexpr float kMark = 22, kDone = 44;  // before and behind a task's title
+constexpr float kMark = 22, kDone = 82;  // before and behind a task's title
 constexpr std::size_t kOwnColumn = 3;    // tasks, from which on a lesson has a column of its own
 constexpr float kPictureWidth = 1200;
 
@@ -59,7 +61,9 @@ bool draw_result(Ui& ui, Rect row, const ResultsOfLesson::Task& task, std::uint6
         c.circle(mark, 5, ui.theme().good);
     else
         c.frame({mark.x - 5, mark.y - 5, 10, 10}, ui.theme().secondary, 1.5f, 5);
-    if (task.done) c.text_in({row.right() - kDone, row.y, kDone, kTaskRow}, "done", ui.small(), Align::right);
+    if (task.done)
+        c.text_in({row.right() - kDone, row.y, kDone, kTaskRow}, task.helped ? "with hints" : "done",
+                  ui.small(), Align::right);
     c.paragraph({row.x + kMark, row.y + (kTaskRow - kTaskLine) / 2, row.w - kMark - kDone, row.h}, task.title,
                 ui.style(13, hit.hovered || task.done ? Tone::text : Tone::secondary), kTaskLine);
     if (hit.focused) ui.focus_ring(row, 4);
@@ -80,7 +84,8 @@ std::string results_text(const Results& results) {
     for (const ResultsOfLesson& lesson : results) {
         text += "\n" + lesson.title + "\n";
         for (const auto& task : lesson.tasks)
-            text += std::string(task.done ? "  done  " : "  open  ") + task.title + "\n";
+            text += std::string(task.done ? "  done  " : "  open  ") + task.title
+                    + (task.done && task.helped ? " (with hints)\n" : "\n");
     }
     return text;
 }
@@ -119,8 +124,20 @@ std::optional<PickedTask> draw_results_columns(Ui& ui, Rect room, const Results&
     return picked;
 }
 
-std::string make_results_picture(const Results& results, ThemeId theme, std::string_view ending,
-                                 const FontFiles& fonts) {
+std::string results_of_whom(const std::string& learner) {
+    static constexpr std::array<std::string_view, 12> kMonths{
+        "January", "February", "March",     "April",   "May",      "June",
+        "July",    "August",   "September", "October", "November", "December"};
+    const std::chrono::year_month_day day{
+        std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+    const std::string date = std::to_string(static_cast<unsigned>(day.day())) + " "
+                             + std::string(kMonths[static_cast<unsigned>(day.month()) - 1]) + " "
+                             + std::to_string(static_cast<int>(day.year()));
+    return learner.empty() ? date : learner + ", " + date;
+}
+
+std::string make_results_picture(const Results& results, const std::string& of_whom, ThemeId theme,
+                                 std::string_view ending, const FontFiles& fonts) {
     if (ending != "png" && ending != "svg" && ending != "pdf")
         throw Error(ErrorKind::usage, "", "",
                     "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
@@ -142,7 +159,7 @@ std::string make_results_picture(const Results& results, ThemeId theme, std::str
         Rect head = room.cut_top(kHead);
         ui.canvas().text_in(head.cut_top(28), results_head(results),
                             {Face::semibold, 20, ui.theme().text, 0});
-        ui.canvas().text_in(head.cut_top(20), "Pentamesh " PENTAMESH_VERSION ": layouts of training runs",
+        ui.canvas().text_in(head.cut_top(20), of_whom + " · Pentamesh " PENTAMESH_VERSION,
                             ui.style(13, Tone::secondary));
         (void)draw_results_columns(ui, room, results);
     };

@@ -13,12 +13,14 @@ namespace pentamesh::ui {
 struct ResultsOfLesson {
     struct Task {
         std::string title;
-        bool done = false;
+        bool done = false, helped = false;  // with hints or the solution
     };
     std::string title;
     std::vector<Task> tasks;
 };
 using Results = std::vector<ResultsOfLesson>;
+// "Ada, 23 November 2026"; the day alone where nobody is named.
+[[nodiscard]] std::string results_of_whom(const std::string& learner);
 
 // "Tasks: 3 of 24 done".
 [[nodiscard]] std::string results_head(const Results& results);
@@ -32,7 +34,8 @@ struct PickedTask {
 // Draws the columns; a task that was pressed, where they can be.
 std::optional<PickedTask> draw_results_columns(Ui& ui, Rect room, const Results& results);
 // The bytes of a PNG, SVG or PDF file by the file's ending. Errors: another ending (usage), no EGL (io).
-[[nodiscard]] std::string make_results_picture(const Results& results, ThemeId theme, std::string_view ending,
+[[nodiscard]] std::string make_results_picture(const Results& results, const std::string& of_whom,
+                                               ThemeId theme, std::string_view ending,
                                                const FontFiles& fonts);
 
 }  // namespace pentamesh::ui

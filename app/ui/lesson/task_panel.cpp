@@ -14,13 +14,14 @@ struct TaskPen {
     Ui& ui;
     Rect room;
     float size;
+    bool draw;
 
     [[nodiscard]] float line() const { return std::round(size * 1.5f); }
     void words(std::string_view text, Tone tone = Tone::text) {
-        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}));
+        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}, draw));
     }
     bool link(std::string_view name, std::string_view label) {
-        const bool pressed = ui.link(name, room.min() + Vec2{0, 2}, label);
+        const bool pressed = draw && ui.link(name, room.min() + Vec2{0, 2}, label);
         room.cut_top(24);
         return pressed;
     }
@@ -31,7 +32,9 @@ void draw_goal(TaskPen& p, const GoalState& goal) {
     const Theme& t = p.ui.theme();
     Canvas& c = p.ui.canvas();
     const Vec2 at{p.room.x + 8, p.room.y + p.line() / 2};
-    if (goal.met) {
+    if (!p.draw) {
+        // measured alone
+    } else if (goal.met) {
         const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
                                        Vec2{at.x + 6, at.y - 5}};
         c.polyline(tick, t.good, 2);
@@ -39,8 +42,8 @@ void draw_goal(TaskPen& p, const GoalState& goal) {
         c.frame({at.x - 5, at.y - 5, 10, 10}, t.secondary, 1.5f, 2);
     }
     Rect text{p.room.x + 24, p.room.y, p.room.w - 24, p.room.h};
-    p.room.cut_top(
-        rich_text(p.ui, text, goal.text, {p.size, p.line(), 4, goal.met ? Tone::secondary : Tone::text}) + 6);
+    const RichStyle style{p.size, p.line(), 4, goal.met ? Tone::secondary : Tone::text};
+    p.room.cut_top(rich_text(p.ui, text, goal.text, style, p.draw) + 6);
 }
 
 void draw_state(TaskPen& p, const LessonTask& task, const LessonSession& session) {
@@ -55,14 +58,16 @@ void draw_state(TaskPen& p, const LessonTask& task, const LessonSession& session
 
 }  // namespace
 
-float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAction::Kind& action) {
+float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAction::Kind& action,
+                bool draw) {
     const LessonStep& step = *session.current();
     StepState& state = session.state();
-    TaskPen p{ui, room, size};
+    TaskPen p{ui, room, size, draw};
     p.room.cut_top(14);
-    ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, ui.theme().hairline);
+    if (draw) ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, ui.theme().hairline);
     p.room.cut_top(12);
-    ui.section(p.room.cut_top(16), "YOUR TASK");
+    const Rect head = p.room.cut_top(16);
+    if (draw) ui.section(head, "YOUR TASK");
     p.room.cut_top(4);
     p.words(session.prompt);
     p.room.cut_top(8);
@@ -70,8 +75,11 @@ float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAct
     if (session.task.passed) {
         TextStyle done = ui.style(size, Tone::text, Face::semibold);
         done.color = ui.theme().good;
-        ui.canvas().text_in(p.room.cut_top(p.line()), state.helped ? "Done, with the solution." : "Done.",
-                            done);
+        const Rect row = p.room.cut_top(p.line());
+        const std::string words = state.helped      ? "Done, with the solution."
+                                  : state.hints > 0 ? "Done, with hints."
+                                                    : "Done.";
+        if (draw) ui.canvas().text_in(row, words, done);
         p.words(session.why);
         p.room.cut_top(8);
     }

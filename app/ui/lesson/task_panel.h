@@ -5,7 +5,9 @@
 
 namespace pentamesh::ui {
 
-// Draws from the top of `room` and returns the height used. `size` of the running text.
-float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAction::Kind& action);
+// Draws from the top of `room` (draw false: measures alone) and returns the height used. `size` of the
+// running text.
+float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAction::Kind& action,
+                bool draw = true);
 
 }  // namespace pentamesh::ui

@@ -62,7 +62,7 @@ constexpr std::array kControlFields{ControlField{"plan.gpus", "/cluster/gpus"},
                                     ControlField{"mod.precision", "/training/compute"},
                                     ControlField{"mod.optimizer", "/training/optimizer"},
                                     ControlField{"order.preset", "/layout/order"}};
-constexpr std::uint64_t kMostSegments = 8;
+constexpr std::uint64_t kMostSegments = 8, kZeroStages = 4;
 
 }  // namespace
 
@@ -150,7 +150,11 @@ void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework) {
         for (const ControlField& c : kControlFields)
             hovered = hovered || (c.pointer == f.pointer && over(c.control));
         if (!hovered) continue;
-        ui.also_in_tooltip(name + ": " + std::string(f.name));
+        std::string words(f.name);
+        for (std::uint64_t stage = 0; stage < kZeroStages; ++stage)
+            if (const auto r = ui.rect_of("mod.zero", stage); r && ui.hovers(*r))
+                words = interop::zero_words(framework, static_cast<int>(stage));
+        ui.also_in_tooltip(name + ": " + words);
         return;
     }
 }

@@ -88,8 +88,12 @@ struct NotesEdit {
 // While a lesson is shown to a room.
 struct Presenter {
     bool on = false, blank = false, spotlight = false, side = false;
-    bool apart = false;  // the notes are on a screen of their own
-    double begun_s = 0;
+    bool apart = false;      // the notes are on a screen of their own
+    bool made_full = false;  // the window fills the screen for it, and did not before
+    double begun_s = 0;      // of the clock, which goes on while one leaves and comes back
+    // How the step's words fit: made anew where one of what they depend on changes.
+    std::string fits;
+    float words_size = 0, words_share = 0;
 };
 
 // What is done between this frame and the next.

@@ -6,22 +6,22 @@
 #include "core/base/error.h"
 #include "render/page.h"
 
-#include <optional>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr Vec2 kSlide{1280, 720};
+constexpr float kIndent = 18, kLeastBody = 14;
+constexpr Vec2 kSlide{1024, 576};  // type and pictures as large as a room asks for
 
-// Words for print: a bullet for "- ", no marks of bold and code.
+// Words that are bold as a whole: no marks of bold and code.
 std::string unmarked(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool line_begins = i == 0 || text[i - 1] == '\n';
-        if (line_begins && text.substr(i).starts_with("- "))
-            out += "• ", ++i;
-        else if (text[i] == '`')
+        if (text[i] == '`')
             continue;
         else if (text.substr(i).starts_with("**"))
             ++i;
@@ -31,30 +31,62 @@ std::string unmarked(std::string_view text) {
     return out;
 }
 
-// A paragraph in the source goes over several lines; a blank line or a bullet ends it.
-void put_words(ReviewSheet& sheet, std::string_view marked) {
-    const std::string text = unmarked(marked);
-    std::string paragraph;
-    const auto flush = [&] {
-        if (paragraph.empty()) return;
-        sheet.words(paragraph);
-        sheet.gap(0.35f);
-        paragraph.clear();
-    };
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-        if (line.empty() || line.starts_with("•")) flush();
-        if (!line.empty()) paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
+// The paragraphs of a text: in the source one goes over several lines; a blank line or a bullet ends it.
+std::vector<std::string> paragraphs_of(std::string_view text) {
+    std::vector<std::string> out(1);
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if ((line.empty() || line.starts_with("- ")) && !out.back().empty()) out.emplace_back();
+        if (!line.empty()) out.back() += (out.back().empty() ? "" : " ") + std::string(line);
     }
-    flush();
+    if (out.back().empty()) out.pop_back();
+    return out;
+}
+
+// A word as it is set; `apart`: a space before it.
+struct Word {
+    std::string text;
+    Face face = Face::regular;
+    bool apart = false;
+};
+std::vector<Word> words_of(std::string_view paragraph) {
+    std::vector<Word> out(1);
+    Face face = Face::regular;
+    const auto next = [&](bool apart) {
+        if (out.back().text.empty())
+            out.back() = {"", face, out.back().apart || apart};
+        else
+            out.push_back({"", face, apart});
+    };
+    for (std::size_t i = 0; i < paragraph.size(); ++i) {
+        if (paragraph[i] == ' ') {
+            next(true);
+        } else if (paragraph[i] == '`' || paragraph.substr(i).starts_with("**")) {
+            const Face mark = paragraph[i] == '`' ? Face::mono : Face::semibold;
+            i += mark == Face::mono ? 0 : 1;
+            face = face == mark ? Face::regular : mark;
+            next(false);
+        } else {
+            out.back().text += paragraph[i];
+        }
+    }
+    return out;
+}
+
+Paper slide_paper() {
+    Paper paper = slide_of(kSlide);
+    paper.margin = 36;
+    paper.body = 20;
+    paper.small = 14;
+    return paper;
 }
 
 class Booklet {
   public:
     Booklet(const Lesson& lesson, const Plan& base, const Presets& presets, const FontFiles& fonts)
-        : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_of(kSlide)),
+        : lesson_(lesson), base_(base), presets_(presets), fonts_(fonts), paper_(slide_paper()),
           page_(PageFormat::pdf, kSlide, fonts, lesson.title, ""),
           sheet_({[this](const std::string&) { return turn(); }, 0}, paper_, theme_of(ThemeId::light),
                  lesson.title, lesson.title, "") {}
@@ -86,26 +118,81 @@ class Booklet {
         return Canvas(nullptr, 1, &page_);
     }
     void put_picture(const StepSheet& s, bool open) {
-        static_cast<void>(turn());
+        sheet_.begin_bare();
         PictureRequest request = picture_request_of(s, open);
         request.onto = &page_;
         static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
+        sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
+                                {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
     }
+    // With bold words and `code`, a paragraph in one piece. Returns the height; draw false: measures alone.
+    float put_words(std::string_view marked, float indent = 0, bool draw = true) {
+        float used = 0;
+        for (const std::string& paragraph : paragraphs_of(marked)) {
+            const bool bullet = paragraph.starts_with("- ");
+            const float left = indent + (bullet ? kIndent : 0);
+            const std::vector<Word> words = words_of(std::string_view(paragraph).substr(bullet ? 2 : 0));
+            const float height = lay_words(words, {0, 0, sheet_.width() - left, 0}, false);
+            used += height + 0.4f * paper_.line();
+            if (!draw) continue;
+            const Rect box = sheet_.take(height);
+            if (bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", sheet_.plain());
+            lay_words(words, {box.x + left, box.y, box.w - left, box.h}, true);
+            sheet_.gap(0.35f);
+        }
+        return used;
+    }
+    // Returns the height used.
+    float lay_words(const std::vector<Word>& words, Rect box, bool draw) {
+        Canvas& c = sheet_.canvas();
+        const float space = c.text_width(" ", sheet_.plain());
+        Vec2 at = box.min();
+        for (const Word& word : words) {
+            TextStyle style = sheet_.plain();
+            style.face = word.face;
+            if (word.face == Face::mono) style.size -= 1;
+            const float w = c.text_width(word.text, style);
+            if (word.apart && at.x > box.x) at.x += space;
+            if (at.x > box.x && at.x + w > box.right()) at = {box.x, at.y + paper_.line()};
+            if (draw) c.text(at, word.text, style);
+            at.x += w;
+        }
+        return at.y + paper_.line() - box.y;
+    }
+    struct Passage {
+        std::string text;
+        float indent = 0;
+        bool strong = false;
+    };
+    [[nodiscard]] static std::vector<Passage> passages_of(const StepSheet& s) {
+        std::vector<Passage> out{{s.asked}};
+        if (!s.step.question && !s.step.task) return out;
+        out.push_back({"**" + unmarked(s.prompt) + "**", 0, true});
+        char letter = 'a';
+        if (s.step.question)
+            for (const std::string& choice : choices_of(s))
+                out.push_back({std::string(1, letter++) + ")  " + choice, kIndent});
+        if (s.step.task)
+            for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
+        return out;
+    }
+    // Type is as large as leaves a step on one page.
     void put_step(std::size_t i) {
         const StepSheet s = sheet_of(lesson_, i, base_, presets_);
+        const std::vector<Passage> passages = passages_of(s);
         sheet_.begin(std::to_string(i + 1) + ". " + s.step.title);
-        put_words(sheet_, s.asked);
-        if (s.step.question || s.step.task) {
-            sheet_.gap(0.4f);
-            for (const std::string_view line : {std::string_view(s.prompt)})
-                sheet_.words(unmarked(line), sheet_.strong());
-            char letter = 'a';
-            if (s.step.question)
-                for (const std::string& choice : choices_of(s))
-                    sheet_.words(std::string("   ") + letter++ + ")  " + unmarked(choice));
-            if (s.step.task)
-                for (const std::string& goal : goals_of(s)) sheet_.words("   " + unmarked(goal));
+        const float most = paper_.body;
+        const auto height = [&] {
+            float h = 0;
+            for (const Passage& p : passages) h += put_words(p.text, p.indent, false);
+            return h;
+        };
+        while (paper_.body > kLeastBody && height() > sheet_.left()) paper_.body -= 0.5f;
+        for (const Passage& p : passages) {
+            if (p.strong) sheet_.gap(0.4f);
+            put_words(p.text, p.indent);
         }
+        paper_.body = most;
         if (!s.step.scene.view.empty() && !picture_answers(s)) put_picture(s, true);
     }
     void put_answers() {
@@ -121,7 +208,11 @@ class Booklet {
             sheet_.words(std::to_string(i + 1) + ". " + answer, sheet_.strong());
             if (step.question && !s.solution.answer.working.empty())
                 sheet_.words(s.solution.answer.working, sheet_.faint());
-            put_words(sheet_, s.why);
+            put_words(s.why);
+            if (step.question && !step.scene.view.empty() && picture_answers(s)) {
+                put_picture(s, false);
+                if (i + 1 < lesson_.steps.size()) sheet_.begin("Answers");
+            }
             sheet_.gap(0.4f);
         }
     }

@@ -8,10 +8,15 @@
 
 namespace pentamesh::ui {
 
+namespace {
+
+constexpr Vec2 kPictureSize{1024, 576};  // drawn larger on paper: its small type is read in a room
+
+}  // namespace
+
 StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
-    const LessonPlan from = plan_of_step(lesson, i);
     StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-    s.plan = plan_with(from.open.empty() ? base : presets.plan(from.open), from.sets, presets);
+    s.plan = plan_shown(lesson, i, base, presets);
     s.evaluation = assess(s.plan);
     if (!s.step.scene.against.empty()) {
         s.against = plan_with(s.plan, s.step.scene.against, presets);
@@ -54,11 +59,10 @@ std::vector<std::string> choices_of(const StepSheet& s) {
 
 std::vector<std::string> goals_of(const StepSheet& s) {
     std::vector<std::string> out;
-    for (const TaskGoal& g : s.step.task->goals)
-        out.push_back("`" + g.field + " " + g.op + " " + g.value + "`");
-    out.push_back(
-        "You may change " + allowed_text(*s.step.task)
-        + (s.step.task->edits > 0 ? ", at most " + std::to_string(s.step.task->edits) + " of them." : "."));
+    for (const TaskGoal& g : s.step.task->goals) out.push_back(wanted_of(g));
+    const int edits = s.step.task->edits;
+    out.push_back("You may change " + allowed_text(*s.step.task) + (edits > 0 ? ": at most " : ".")
+                  + (edits > 0 ? std::to_string(edits) + (edits == 1 ? " choice." : " choices.") : ""));
     return out;
 }
 
@@ -77,7 +81,8 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     const auto views = picture_views();
     request.view = s.step.scene.view;
     if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = kDashboardName;
-    request.size = {1280, 720};
+    request.size = kPictureSize;
+    request.task = s.step.task;
     request.theme = ThemeId::light;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
     if (open) request.veil = s.veil;

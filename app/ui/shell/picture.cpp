@@ -71,6 +71,7 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     screen.settings.theme = request.theme;
     screen.selection.choose(request.group);
     screen.veil = request.veil;
+    screen.task = request.task;
     screen.views.mesh.plain = request.uncolored;
     if (request.rank >= 0) {
         screen.selection.rank = request.rank;

@@ -30,10 +30,11 @@ struct PictureRequest {
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     GroupKind group = GroupKind::tp;
-    std::vector<Plan> compared{};  // of a picture of Compare: A, then C, D ...; the plan itself is B
-    Veil veil{};                   // of a question beside the picture; a screen has its own
-    bool uncolored = false;        // the mesh without the colours of groups
-    Page* onto = nullptr;          // drawn on what it has open, and no bytes are given back
+    std::vector<Plan> compared{};      // of a picture of Compare: A, then C, D ...; the plan itself is B
+    Veil veil{};                       // of a question beside the picture; a screen has its own
+    std::optional<LessonTask> task{};  // beside the picture: advice keeps to what it allows
+    bool uncolored = false;            // the mesh without the colours of groups
+    Page* onto = nullptr;              // drawn on what it has open, and no bytes are given back
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that

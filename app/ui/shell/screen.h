@@ -19,8 +19,9 @@ struct Screen {
     Selection selection;
     Settings settings;
     std::optional<ViewId> full;
-    std::uint64_t revision = 0;  // of the plan that `views` keeps things of
-    Veil veil{};                 // of a question that is open
+    std::uint64_t revision = 0;        // of the plan that `views` keeps things of
+    Veil veil{};                       // of a question that is open
+    std::optional<LessonTask> task{};  // that is open
 };
 
 }  // namespace pentamesh::ui

@@ -40,12 +40,16 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         flag("welcomed", s.welcomed);
         flag("reduced_motion", s.reduced_motion);
         if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
-        if (json.contains("tasks_done") && json["tasks_done"].is_array())
-            for (const auto& id : json["tasks_done"])
-                if (id.is_string() && s.tasks_done.size() < 1000
-                    && std::find(s.tasks_done.begin(), s.tasks_done.end(), id.get<std::string>())
-                           == s.tasks_done.end())
-                    s.tasks_done.push_back(id);
+        const auto titles = [&](const char* key, std::vector<std::string>& into) {
+            if (!json.contains(key) || !json[key].is_array()) return;
+            for (const auto& id : json[key])
+                if (id.is_string() && into.size() < 1000
+                    && std::find(into.begin(), into.end(), id.get<std::string>()) == into.end())
+                    into.push_back(id);
+        };
+        titles("tasks_done", s.tasks_done);
+        titles("tasks_helped", s.tasks_helped);
+        if (json.contains("learner") && json["learner"].is_string()) s.learner = json["learner"];
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
@@ -61,11 +65,20 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
 }
 
 void save_settings(const std::filesystem::path& folder, const Settings& s) {
-    const nlohmann::ordered_json json{
-        {"theme", name_of(s.theme)}, {"scale", s.scale},       {"left", s.left},
-        {"right", s.right},          {"memory", s.memory},     {"timeline", s.timeline},
-        {"recent", s.recent},        {"welcomed", s.welcomed}, {"reduced_motion", s.reduced_motion},
-        {"present", s.present},      {"flags", s.flags},       {"tasks_done", s.tasks_done}};
+    const nlohmann::ordered_json json{{"theme", name_of(s.theme)},
+                                      {"scale", s.scale},
+                                      {"left", s.left},
+                                      {"right", s.right},
+                                      {"memory", s.memory},
+                                      {"timeline", s.timeline},
+                                      {"recent", s.recent},
+                                      {"welcomed", s.welcomed},
+                                      {"reduced_motion", s.reduced_motion},
+                                      {"present", s.present},
+                                      {"flags", s.flags},
+                                      {"tasks_done", s.tasks_done},
+                                      {"tasks_helped", s.tasks_helped},
+                                      {"learner", s.learner}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     write_file(file_in(folder).string(),

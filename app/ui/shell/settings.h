@@ -21,6 +21,8 @@ struct Settings {
     float memory = 0.2f, timeline = 0.27f;  // shares of the middle's height
     std::vector<std::string> recent;        // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;    // titles, each once
+    std::vector<std::string> tasks_helped;  // those of them that hints or the solution helped with
+    std::string learner;                    // whose results the page of tasks shows
     std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
     bool welcomed = false;                  // the welcome was seen
     bool reduced_motion = false;            // nothing glides

@@ -52,6 +52,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
 void Shell::evaluate_now() {
     const double begun = host_.now_s ? host_.now_s() : 0;
     assess(document_.plan(), evaluation_);
+    if (task_) keep_to_task(*task_, evaluation_.problems);
     evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
     note_change(std::exchange(evaluated_, document_.revision()) != document_.revision());
     if (evaluation_.valid && lost_selection_ && selection_ == lost_selection_->left)
@@ -145,7 +146,7 @@ Scene Shell::scene_of(Hover& next) {
 }
 
 Screen Shell::screen() const {
-    return {views_, selection_, settings_, full_, document_.revision(), veil_};
+    return {views_, selection_, settings_, full_, document_.revision(), veil_, task_};
 }
 
 void Shell::show(const Screen& screen) {
@@ -159,6 +160,7 @@ void Shell::show(const Screen& screen) {
     settings_ = screen.settings;
     full_ = screen.full;
     veil_ = screen.veil;
+    task_ = screen.task;
     document_.continue_after(screen.revision);  // what the views keep is made anew
     evaluate_now();
 }
@@ -232,6 +234,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
     const Rewording words = words_under(veil_, Veil::Place::view);
     const Reworded under_veil(words);  // tooltips are drawn last of all
+    typed_ = state_.edit != 0 || state_.focus_visible;
     Ui ui(state_, info, theme_of(settings_.theme), frame_canvas(info, page));
     Hover next;
     Scene scene = scene_of(next);

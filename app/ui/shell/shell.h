@@ -27,6 +27,7 @@
 #include "core/decide/nearby.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -173,9 +174,11 @@ class Shell {
 
     LessonSession lesson_;
     std::optional<std::vector<KeptPlan>> pinned_before_;  // what a lesson's pinned plan took the place of
-    Veil veil_;                                           // of its question, or of the screen that is shown
+    std::optional<LessonTask> task_;  // of its step, or of the screen that is shown: advice keeps to it
+    Veil veil_;                       // of its question, or of the screen that is shown
     std::vector<LessonEntry> lessons_, courses_;
-    std::optional<Document> set_aside_;  // the plan that was open before the lesson
+    std::map<std::filesystem::path, std::vector<bool>> answered_;  // steps, of lessons that were open
+    std::optional<Document> set_aside_;                            // the plan that was open before the lesson
     Presenter presenter_;
     UiState second_;  // of the window on that screen
     PresenterPage page_;
@@ -231,6 +234,7 @@ class Shell {
     bool search_seen_ = false, compare_seen_ = false;  // in this frame
     bool hover_moved_ = false;
     bool dirty_ = true, quit_ = false, fullscreen_ = false;
+    bool typed_ = false;  // a field or a control had the keyboard when the frame began
 
     void evaluate_now();
     void apply(std::optional<PlanEdit> edit);
@@ -307,6 +311,7 @@ class Shell {
 
     // shell_lessons.cpp
     void make_lesson_commands();
+    void make_opening_commands();
     void begin_lesson_frame();
     void apply_lesson_scene();
     void show_lesson_plan(Plan plan);
@@ -321,6 +326,7 @@ class Shell {
     // shell_tasks.cpp
     void begin_task();
     void note_task();
+    void keep_answers();
     void solve_task();
     void restart_task();
     [[nodiscard]] bool task_done(const std::string& title) const;
@@ -330,7 +336,9 @@ class Shell {
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);
     void present_keys();
-    void make_presenter_commands();
+    void set_presenting(bool on);
+    void fit_words(Ui& ui, float width, float height, const Scene& scene);
+    void make_presenter_commands(), make_present_command();
     void draw_presenter_side(Ui& ui, Rect notes);
     // shell_apart.cpp
     void make_next_step();

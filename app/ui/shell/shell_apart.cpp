@@ -52,7 +52,7 @@ void Shell::presenter_frame(const FrameInfo& info) {
     ui.move_focus();
     do_lesson(action.lesson);
     if (action.blank) presenter_.blank = !presenter_.blank;
-    if (action.leave) presenter_ = {};
+    if (action.leave) set_presenting(false);
     if (action.blank || action.leave) dirty_ = true;
 }
 

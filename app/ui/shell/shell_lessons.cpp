@@ -31,17 +31,35 @@ void Shell::open_lesson(const std::filesystem::path& file) {
         document_ = Document(set_aside_->plan());  // with a history of its own, and no file
         document_.continue_after(set_aside_->revision());
     }
+    keep_answers();
     begin_lesson(lesson_, file, now_s_);
+    if (const auto kept = answered_.find(file); kept != answered_.end())
+        for (std::size_t i = 0; i < lesson_.states.size(); ++i)
+            lesson_.states[i].before = i < kept->second.size() && kept->second[i];
     side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
     dirty_ = true;
 }
 
+// Which steps of a lesson were answered is shown when it is opened again; its questions ask again.
+void Shell::keep_answers() {
+    if (!lesson_.open || lesson_.states.empty()) return;
+    std::vector<bool>& kept = answered_[lesson_.file];
+    kept.resize(lesson_.states.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        const StepState& s = lesson_.states[i];
+        kept[i] = s.answered || s.passed || s.before;
+    }
+}
+
 void Shell::leave_lesson() {
+    set_presenting(false);
     presenter_ = {};
+    task_.reset();
     views_.mesh.outlined.clear();
     views_.mesh.asked = -1;
     views_.mesh.plain = false;
+    keep_answers();
     lesson_ = {};
     veil_ = {};
     unpin_lesson();
@@ -71,7 +89,11 @@ void Shell::begin_lesson_frame() {
         apply_lesson_scene();
         guarded("The task", [&] { begin_task(); });
     }
-    if (evaluated_ != document_.revision()) evaluate_now();
+    const LessonStep* current = lesson_.current();
+    const bool task = current != nullptr && current->task;
+    const bool other = task != task_.has_value() || (task && task_->line != current->task->line);
+    task_ = task ? current->task : std::nullopt;
+    if (evaluated_ != document_.revision() || other) evaluate_now();
     const auto shown = [this] { return std::tuple{lesson_.made_of, lesson_.made_step, lesson_.made_asked}; };
     const auto before = shown();
     make_texts(lesson_, document_.plan(), evaluation_, presets_, evaluated_);
@@ -218,7 +240,12 @@ void Shell::do_lesson(const LessonAction& action) {
             show_lesson_view();  // what one looked at meanwhile is left
         break;
     case Kind::jump: go_to_step(lesson_, action.step); break;
-    case Kind::leave: leave_lesson(); break;
+    case Kind::leave: {
+        const std::string summary = summary_of(lesson_), title = lesson_.lesson.title;
+        leave_lesson();
+        if (!summary.empty()) say(title + ": " + summary);
+        break;
+    }
     case Kind::next_lesson:
         if (const LessonEntry* next = lesson_after(lesson_.file)) open_lesson(next->file);
         break;
@@ -261,28 +288,51 @@ namespace {
 
 // "Lesson Who talks to whom (8 min)", as the menu and the command palette say it.
 std::string lesson_label(const LessonEntry& e) {
-    std::string out = (e.id == "tour" || !e.tasks.empty() ? "" : "Lesson ") + e.title;
-    if (!e.tasks.empty()) out += " (" + std::to_string(e.tasks.size()) + " tasks)";
+    std::string out = (e.id == "tour" || e.only_tasks ? "" : "Lesson ") + e.title;
+    if (e.only_tasks) out += " (" + std::to_string(e.tasks.size()) + " tasks)";
     return e.minutes > 0 ? out + ", " + std::to_string(e.minutes) + " min" : out;
 }
 
 }  // namespace
 
+// What can be opened. The lessons of the workshop are many: the menu has one entry for them all.
+void Shell::make_opening_commands() {
+    const auto opens = [this](const LessonEntry& e, std::string id, std::string title, bool listed,
+                              bool first) {
+        add({.id = std::move(id),
+             .title = std::move(title),
+             .menu = listed ? "Learn" : "",
+             .separator = first,
+             .run = [this, file = e.file] { open_lesson(file); },
+             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
+    };
+    for (const LessonEntry& e : courses_)
+        opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
+              &e == courses_.data());
+    add({.id = "lesson.choose", .title = "Lessons one by one…", .menu = "Learn", .run = [this] {
+             palette_ = true;
+             palette_state_ = {.filter = "Lesson "};
+         }});
+    for (const LessonEntry& e : lessons_)
+        opens(e, "lesson." + e.id, lesson_label(e), e.only_tasks || e.id == "tour", false);
+}
+
 void Shell::make_lesson_commands() {
     const auto open = [this] { return lesson_.open; };
     const auto step = [this](LessonAction::Kind kind) { do_lesson({kind, 0}); };
-    for (const LessonEntry& e : courses_)
-        add({.id = "course." + e.id,
-             .title = "Course: " + e.title + ", " + std::to_string(e.minutes) + " min",
-             .menu = "Learn",
-             .run = [this, file = e.file] { open_lesson(file); },
-             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
-    for (const LessonEntry& e : lessons_)
-        add({.id = "lesson." + e.id,
-             .title = lesson_label(e),
-             .menu = "Learn",
-             .run = [this, file = e.file] { open_lesson(file); },
-             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
+    make_present_command();
+    add({.id = "lesson.results", .title = "Results of the tasks…", .menu = "Learn", .run = [this] {
+             results_ = true;
+         }});
+    add({.id = "lesson.handout",
+         .title = "Save the handout…",
+         .menu = "Learn",
+         .run =
+             [this] {
+                 ask(DialogKind::handout, proposed_file(lesson_.file.stem().string() + ".html"), nullptr);
+             },
+         .enabled = [this] { return lesson_.open && static_cast<bool>(host_.save_handout); }});
+    make_opening_commands();
     add({.id = "lesson.forward",
          .title = "Next step",
          .menu = "Learn",
@@ -319,17 +369,6 @@ void Shell::make_lesson_commands() {
          .menu = "Learn",
          .run = [this] { leave_lesson(); },
          .enabled = open});
-    add({.id = "lesson.handout",
-         .title = "Save the handout…",
-         .menu = "Learn",
-         .run =
-             [this] {
-                 ask(DialogKind::handout, proposed_file(lesson_.file.stem().string() + ".html"), nullptr);
-             },
-         .enabled = [this] { return lesson_.open && static_cast<bool>(host_.save_handout); }});
-    add({.id = "lesson.results", .title = "Results of the tasks...", .menu = "Learn", .run = [this] {
-             results_ = true;
-         }});
     make_side_commands();
     make_presenter_commands();
 }

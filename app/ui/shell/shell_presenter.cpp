@@ -18,8 +18,44 @@ constexpr float kFoot = 40, kFigures = 28, kSpot = 120;
 float presenter_size(float width) {
     return width >= 800 ? 16.0f : 13.0f;
 }
+constexpr float kLeastSize = 10;
+constexpr std::array kWordsShares{0.4f, 0.5f, 0.58f};  // of the width; the wider ones once it gets tight
+float words_width(float room, float share) {
+    return std::clamp(room * share, 260.0f, 760.0f);
+}
+constexpr RichStyle kNotesStyle{13, 20, 8, Tone::text};
+std::string notes_text(const LessonSession& lesson) {
+    return lesson.notes.empty() ? "No notes for this step." : lesson.notes;
+}
+Rect inside_words(Rect words, float size) {
+    return words.inset(size * 1.2f, 20);
+}
 
 }  // namespace
+
+// Words and question of a step are seen at once: they get smaller until they are, and wider from the middle
+// of the way on.
+void Shell::fit_words(Ui& ui, float width, float height, const Scene& scene) {
+    const float most = presenter_size(ui.frame().size.x);
+    const StepState none;
+    const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;
+    std::string of = std::to_string(evaluated_);
+    for (const float v : {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
+                          static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
+                          static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
+                          static_cast<float>(lesson_.errors.size())})
+        of += " " + std::to_string(v);
+    if (presenter_.fits == of) return;
+    presenter_.fits = of;
+    for (float size = most; size >= kLeastSize; size -= 1)
+        for (std::size_t i = 0; i < kWordsShares.size(); ++i) {
+            if (size > most - 2 * static_cast<float>(i)) continue;
+            presenter_.words_size = size;
+            presenter_.words_share = kWordsShares[i];
+            const Rect inner = inside_words({0, 0, words_width(width, kWordsShares[i]), height}, size);
+            if (lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h) return;
+        }
+}
 
 std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
@@ -31,20 +67,26 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
     draw_status(ui, figures, scene, -1, nullptr, veil_.covers);
-    if (presenter_.side) {
+    const bool task = lesson_.current() != nullptr && lesson_.current()->task;
+    if (presenter_.side || task) {  // a task cannot be done without the plan
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
         ui.canvas().rect(side, theme.panel);
         ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
         // What whoever presents reads on another screen, the room does not see.
-        if (!presenter_.apart) draw_presenter_side(ui, side.cut_bottom(side.h * 0.38f));
+        if (!presenter_.apart && presenter_.side) {
+            // As high as they are; the plan has the rest.
+            const float notes =
+                54 + rich_text(ui, side.inset(16, 0), notes_text(lesson_), kNotesStyle, false);
+            draw_presenter_side(ui, side.cut_bottom(std::min(notes, side.h * 0.5f)));
+        }
         edit = draw_plan(ui, side, scene);
     }
     if (lesson_.open) {
-        const float size = presenter_size(ui.frame().size.x);
-        Rect words = room.cut_right(std::clamp(room.w * 0.4f, 260.0f, 640.0f));
+        fit_words(ui, room.w, room.h, scene);
+        const Rect words = room.cut_right(words_width(room.w, presenter_.words_share));
         ui.canvas().rect(words, theme.panel);
         ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, theme.hairline);
-        draw_lesson(ui, words.inset(size * 1.2f, 20), scene, size, true);
+        draw_lesson(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
     }
     draw_middle(ui, room, scene);
     draw_highlights(ui, lesson_);
@@ -59,8 +101,7 @@ void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     notes.cut_top(4);
     const Rewording as_it_is;
     const Reworded plain(as_it_is);
-    const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
-    rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
+    rich_text(ui, notes, notes_text(lesson_), kNotesStyle);
 }
 
 void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
@@ -74,7 +115,7 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
     const auto right = [&](std::string_view name, std::string_view label) {
         return button(name, foot.cut_right(ui.canvas().text_width(label, ui.style(13)) + 20), label);
     };
-    if (right("present.leave", "Leave")) presenter_.on = false;
+    if (right("present.leave", "Leave")) set_presenting(false);
     if (right("present.side", presenter_.apart ? "Plan N" : "Notes N")) presenter_.side = !presenter_.side;
     if (foot.w > 560) {
         if (right("present.spot", "Spot S")) presenter_.spotlight = !presenter_.spotlight;
@@ -97,6 +138,8 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
         const float radius = std::min(i == lesson_.step ? 5.0f : 3.5f, pitch / 2);
         if (i == lesson_.step)
             ui.canvas().circle(dot.center(), radius, ui.theme().text);
+        else if (lesson_.states[i].answered || lesson_.states[i].passed)
+            ui.canvas().circle(dot.center(), radius, ui.theme().secondary);
         else
             ui.canvas().frame({dot.center().x - radius, dot.center().y - radius, 2 * radius, 2 * radius},
                               ui.theme().secondary, 1.5f, radius);
@@ -130,13 +173,29 @@ void Shell::draw_presenter_cover(Ui& ui) {
     front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().link, 2, kSpot);
 }
 
+// The window fills the screen meanwhile, and is as it was afterwards. The clock goes on for whoever comes
+// back.
+void Shell::set_presenting(bool on) {
+    if (presenter_.on == on) return;
+    const bool restores = presenter_.made_full && fullscreen_;
+    presenter_ = {.on = on, .begun_s = presenter_.begun_s > 0 ? presenter_.begun_s : now_s_};
+    presenter_.apart = on && host_.has_second_screen && host_.has_second_screen();
+    presenter_.made_full = on && !fullscreen_ && host_.set_fullscreen;
+    if (presenter_.made_full || restores) host_.set_fullscreen(fullscreen_ = on);
+    dirty_ = true;
+}
+
 void Shell::present_keys() {
     using Kind = LessonAction::Kind;
     if (pressed({Key::escape})) {
         if (presenter_.blank)
             presenter_.blank = false;
+        else if (typed_)  // what had the keyboard lets go of it first
+            leave_text_field();
         else
-            presenter_.on = false;
+            set_presenting(false);
+        state_.focus = 0;
+        state_.focus_visible = false;
         dirty_ = true;
         return;
     }
@@ -145,24 +204,22 @@ void Shell::present_keys() {
     if (arrows && pressed({Key::left})) do_lesson({Kind::back, 0});
 }
 
-void Shell::make_presenter_commands() {
-    const auto on = [this] { return presenter_.on; };
+void Shell::make_present_command() {
     add({.id = "present",
          .title = "Present",
          .menu = "Learn",
          .chord = {.key = Key::f5},
-         .separator = true,
-         .run =
-             [this] {
-                 presenter_ = {.on = !presenter_.on};
-                 presenter_.begun_s = now_s_;
-                 presenter_.apart = presenter_.on && host_.has_second_screen && host_.has_second_screen();
-             },
-         .checked = on});
+         .run = [this] { set_presenting(!presenter_.on); },
+         .checked = [this] { return presenter_.on; }});
+}
+
+void Shell::make_presenter_commands() {
+    const auto on = [this] { return presenter_.on; };
     add({.id = "present.black",
          .title = "Present: blank screen",
          .menu = "Learn",
          .chord = {.key = Key::b},
+         .separator = true,
          .run = [this] { presenter_.blank = !presenter_.blank; },
          .enabled = on});
     add({.id = "present.light",

@@ -18,7 +18,9 @@ void Shell::note_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr || !step->task || !lesson_.task.passed) return;
     auto& done = settings_.tasks_done;
-    if (std::find(done.begin(), done.end(), step->title) == done.end()) done.push_back(step->title);
+    if (std::find(done.begin(), done.end(), step->title) != done.end()) return;
+    done.push_back(step->title);
+    if (lesson_.state().helped || lesson_.state().hints > 0) settings_.tasks_helped.push_back(step->title);
 }
 
 void Shell::solve_task() {
@@ -48,7 +50,10 @@ Results Shell::results() const {
         if (e.tasks.empty()) continue;
         ResultsOfLesson& lesson = out.emplace_back();
         lesson.title = e.title;
-        for (const std::string& title : e.tasks) lesson.tasks.push_back({title, task_done(title)});
+        const auto& helped = settings_.tasks_helped;
+        for (const std::string& title : e.tasks)
+            lesson.tasks.push_back(
+                {title, task_done(title), std::find(helped.begin(), helped.end(), title) != helped.end()});
     }
     return out;
 }
@@ -84,6 +89,8 @@ void Shell::draw_results(Ui& ui) {
         say("The results are on the clipboard");
     }
     foot.cut_right(8);
+    if (foot.w > 420)
+        ui.text_field("results.name", foot.cut_left(200), settings_.learner, "Your name, for the picture");
     if (host_.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
         results_ = false;
         later("", [this] { ask(DialogKind::results, proposed_file("pentamesh-tasks.png"), nullptr); });

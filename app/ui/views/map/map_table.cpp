@@ -58,7 +58,7 @@ void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style)
     constexpr float kLine = 16;
     Canvas& c = ui.canvas();
     const float h = c.paragraph_height(cell.w, text, style, kLine);
-    if (h <= 4 * kLine + 1 && h <= cell.h) {
+    if (h <= cell.h) {
         c.paragraph({cell.x, cell.y + (cell.h - h) / 2, cell.w, h}, text, style, kLine);
         return;
     }
@@ -140,16 +140,15 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
 }
 
 // `with_reach`: when to reach for it, too.
+std::string verdict_text(const MapRow& r, bool with_reach) {
+    const std::string when = with_reach ? ". Reach for it: " + std::string(words_of(r.id).reach) : "";
+    return (r.verdict == Verdict::off ? "" : std::string(name_of(r.verdict)) + ": ") + r.reason + when;
+}
 void verdict_cell(Ui& ui, Rect cell, const MapRow& r, bool with_reach) {
     verdict_mark(ui, {cell.x + 6, cell.center().y}, r.verdict);
     cell.cut_left(20);
-    const std::string when = with_reach ? ". Reach for it: " + std::string(words_of(r.id).reach) : "";
-    if (r.verdict == Verdict::off) {
-        two_lines(ui, cell, r.reason + when, ui.small());
-        return;
-    }
-    const std::string text = std::string(name_of(r.verdict)) + ": " + r.reason + when;
-    two_lines(ui, cell, text, ui.small(Tone::text));
+    two_lines(ui, cell, verdict_text(r, with_reach),
+              ui.small(r.verdict == Verdict::off ? Tone::secondary : Tone::text));
 }
 
 // A slender row: name, bytes and link on one line, the verdict under them over the whole width.
@@ -164,6 +163,18 @@ void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, c
     axis_cell(ui, line, r, state, false);
     if (r.modifier) row.cut_left(16);
     verdict_cell(ui, row, r, true);
+}
+
+// Rows of several lines are as high as their longest words.
+float row_height(Ui& ui, const MapRow& r, const std::array<float, kColumns>& width, float room, float least) {
+    const auto high = [&](std::string_view text, float w) {
+        return ui.canvas().paragraph_height(w, text, ui.small(), 16) + 8;
+    };
+    if (room < kSlender) return std::max(least, 22 + high(verdict_text(r, true), room - 36));
+    float h = std::max(least, high(verdict_text(r, width[reach] <= 0), width[verdict] - 20));
+    if (width[reach] > 0) h = std::max(h, high(words_of(r.id).reach, width[reach]));
+    if (width[cuts] > 0) h = std::max(h, high(words_of(r.id).cuts, width[cuts]));
+    return h;
 }
 
 std::string row_tooltip(const MapRow& r, const MapViewState& state) {
@@ -285,10 +296,13 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const int selected = selected_row(scene, state);
     Id focus_to = 0;  // after the loop, or the next row would take the same key
     ScrollArea area(ui, "map.table", {room.x, room.y - 1, room.w, room.h + 1}, state.scroll);
-    const float top = area.room.cut_top(h * n + 1).y + 1;
+    float top = area.room.cut_top(1).y + 1;
     for (std::size_t i = 0; i < state.rows.size(); ++i) {
         const MapRow& r = state.rows[i];
-        const Rect row{room.x, top + h * static_cast<float>(i), room.w, h};
+        const float high = one_line ? h : row_height(ui, r, width, room.w, h);
+        area.room.cut_top(high);
+        const Rect row{room.x, top, room.w, high};
+        top += high;
         if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
         const Rect ground = row.inset(0, 2);

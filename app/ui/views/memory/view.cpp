@@ -295,6 +295,10 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
         figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
+    if (text.w < figures) {  // what the GPU has stands at the line
+        figure = memory_text(peak.total());
+        figures = c.text_width(figure, bold) + 2;
+    }
     if (text.w >= words + figures) c.text_in(text.cut_left(words), whose, plain);
     c.text_in(text.cut_left(std::min(text.w, figures)), figure, bold);
     if (behind > 0 && text.w >= behind) {

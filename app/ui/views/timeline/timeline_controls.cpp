@@ -279,11 +279,21 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
             line.put(std::exchange(more, ""), plain);
             against(by, time_text);
         }
-        more += (more.empty() ? "· " : " · ") + form_text(shown.bubble) + " · "
-                + plural(shape.devices, "stage", "stages") + ", "
-                + plural(shape.microbatches, "micro-batch", "micro-batches");
-        if (chunks_of(shape) > 1) more += ", " + std::to_string(chunks_of(shape)) + " chunks";
-        line.put(more, plain);
+        std::string sizes = plural(shape.devices, "stage", "stages") + ", "
+                            + plural(shape.microbatches, "micro-batch", "micro-batches");
+        if (chunks_of(shape) > 1) sizes += ", " + std::to_string(chunks_of(shape)) + " chunks";
+        const std::string dot = more.empty() ? "· " : " · ";
+        const auto fits = [&](const std::string& text) {
+            return ui.canvas().text_width(text, plain) <= line.rest.w;
+        };
+        // What there is no room for is left out whole: the tooltip has it.
+        if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
+            more = all;
+        else if (fits(more + dot + sizes))
+            more += dot + sizes;
+        else if (!fits(more))
+            more = fits("on the average stage") ? "on the average stage" : "";
+        if (!more.empty()) line.put(more, plain);
     }
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
 }
