@@ -103,7 +103,7 @@ struct Hit {
     bool right_clicked = false;
     bool focused = false;
     bool released = false;  // a press that began here ended, anywhere
-    Vec2 drag;              // from the press to now, while held
+    Vec2 drag{};            // from the press to now, while held
 };
 
 enum class Tone : std::uint8_t { text, secondary, faint };

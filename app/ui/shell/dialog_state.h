@@ -92,7 +92,7 @@ struct Presenter {
     bool made_full = false;  // the window fills the screen for it, and did not before
     double begun_s = 0;      // of the clock, which goes on while one leaves and comes back
     // How the step's words fit: made anew where one of what they depend on changes.
-    std::string fits;
+    std::string fits{};
     float words_size = 0, words_share = 0;
 };
 

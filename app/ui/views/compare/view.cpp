@@ -137,8 +137,7 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
     return edit;
 }
 
-void draw_words(Ui& ui, Rect& room, const Scene& scene, const ComparedPair& pair,
-                const PlanComparison& shown) {
+void draw_words(Ui& ui, Rect& room, const ComparedPair& pair, const PlanComparison& shown) {
     const std::string words = why_words(pair.ea, pair.eb, shown.why);
     room.cut_top(ui.canvas().paragraph(room, words, ui.title(), 19) + 4);
 }
@@ -237,7 +236,7 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
     ScrollArea area(ui, "compare.scroll", room, state.scroll);
     const float begun = area.room.y;
     if (!ui.state().for_picture) area.room.w -= kThumb;
-    draw_words(ui, area.room, scene, pair, shown);
+    draw_words(ui, area.room, pair, shown);
     edit = draw_plans(ui, area.room, height, scene, state, shown);
     if (room.w >= kWide)
         draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, state.path);
