@@ -189,18 +189,11 @@ WindowEvents Window::frame(float user_scale, const std::function<void(const Fram
     glfwMakeContextCurrent(impl_->window);         // a picture drawn meanwhile has a context of its own
     FrameContext& context = *impl_->frame;
     context.make_current();
-    const float scale = std::clamp(scale_of_window(impl_->window) * user_scale, 0.5f, 6.0f);
-    context.set_scale(std::round(scale * 16) / 16);
+    context.set_scale(drawn_scale(impl_->window, user_scale));
     impl_->give_keys();
     ImGui_ImplGlfw_NewFrame();
     impl_->use_pixels(width, height);
-    FrameInfo info = context.begin(glfwGetTime());
-    info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
-    context.draw(info, draw);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    context.end();
-    context.submit(width, height);
-    glfwSwapBuffers(impl_->window);
+    show_frame(impl_->window, context, glfwGetTime(), width, height, draw);
     events.had_input = events.had_input || input_kept_back() || !impl_->keys.empty();
     return events;
 }

@@ -1,11 +1,10 @@
 #include "core/calibrate/calibrate.h"
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/base/statistics.h"
 #include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/interop/nccl_tests.h"
-#include "core/plan/names.h"
 #include "core/step/error_range.h"
 
 #include <algorithm>
@@ -137,17 +136,13 @@ void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated&
 }
 
 double median_off(const std::vector<CalibratedRun>& runs, double CalibratedRun::*ours) {
-    if (runs.empty()) return 0;
     std::vector<double> off;
     for (const CalibratedRun& r : runs) off.push_back(std::abs(r.measured_s / (r.*ours) - 1));
-    std::sort(off.begin(), off.end());
-    const std::size_t n = off.size();
-    return n % 2 ? off[n / 2] : (off[n / 2 - 1] + off[n / 2]) / 2;
+    return median(std::move(off));
 }
 
 // The range of runs that had no say, as of measured runs that are all equally near.
 Calibration calibration_of(const std::vector<CalibratedRun>& runs, const std::string& from) {
-    constexpr double kNineOfTen = 2.44;  // of a normal distribution, over what half lie within
     Calibration c;
     c.runs = static_cast<std::int64_t>(runs.size());
     c.from = from;

@@ -85,7 +85,8 @@ TEST_CASE(
     const auto call = [&] {
         const int i = d.shell.selection().operation;
         return i < 0 ? std::string()
-                     : std::string(d.shell.evaluation().comm.operations[static_cast<std::size_t>(i)].what);
+                     : std::string(
+                         words_of(d.shell.evaluation().comm.operations[static_cast<std::size_t>(i)].what));
     };
     const std::string picked = call();
     const int before = d.shell.selection().operation;

@@ -271,6 +271,8 @@ TEST_CASE("recomputation by module, by layers and by units is chosen beside the 
     CHECK(window_says(d, "mlp"));
     REQUIRE(d.click("mod.recompute"));
     CHECK(d.drawn("recompute.mlp", 0));
+    REQUIRE(d.click("recompute.kind", 2));
+    CHECK(choice() == RecomputeChoice(Recompute::full));
 }
 
 TEST_CASE("problems are counted in the status line and open with their fixes where no panel shows them") {

@@ -353,13 +353,14 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         foot = room.cut_bottom(30);
         room.cut_bottom(10);
     }
-    ui.canvas().push_clip({room.x - 4, room.y, room.w + 8, room.h});
     if (ui.hovers(room) && ui.frame().wheel != 0) session.scroll -= ui.frame().wheel * 3 * p.line();
     const float scrolled = session.scroll;
     p.room = {room.x, room.y - std::round(scrolled), room.w - 8, 1e6f};
     p.view = room;
-    draw_step(p);
-    ui.canvas().pop_clip();
+    {
+        const Canvas::Clip clip = ui.canvas().clip({room.x - 4, room.y, room.w + 8, room.h});
+        draw_step(p);
+    }
     const float used = p.room.y + std::round(scrolled) - room.y;
     session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
     if (used > room.h) {  // how much more there is

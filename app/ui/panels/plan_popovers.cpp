@@ -233,8 +233,12 @@ void layer_rows(ChoiceRows& rows, const RecomputeChoice& now) {
 
 MaybeEdit recompute_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const RecomputeChoice& now = scene.plan.training.recompute;
-    const int rows = static_cast<int>(kEnumCount<RecomputeModule>) + (now.whole_layers() ? 2 : 1);
-    return choices(ui, scene, state, rows, 130, [&](ChoiceRows& lines) {
+    const int rows = static_cast<int>(kEnumCount<RecomputeModule>) + (now.whole_layers() ? 3 : 2);
+    static constexpr auto kKinds = all_values<Recompute>();
+    return choices(ui, scene, state, rows, width_of<Recompute>(ui, kKinds), [&](ChoiceRows& lines) {
+        if (const auto to = choose(ui, "recompute.kind", lines.row("of a layer"), now.kind))
+            lines.take(changed(scene, "recompute " + std::string(name_of(*to)),
+                               [&](Plan& p) { p.training.recompute = *to; }));
         module_rows(lines, now);
         layer_rows(lines, now);
     });

@@ -129,7 +129,7 @@ struct Printer {
         draw_pages(s, content);
         return page.finish();
     }
-    // A file a page, of the first `most` pages.
+    // One file for each page.
     std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
         std::vector<ReviewFile> out;
         std::vector<std::unique_ptr<Page>> made;

@@ -58,7 +58,6 @@ class Document {
         return undo_.empty() ? nullptr : undo_.back().state.plan.get();
     }
     [[nodiscard]] std::string undo_text() const { return undo_.empty() ? "" : undo_.back().what; }
-    [[nodiscard]] std::string redo_text() const { return redo_.empty() ? "" : redo_.back().what; }
     // What a plan says means something else from now on: each state of the history is replaced by what
     // `change` makes of it. What was saved stays what the file holds, so that a state that is changed counts
     // as modified.

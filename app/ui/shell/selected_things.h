@@ -27,7 +27,7 @@ class SelectedThings {
         GroupKind group = GroupKind::tp;
         Phase phase = Phase::forward;
         bool recomputed = false;
-        std::string what;
+        What what = What::none;
         bool operator==(const Call&) const = default;
     };
     struct Block {

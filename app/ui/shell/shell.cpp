@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr double kToast_s = 6;
-constexpr double kAdviceRest_s = 0.85;  // a little more than shell_decide.cpp waits
+constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
 
 }  // namespace
 
@@ -98,8 +98,7 @@ double Shell::idle_s() const {
     // An open lesson's file is looked at once a second; the presenter's clock ticks.
     double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
     if (native_dialog_) wait = std::min(wait, 0.1);  // it is asked whether it is done
-    if (host_.searches && !lesson_.open && !presenter_.on && !welcome_ && now_s_ < edited_s_ + kAdviceRest_s)
-        wait = std::min(wait, edited_s_ + kAdviceRest_s - now_s_);
+    if (now_s_ < advice_due_s()) wait = std::min(wait, advice_due_s() + kPast_s - now_s_);
     if (dialog_.kind == DialogKind::picture && picture_.due_s >= 0)
         wait = std::min(wait, std::max(0.02, picture_.due_s - now_s_));
     if (!changed_.empty()) wait = std::min(wait, std::max(0.05, changed_until_s_ - now_s_));

@@ -98,7 +98,7 @@ class Shell {
         return selection_;
     }
     [[nodiscard]] const ViewStates& views() const { return views_; }
-    // A search, a comparison or a tornado is being worked out for what is shown.
+    // A search, a comparison, a tornado, advice nearby, a review or a fit is being worked out.
     [[nodiscard]] bool works_beside() const;
     [[nodiscard]] const CalibrateSheetState& calibration() const { return calibrate_; }
     // What the window shows, to be shown by another shell: for a picture.
@@ -273,6 +273,8 @@ class Shell {
     // shell_decide.cpp
     void tend_decide();
     void note_change(bool edited);
+    // When the plan has rested long enough that better layouts are looked for; infinity: not as things stand.
+    [[nodiscard]] double advice_due_s() const;
     [[nodiscard]] bool rests() const;
     void tend_advice();
     void look_for_better();

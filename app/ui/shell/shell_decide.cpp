@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -87,9 +88,14 @@ bool Shell::works_beside() const {
 }
 
 // The plan stands still for a moment, and nobody is to find its answer by himself.
+double Shell::advice_due_s() const {
+    const bool looks = host_.searches && !lesson_.open && !presenter_.on && !welcome_;
+    return looks ? edited_s_ + kRest_s : std::numeric_limits<double>::infinity();
+}
+
 bool Shell::rests() const {
-    return host_.searches && !lesson_.open && !presenter_.on && !welcome_ && dialog_.kind == DialogKind::none
-           && edited_revision_ == document_.revision() && now_s_ - edited_s_ >= kRest_s;
+    return dialog_.kind == DialogKind::none && edited_revision_ == document_.revision()
+           && now_s_ >= advice_due_s();
 }
 
 // The best layout within two edits, worked out once for each plan that rests.

@@ -20,9 +20,18 @@ namespace {
 constexpr float kReviewRow = 38, kReviewLabel = 78;
 constexpr float kPreview = 440, kPreviewHigh = 330;  // of a page, at the right where there is room
 constexpr float kTurn = 30;                          // the row that turns its pages
-constexpr std::string_view kPagesNote =
-    "Pages: 1 summary, 2 placement, 3 memory, 4 time, 5 communication, 6 assumptions, 7 the comparison with "
-    "A. Empty: all. The plans are inside the file, which opens here again.";
+
+// "Pages: 1 summary, ..., 7 the comparison with A."
+std::string pages_note() {
+    std::string out = "Pages: ";
+    for (int i = 0; i < kReviewPageCount; ++i) {
+        const auto page = static_cast<ReviewPage>(i);
+        const std::string name(name_of(page));
+        out += (i > 0 ? ", " : "") + std::to_string(i + 1) + " "
+               + (page == ReviewPage::comparison ? "the " + name + " with A" : name);
+    }
+    return out + ". Empty: all. The plans are inside the file, which opens here again.";
+}
 
 }  // namespace
 
@@ -42,7 +51,7 @@ std::vector<Plan> Shell::reviewed_plans() const {
 
 std::string Shell::review_note() const {
     const Plan* second = review_second();
-    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(kPagesNote);
+    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(pages_note());
 }
 
 float Shell::review_dialog_height(Ui& ui, float width) const {

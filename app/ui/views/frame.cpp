@@ -96,10 +96,9 @@ void draw_void(Ui& ui, Rect room, const Scene& scene) {
     const float w = std::min(room.w, 640.0f);
     const float h = c.paragraph_height(w, why, ui.style(13), 20);
     Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - (h + 24) / 2), w, h + 24};
-    c.push_clip(room);
+    const Canvas::Clip clip = c.clip(room);
     c.text_in(box.cut_top(24), "—", ui.title(), Align::center);
     c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
-    c.pop_clip();
 }
 
 }  // namespace
@@ -165,7 +164,7 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
 void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
                       std::uint64_t revision) {
     Canvas& c = ui.canvas();
-    c.push_clip(room.inset(-2));
+    const Canvas::Clip clip = c.clip(room.inset(-2));
     Rect head = room.cut_top(24);
     room.cut_top(4);
     const std::string_view title = view_of(view).title;
@@ -174,7 +173,6 @@ void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& 
     head.cut_left(w + 16);
     (void)draw_view_body(ui, head, room, scene, view, states, revision);
     draw_view_moving(ui, scene, view, states);
-    c.pop_clip();
 }
 
 }  // namespace pentamesh::ui

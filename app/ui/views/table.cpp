@@ -242,7 +242,7 @@ static_assert(kTable.size() == kViewCount, "each ViewId has a row");
 static_assert(table_is_whole(), "each row has an id, a name, a title, help, a key, draw and data");
 
 constexpr auto kNames = [] {
-    std::array<std::string_view, kTable.size() + 1> names{"dashboard"};
+    std::array<std::string_view, kTable.size() + 1> names{kDashboardName};
     for (std::size_t i = 0; i < kTable.size(); ++i) names[i + 1] = kTable[i].name;
     return names;
 }();

@@ -105,7 +105,8 @@ struct ViewEntry {
 [[nodiscard]] std::optional<ViewId> view_named(std::string_view name);
 // Those that share a pane, in the order of their tabs.
 [[nodiscard]] std::vector<ViewId> views_in(Pane pane);
-// "dashboard" and the name of each view: what a lesson may show.
+inline constexpr std::string_view kDashboardName = "dashboard";  // beside the names of views
+// It and the name of each view: what a lesson may show.
 [[nodiscard]] std::span<const std::string_view> view_names();
 
 // A lesson's step begins: what it says nothing about stands as at first.
