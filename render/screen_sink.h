@@ -1,5 +1,5 @@
 // Draws into a Dear ImGui draw list. One texture has the white texel, the line widths, the patterns and the
-// glyphs, so a list is one draw call as long as that texture has room.
+// glyphs. So a list is one draw call as long as that texture has room.
 #pragma once
 
 #include "render/sink.h"

@@ -50,7 +50,7 @@ std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation&
 // Text that goes out in pieces, so that what is long is never held whole.
 class Stream {
   public:
-    // False: nobody reads on.
+    // False: the reader has closed.
     bool add(std::string_view text) {
         held_ += text;
         return held_.size() < kPiece || flush();
@@ -67,7 +67,7 @@ class Stream {
     bool wanted_ = true;
 };
 
-// The list of an axis' groups as pretty() writes it at that depth. False: nobody reads on.
+// The list of an axis' groups as pretty() writes it at that depth. False: the reader has closed.
 bool write_groups(Stream& out, const Mesh& mesh, GroupKind kind) {
     const Split split = split_factors(mesh, kind);
     std::string number;

@@ -120,7 +120,7 @@ Json json_of_bubble(const Bubble& b) {
               {"holds", b.form_holds()}}}};
 }
 
-// The measures of docs/schedules.md, and the closed form beside the one that it speaks of.
+// The measures of docs/schedules.md, and the closed form beside the one that it gives.
 void add_bubble_lines(const Bubble& b, Section& s) {
     s.lines.push_back("Makespan bubble " + time_text(b.makespan) + ": fraction " + percent_text(b.fraction)
                       + " of the makespan, overhead " + percent_text(b.overhead)

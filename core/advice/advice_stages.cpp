@@ -20,9 +20,8 @@ std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const Sched
     return found;
 }
 
-// From the longest stage to the shortest, one layer after the other, until the one that gets it would be as
-// long as the one that gave it. Of equally short ones the latest: it keeps the fewest micro-batches in
-// flight.
+// Moves layers from the longest stage to the shortest, one by one. It ends where the shortest would become as
+// long. Of equally short stages it takes the latest, which keeps the fewest micro-batches in flight.
 void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t> layers, Fastest& fastest) {
     const int chunks = chunks_of(shape);
     for (int moves = 0; moves < kMostMoves; ++moves) {

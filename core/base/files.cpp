@@ -32,14 +32,14 @@ std::string too_large() {
 
 constexpr std::string_view kHalfWritten = ".new-";  // and a number
 
-// A name beside `path` that nobody else is writing to.
+// A name beside `path` that no other process writes to.
 fs::path name_beside(const fs::path& path) {
     fs::path name = path;
     name += std::string(kHalfWritten) + std::to_string(std::random_device{}());
     return name;
 }
 
-// What a process that was killed while it wrote `path` left beside it. It is removed once nobody has it
+// What a process that was killed while it wrote `path` left beside it. It is removed once no process has it
 // locked and it is old enough that its writer has had the time to lock it.
 void remove_left_over(const fs::path& path) {
     constexpr std::chrono::seconds kTimeToLock{1};

@@ -11,8 +11,8 @@ namespace {
 
 using State = std::array<std::uint32_t, 8>;
 
-// The first 32 bits of the fractional parts of the square (root 2) or cube (root 3) roots of the first
-// primes, by whole numbers alone: the largest x with x^root <= prime * 2^(32 root).
+// Of the square (root 2) or cube (root 3) roots of the first primes: the first 32 bits of their fractions. By
+// whole numbers alone: the largest x with x^root <= prime * 2^(32 root).
 template <std::size_t N>
 constexpr std::array<std::uint32_t, N> root_bits(int root) {
     std::array<std::uint32_t, N> out{};

@@ -11,8 +11,8 @@ namespace pentamesh {
 
 // Makes the new file `fresh`, writes it, flushes it to the disk and gives it the name `target`. A file that
 // is there lends it its mode and, if the system allows that, its owner. Until then `fresh` is locked: who can
-// lock it knows that nobody is writing it. Returns the system's reason for a failure, after which `fresh` is
-// gone and `target` as it was; "": written.
+// lock it knows that no process is writing it. Returns the system's reason for a failure, after which `fresh`
+// is gone and `target` as it was; "": written.
 [[nodiscard]] std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
                                            const std::filesystem::path& target);
 // Whether the user may change a file that is there; renaming over it would not ask.

@@ -1,4 +1,4 @@
-// Which constants do one's own runs speak for? The few of a cluster that runs can tell, fitted as those that
+// Which constants do one's own runs tell? The few of a cluster that runs can tell, fitted as those that
 // ship are (parameters.h), kept within what a GPU can do; tiers from tables of nccl-tests.
 #pragma once
 

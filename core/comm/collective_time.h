@@ -32,9 +32,9 @@ struct Route {
 [[nodiscard]] int slowest_tier(const Route& route);
 
 // Seconds of one call over the route with the given buffer (Operation::message_bytes).
-// `slow_share`: share of an all-to-all's bytes beyond the first tier that really cross it, where the kernel
-// sends a token once to a node that holds several of its experts. `forwarded`: there the first tier spreads
-// what has come in, so that it carries all of the buffer's copies.
+// `slow_share`: of an all-to-all's bytes beyond the first tier, those that really cross it: the kernel sends
+// a token once to a node that holds several of its experts. `forwarded`: there the first tier spreads what
+// has come in, so that it carries all of the buffer's copies.
 [[nodiscard]] double collective_time(const Route& route, const Efficiency& efficiency, Collective c,
                                      double buffer_bytes, double slow_share = 1, bool forwarded = false);
 

@@ -96,7 +96,8 @@ struct Comm {
 
 // "a GPU of stage 3", whose calls the rows and their sums count; "each GPU" without a pipeline.
 [[nodiscard]] std::string rows_device_text(const Comm& comm);
-// For whom the layers wait at those points, from the rows: "tensor and expert peers". Empty: for nobody.
+// For whom the layers wait at those points, from the rows: "tensor and expert peers". Empty: they do not
+// wait.
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
 // Volumes; times are filled by step.h, by_axis by sum_axes. `summary` by GroupKind. Reuses out's capacity.

@@ -65,7 +65,8 @@ class CommRows {
     // Queries, and as many numbers of attention output.
     [[nodiscard]] double query_bytes(const LayerType& type, bool output) const;
 
-    // Types with attention of the same sizes speak alike; those without give their heads to the ranks.
+    // Types with attention of the same sizes make the same calls; those without give their heads to the
+    // ranks.
     void context_parallel();
 
     // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses

@@ -61,7 +61,7 @@ Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, boo
 // it on the same device. Behind that backward the micro-batch goes back through all earlier stages, so the
 // makespan is at least start + work + that way.
 //
-// Where weight gradients are ops of their own, the last op may be one of them, which nobody waits for. Still
+// Where weight gradients are ops of their own, the last op may be one of them, for which no op waits. Still
 // the device has run all its forwards and input gradients when the last input gradient ends; behind it are
 // the input gradients of all earlier stages, and the first stage's weight gradient.
 //
@@ -224,7 +224,7 @@ BoundOf::BoundOf(const Plan& plan) {
 }
 
 // A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the share
-// `overlap` of one micro-batch's compute of a device (of every one's, where it runs with each), which is no
+// `overlap` of one micro-batch's compute of a device, or of every one's where it runs with each. That is no
 // more than all that the device is busy with one.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const double m = run.microbatches;

@@ -1,4 +1,4 @@
-// A search space cut into nodes: all layouts of a node run over the same ranks and wires, and differ in what
+// A search space cut into nodes. All layouts of a node run over the same ranks and wires. They differ in what
 // runs (a pipeline's schedule, micro-batch, recompute) and in how states are sharded.
 #pragma once
 

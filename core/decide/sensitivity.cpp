@@ -236,7 +236,7 @@ class Nudger {
     const Plan& plan_;
     const Presets& presets_;
     Sensitivity& out_;
-    const std::atomic<bool>* cancel_;  // null: nobody can
+    const std::atomic<bool>* cancel_;  // null: it runs to the end
     Evaluation seen_;
 };
 

@@ -40,8 +40,8 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //
 // A layout of the space takes one value of each list, such that
 //   - tp cp pp dp_shard dp_replicate multiply to the GPUs,
-//   - the schedule can run that number of chunks (schedule.h, chunks_for); without a pipeline it is 1F1B of
-//     one chunk,
+//   - the schedule can run that number of chunks (schedule.h, chunks_for),
+//   - without a pipeline it is 1F1B of one chunk,
 //   - of two orders that differ only in where axes of one rank stand, it has the first.
 // What else a plan may break is looked at and counted.
 struct SearchSpace {

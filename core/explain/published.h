@@ -30,9 +30,9 @@ struct PublishedRun {
 [[nodiscard]] std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
                                                             const Presets& presets);
 
-// How unlike two plans are: |log2| of the ratios of active parameters, GPUs, sequence lengths and 16-bit
-// peaks, + 2 where one is a MoE and the other dense, + 1 where the GPUs are of another kind, + 1 where the
-// compute types differ. 0: the same model, context, GPUs and type.
+// How unlike two plans are. |log2| of the ratios of active parameters, GPUs, sequence lengths and 16-bit
+// peaks; + 2 where one is a MoE and the other dense; + 1 for GPUs of another kind; + 1 for another compute
+// type. 0: the same model, context, GPUs and type.
 [[nodiscard]] double run_distance(const Plan& a, const Plan& b);
 
 struct NearRun {

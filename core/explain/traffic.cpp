@@ -71,7 +71,7 @@ class GroupPattern {
             for (const Run& a : runs) {
                 members[a.block] += a.members;
                 for (const Run& b : runs) inside[a.block * side_ + b.block] += a.members * b.members;
-                inside[a.block * side_ + a.block] -= a.members;  // nobody sends to itself
+                inside[a.block * side_ + a.block] -= a.members;  // a rank does not send to itself
             }
         }
         for (std::size_t a = 0; a < side_; ++a)

@@ -31,7 +31,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-// FSDP 1 names strategies or numbers them; FSDP 2 says whether weights are let go after the forward pass.
+// FSDP 1 names strategies or numbers them; FSDP 2 says whether weights are freed after the forward pass.
 void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const Sizes& sizes) {
     const std::int64_t version = s.integer("fsdp_version", "/layout/zero").value_or(1);
     static constexpr std::string_view names[] = {"FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD",

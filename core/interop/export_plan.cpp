@@ -5,6 +5,7 @@
 #include "core/mesh/mesh.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
+#include "core/plan/names.h"
 #include "core/rules/rules.h"
 
 #include <algorithm>

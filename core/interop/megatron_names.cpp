@@ -225,7 +225,7 @@ bool is_megatron_switch(std::string_view key) {
 }
 
 void sort_megatron_rest(Sheet& s) {
-    int strange = 0;  // settings that nobody knows
+    int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
         const auto held = std::find_if(std::begin(kUnheld), std::end(kUnheld),
                                        [&](const Unheld& u) { return u.key == key; });

@@ -45,7 +45,7 @@ class Sheet {
     [[nodiscard]] std::string written(std::string_view key) const;
 
     // Reading marks a setting as mapped to `path`. A value that is unknown, of the wrong type or out of range
-    // adds an error that names setting, value and line, and reads as absent. "None", "null" and an empty
+    // reads as absent, and an error names setting, value and line. "None", "null" and an empty
     // value are absent.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::string_view path,
                                                       std::int64_t least = 1,

@@ -69,7 +69,7 @@ bool is_flag(std::string_view word) {
     return word.starts_with("--") && word.size() > 2;
 }
 
-// Words that a command may get or not: of a flag its name stays, with a value that nobody knows.
+// Words that a command may get or not: of a flag its name stays, with an unknown value.
 void put_open(Expander& x, const std::string& name, int line, const std::vector<std::string>& words,
               std::size_t from, std::vector<std::string>& out) {
     const std::string open = x.unknown(name, line, false);
@@ -102,7 +102,7 @@ std::string bare(std::string_view word) {
     return out;
 }
 
-// What a variable is after two ways of which nobody knows the one that is taken: a list of flags keeps what
+// What a variable is after two ways of which either may be taken: a list of flags keeps what
 // both begin with, and the names of the others; any other value is unknown.
 Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
     const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
@@ -190,7 +190,7 @@ class Runner {
         return Truth::unknown;
     }
 
-    // Runs one side, or both where nobody knows: what differs between them is unknown then.
+    // Runs one side, or both where the condition is unknown: what differs between them is unknown then.
     template <typename A, typename B>
     void branch(Truth t, int line, A&& yes, B&& no) {
         if (t == Truth::yes) return yes();
@@ -240,7 +240,7 @@ class Runner {
     Truth match(const Command& c) {
         const auto text = x_.known(x_.expand_joined(c.words[0]));
         if (!text) {
-            // Nobody knows: no side is taken, what any of them sets is unknown.
+            // Unknown: no side is taken, what any of them sets is unknown.
             std::set<std::string> names;
             for (const Case& k : c.cases) collect_assigned(*k.body, names);
             for (const std::string& n : names)

@@ -1,6 +1,6 @@
 // Reads a launch script as the shell would run it, and runs nothing: which commands, with which arguments?
-// What only a running shell knows (a command's output, a positional argument, a variable that nothing sets)
-// stays a named unknown in the argument that it reaches.
+// Some things only a running shell knows: a command's output, a positional argument, a variable that nothing
+// sets. Each stays a named unknown in the argument that it reaches.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct Invocation {
 
 struct Script {
     std::vector<Invocation>
-        invocations;  // in the order of the run; of a branch that nobody knows, both sides
+        invocations;  // in the order of the run; of a branch whose condition is unknown, both sides
     std::vector<Unknown> unknowns;
     std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
 };

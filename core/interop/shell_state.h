@@ -33,7 +33,7 @@ class Expander {
     State state;
     Script script;
 
-    // A mark that stands for a value nobody knows.
+    // A mark that stands for an unknown value.
     [[nodiscard]] std::string unknown(std::string what, int line, bool unset);
     // The fields that a command gets of a word: expanded, split where it is not quoted.
     void expand(const Word& word, std::vector<Argument>& out);

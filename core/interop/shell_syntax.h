@@ -48,7 +48,7 @@ enum class CommandKind : std::uint8_t {
     pipeline,    // every command of body
     choice,      // if: body[0] condition, body[1] then, body[2] else (may be an empty sequence)
     loop,        // for: `words` one after another into `name`, body[0]
-    repeat,      // while, until, for ((;;)): body[0] once or never, nobody knows
+    repeat,      // while, until, for ((;;)): body[0] once or never, which is unknown
     match,       // case: words[0]; cases
     function,    // name, body[0]
     arithmetic,  // (( name ))

@@ -54,7 +54,8 @@ auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Sourc
 class FieldReader {
   public:
     // `stated`: where the pointers of the fields that are there are collected, each with `prefix` before it;
-    // null: nobody asks. `based`: the struct already holds a preset's values, so nothing is required.
+    // null: they are not collected. `based`: the struct already holds a preset's values, so nothing is
+    // required.
     FieldReader(const nlohmann::json& object, DocumentPlace place, bool based,
                 std::vector<std::string>* stated = nullptr, std::string prefix = {})
         : object_(object), place_(std::move(place)), based_(based), stated_(stated),
@@ -199,7 +200,7 @@ class FieldReader {
         const auto it = object_.find(std::string(key));
         return it == object_.end() ? nullptr : &*it;
     }
-    // Call last: every key that nobody asked for is an error.
+    // Call last: every key that was not read is an error.
     void finish() const {
         for (const auto& item : object_.items()) {
             bool known = false;

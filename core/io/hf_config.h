@@ -18,7 +18,7 @@ namespace pentamesh {
 [[nodiscard]] const std::vector<std::string_view>& hf_model_types();
 
 // Throws Error (invalid) with the field's pointer where a field is missing, of the wrong type, out of range
-// (sizes are 1 to 2^31), or contradicts another; for an unknown model_type it names that and the fields
+// (sizes are 1 to 2^31), or contradicts another. For an unknown model_type it names that and the fields
 // there are. Field names and defaults: transformers, models/*/configuration_*.py. A multimodal config's
 // language model is read alone. `path` is named in errors.
 [[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path);

@@ -11,7 +11,7 @@ namespace {
 
 // The runs of one period.
 std::vector<LayerRun> runs_of(const Layers& layers) {
-    constexpr std::size_t kMostSearched = 4096;  // beyond these layers nobody looks for a period
+    constexpr std::size_t kMostSearched = 4096;  // beyond these layers no period is looked for
     std::size_t period = layers.size() > kMostSearched ? layers.size() : 1;
     const auto repeats = [&](std::size_t p) {
         for (std::size_t i = p; i < layers.size(); ++i)

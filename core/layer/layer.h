@@ -1,7 +1,7 @@
-// What does one GPU do in one layer for one micro-batch, step by step? Every product, norm, collective,
-// forward and backward, with the tensors that go in and come out, what is kept in between and when it is let
-// go. The list is derived: product_rule.h says what follows from how factors are cut, layer_tape.h reads
-// the backward off the forward. Rules, conventions and sources: docs/layer.md.
+// What does one GPU do in one layer for one micro-batch, step by step? Every product, norm and collective,
+// forward and backward, with its tensors; what is kept in between, and when it is freed. The list is derived:
+// product_rule.h says what follows from how factors are cut, layer_tape.h reads the backward off the forward.
+// Rules, conventions and sources: docs/layer.md.
 #pragma once
 
 #include "core/layer/what.h"

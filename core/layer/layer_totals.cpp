@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-// Activations that a step works on and that nobody keeps.
+// Activations that a step works on and that are not kept.
 double working_bytes(const LayerStep& s) {
     double sum = 0;
     for (const std::vector<LayerTensor>* list : {&s.in, &s.out})

@@ -10,8 +10,8 @@
 
 namespace pentamesh {
 
-// Whose tokens a tensor has: a tp region's (all of the cp part's), those between tp regions (a tp-th of them
-// with sequence parallelism), or those dispatched to a rank's experts.
+// Whose tokens a tensor has. region: a tp region's, all of the cp part's. between: between tp regions, a
+// tp-th of them with sequence parallelism. dispatched: those sent to a rank's experts.
 enum class Tokens : std::uint8_t { region, between, dispatched };
 
 struct Activation {

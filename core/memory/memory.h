@@ -95,9 +95,9 @@ void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
 [[nodiscard]] Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& memory, int stage,
                                          MemoryCategory category);
 
-// The waterfall "what each axis and modifier saved": bytes of the fullest GPU, from the whole model on a
-// single GPU to this plan, one axis or modifier at a time in the order of layout.order, recompute last. With
-// the `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
+// The waterfall "what each axis and modifier saved": bytes of the fullest GPU, from a single GPU to this
+// plan. One axis or modifier is added at a time, in the order of layout.order, recompute last. With the
+// `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
 struct SavingStep {
     std::string label;   // "single GPU", "tp 8", "sequence parallel", "ZeRO-1 over 128"
     std::string reason;  // a sentence: what it cut

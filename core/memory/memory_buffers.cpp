@@ -13,8 +13,8 @@ MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
     return bytes > 0 ? MeasuredRange{bytes, bytes, bytes} : measured;
 }
 
-// Numbers of the largest layer of the stage and of its embedding and head that ZeRO has cut, so that they
-// have to be brought together (parameters) or are not yet cut (gradients).
+// Numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their parameters
+// have to be brought together; their gradients are not cut yet.
 struct Unit {
     double layer = 0, ends = 0;
 };
@@ -105,7 +105,7 @@ double recomputed_beside_head(const Plan& plan, const MemoryCosts& c, const Stag
     return std::max(with_gradients - (s.head ? c.head.kept : 0), 0.0);
 }
 
-// Every layer of the stage at once: what ZeRO-3 gathers and never lets go.
+// Every layer of the stage at once: what ZeRO-3 gathers and never frees.
 double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);

@@ -7,7 +7,7 @@
 
 namespace pentamesh {
 
-// Factors with size > 1, ascending stride. Their digit sums ascend with the digits read as a number, because
+// Factors with size > 1, ascending stride. Their digit sums ascend with the digits read as a number:
 // each stride is a multiple of the extent (size * stride) of every factor below it.
 struct Factors {
     std::array<Factor, kAxisCount> factor{};

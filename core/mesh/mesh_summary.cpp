@@ -16,9 +16,9 @@ std::int64_t reach(const Factors& group) {
 }
 
 // Groups whose ranks all lie in one block of `domain` consecutive ranks: those with
-// first mod domain + reach < domain. A first rank is low + k * extent, where extent = size * stride of the
-// group's outermost factor and low runs over the digits inside it; k * extent mod domain has the period
-// domain / gcd(extent, domain), and the lows that fit beside each of its values are counted at once.
+// first mod domain + reach < domain. A first rank is low + k * extent. extent = size * stride of the
+// group's outermost factor; low runs over the digits inside it. k * extent mod domain has the period
+// domain / gcd(extent, domain). The lows that fit beside each of its values are counted at once.
 std::int64_t groups_inside(const Split& s, std::int64_t world, std::int64_t groups, std::int64_t domain) {
     if (world <= domain || s.group.count == 0) return groups;
     const Factor top = s.group.factor[s.group.count - 1];

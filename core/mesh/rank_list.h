@@ -24,7 +24,7 @@ namespace pentamesh {
 
 // The hosts of a job in the order of their ranks.
 struct Hosts {
-    std::vector<std::string> names;  // empty: nobody named them
+    std::vector<std::string> names;  // empty: they have no names
     std::int64_t gpus_each = 1;
     [[nodiscard]] const std::string& of(std::int64_t rank) const {
         return names[static_cast<std::size_t>(rank / gpus_each)];

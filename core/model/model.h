@@ -27,8 +27,9 @@ template <>
 inline constexpr std::size_t kEnumCount<Place> = kPlaceCount;
 [[nodiscard]] std::string_view name_of(Place place);
 
-// How tensor parallelism cuts it (Shoeybi et al. 2019): column = first dimension (outputs), row = second
-// (inputs), vocab = vocabulary rows, kv = column by kv heads (copied where tp exceeds them), none = copied.
+// How tensor parallelism cuts it (Shoeybi et al. 2019). column: the first dimension (outputs); row: the
+// second (inputs); vocab: vocabulary rows; kv: column by kv heads, copied where tp exceeds them; none:
+// copied.
 enum class TpCut : std::uint8_t { none, column, row, vocab, kv };
 
 // a * b and a + b, held at the largest number instead of overflowing: sizes come from files.

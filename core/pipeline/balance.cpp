@@ -43,7 +43,7 @@ std::size_t devices_of(const StageLoad& load) {
 bool one_chunk_each(const StageLoad& load) {
     return devices_of(load) == load.chunk.size();
 }
-// Chunk k and the k-th from the end are the same device's, and nobody has more.
+// Chunk k and the k-th from the end are the same device's, and no device has more.
 bool in_mirror(const StageLoad& load) {
     const std::size_t n = load.chunk.size();
     if (n % 2 != 0 || devices_of(load) * 2 != n) return false;

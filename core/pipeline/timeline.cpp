@@ -44,7 +44,7 @@ struct Replay {
     }
     bool await_backward(int device, std::int64_t chunk, std::int32_t microbatch, double& at) {
         const ChunkLink& l = t.link[at_index(chunk)];
-        if (l.after < 0) {  // the last stage turns round: its input is its own forward
+        if (l.after < 0) {  // the last stage: its input is its own forward
             const std::int64_t s = slot(chunk, microbatch);
             return await(t.forward_op[at_index(s)], forward_key(s), device, device, at);
         }

@@ -18,7 +18,7 @@ struct ChunkCost {
 
 struct TimelineCosts {
     std::vector<ChunkCost> chunk;  // [device * chunks + c]
-    double send = 0;               // delay between two different devices, occupies nobody
+    double send = 0;               // delay between two different devices, which goes on working
     double pair_factor = 1;    // FB takes this x (F + I + W) of its two chunks; 1: no gain from overlapping
     std::vector<double> slow;  // factor per device; empty: all 1
     void clear();

@@ -102,8 +102,8 @@ struct Row {
         int pause = 0;
     };
     // The op after the last that joins `first`, which is narrow. A run is at most twice as long as the one
-    // before, and after one that the work ended early the next few are taken short: that saves trying every
-    // length where the work changes often.
+    // before. After one that the work ended early the next few are taken short: where the work changes often
+    // that saves trying every length.
     [[nodiscard]] std::size_t run_end(std::size_t first, Guess& guess) const {
         constexpr int kPause = 3;
         if (guess.pause > 0) {

@@ -1,5 +1,5 @@
 // What of a timeline is worth drawing at a given zoom: ops a pixel wide or more one by one, runs of narrower
-// ones merged, in time that depends on what is visible and not on how many ops there are.
+// ones merged. The time that it takes depends on what is visible, not on how many ops there are.
 #pragma once
 
 #include "core/pipeline/timeline.h"

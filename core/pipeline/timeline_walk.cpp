@@ -29,7 +29,8 @@ void each_row(const Timeline& t, int device, Visit&& visit) {
 std::ptrdiff_t forward_output(const Timeline& t, int device, int chunk, std::int32_t microbatch) {
     const std::size_t own = row(t, device, chunk);
     if (t.link[own].after >= 0) return entry(t, t.forward_op, t.link[own].after, microbatch);
-    return entry(t, t.backward_op, static_cast<std::int32_t>(own), microbatch);  // the last stage turns round
+    return entry(t, t.backward_op, static_cast<std::int32_t>(own),
+                 microbatch);  // the last stage needs its own forward
 }
 
 std::ptrdiff_t backward_output(const Timeline& t, int device, int chunk, std::int32_t microbatch) {

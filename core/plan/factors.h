@@ -27,8 +27,8 @@ inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
     return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
 }
 
-// Ascending factors of `axis` that divide what the other axes leave and that the model allows (heads for tp,
-// layers for pp, experts for ep, sequence for cp). Always holds 1; the current factor may be missing when it
+// Ascending factors of `axis` that divide what the other axes leave. The model allows them: heads for tp,
+// layers for pp, experts for ep, sequence for cp. Always holds 1; the current factor may be missing when it
 // is not legal.
 [[nodiscard]] std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis);
 

@@ -1,4 +1,4 @@
-// What is a plan called? Its own title, or one made of what it is. A title that speaks of something that was
+// What is a plan called? Its own title, or one made of what it is. A title that names something that was
 // changed is dropped, so that none stands over another plan.
 #pragma once
 

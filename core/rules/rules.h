@@ -1,8 +1,7 @@
 // What the files of rules share. Each rule is a function that appends a Problem where the plan breaks it.
 //
-// Fixes end in a valid plan whatever the order they are applied in, because they only ever lower the factors
-// that cut the model (tp, etp, ep, cp, pp, virtual stages); data parallelism then follows from the cluster,
-// the batch from data parallelism.
+// Fixes end in a valid plan in any order. They only ever lower the factors that cut the model (tp, etp, ep,
+// cp, pp, virtual stages). Data parallelism then follows from the cluster, the batch from data parallelism.
 #pragma once
 
 #include "core/base/text.h"

@@ -86,8 +86,8 @@ struct Part {
     std::int64_t numbers = 0;
     double bytes = 0;
 };
-// For parameters, gradients and optimizer state the parts of all ranks of a stage that holds it add up to the
-// whole times the copies on every axis but pp; a partial axis counts as copied.
+// Of parameters, gradients and optimizer state the parts of all ranks of a stage add up to a multiple of the
+// whole: its copies on every axis but pp. A partial axis counts as copied.
 [[nodiscard]] Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank);
 
 // One chunk of a pipeline device: which layers, in model order.
@@ -115,7 +115,7 @@ struct RankContents {
 // The ep coordinate that holds an expert.
 [[nodiscard]] std::int64_t owner_of_expert(std::int64_t experts, std::int64_t parts, std::int64_t expert);
 // Load of the busiest of `parts` ranks over the mean rank's, of the load of each expert: what
-// training.router_imbalance is. 1 where nobody has any.
+// training.router_imbalance is. 1 where no rank has any.
 [[nodiscard]] double imbalance_of(const std::vector<double>& load, std::int64_t parts);
 
 // Pieces of a sequence of `length` that cp rank `i` of `parts` holds. Ring and all-gather balance causal

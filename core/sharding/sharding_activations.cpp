@@ -182,8 +182,8 @@ class ActivationPlacer {
         if (kv) p.unit = plan_.model.head_dim;
     }
 
-    // While attention runs: gathered keys and values are whole on every rank, Ulysses has exchanged the cut
-    // of the sequence for one of the heads, a ring keeps its cut. Returns how many times more bytes that is.
+    // While attention runs. Gathered keys and values are whole on every rank; Ulysses has exchanged the cut
+    // of the sequence for one of the heads; a ring keeps its cut. Returns how many times more bytes that is.
     double exchange_over_cp(Placement& p, const Activation& a) const {
         const bool kv = a.name == "attention.k" || a.name == "attention.v";
         const bool heads = kv || a.name == "attention.q" || a.name == "attention.output";

@@ -53,10 +53,10 @@ struct CutOrder {
 };
 [[nodiscard]] CutOrder cuts_within_layer(const Mesh& mesh, const Placement& placement);
 
-// A piece for every place on the axes that cut within the layer, the rest of the coordinates as `rank` has
-// them (its pipeline stage where that holds the tensor, else the first that does; an expert's owner).
-// `coarse`: by the first of those axes alone. Nothing where there would be more than `most` pieces.
-// Cost: one part_of per piece.
+// A piece for every place on the axes that cut within the layer. The other coordinates are those of `rank`:
+// its pipeline stage where that holds the tensor, else the first that does; an expert's owner. `coarse`: by
+// the first of those axes alone. Nothing where there would be more than `most` pieces. Cost: one part_of per
+// piece.
 void pieces_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank,
                std::int64_t expert, bool coarse, std::int64_t most, TensorPieces& out);
 

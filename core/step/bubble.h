@@ -37,7 +37,7 @@ struct SlowDevice {
     [[nodiscard]] bool any() const { return device >= 0 && factor != 1; }
     bool operator==(const SlowDevice&) const = default;
 };
-// Sets costs.slow; a device beyond the pipeline slows nobody.
+// Sets costs.slow; a device beyond the pipeline slows none.
 void apply_slow(const SlowDevice& slow, int devices, TimelineCosts& costs);
 // The step time when the pipeline's makespan changes from one value to another and all else stays: gradients,
 // optimizer and the straggler's share of the whole.

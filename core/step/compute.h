@@ -82,9 +82,9 @@ struct ForwardFlops {
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
-// HBM bytes of an optimizer step, by one number of each class: the gradient is read twice (once for its
-// norm), states and master copy are read and written, the parameter is written, and read where no master copy
-// is kept.
+// HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once for its norm.
+// States and master copy are read and written. The parameter is written, and read where no master copy is
+// kept.
 [[nodiscard]] StateBytes optimizer_traffic(const Training& t);
 // Seconds that a step takes besides, whatever it computes: the GPU's and the software's.
 [[nodiscard]] double once_a_step(const Plan& plan);

@@ -1,5 +1,5 @@
-// How far off may a step's time be? What the program said of measured runs, each left out of what was fitted
-// on it, weighed by how near each run is to the plan. presets/measured_errors.json has the runs' errors,
+// How far off may a step's time be? As far as the program was off at measured runs, each left out of what was
+// fitted. Runs near the plan weigh more. presets/measured_errors.json has the runs' errors,
 // `accuracy . --write` makes it (docs/accuracy.md); it is built into the program.
 #pragma once
 
@@ -25,8 +25,8 @@ struct RunTraits {
 };
 [[nodiscard]] RunTraits traits_of(const Plan& plan, double flops_per_token);
 
-// How unlike two runs are: |log2| of the ratios of the first four, + 4 where the software is another, + 4
-// where one is a MoE and the other dense, + 1 where the compute types differ. 0: alike in all of it.
+// How unlike two runs are. |log2| of the ratios of the first four; + 4 where the software is another; + 4
+// where one is a MoE and the other dense; + 1 where the compute types differ. 0: alike in all of it.
 [[nodiscard]] double distance(const RunTraits& a, const RunTraits& b);
 
 struct MeasuredError {
@@ -43,8 +43,8 @@ struct MeasuredError {
 
 inline constexpr double kFarRun = 4;  // from here on no measured run is near
 
-// Half of the runs like this one took between ours / (1 + half) and ours * (1 + half), nine of ten so with
-// `most`.
+// Half of the runs like this one took between ours / (1 + half) and ours * (1 + half). Nine of ten did with
+// `most` in its place.
 struct ErrorRange {
     double half = 0, most = 0;
     double nearest = 0;    // distance of the nearest run

@@ -15,7 +15,7 @@ inline constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp,
 // What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer. Of
 // context parallelism the ring alone is covered.
 enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
-constexpr std::size_t kCovers = 5;
+inline constexpr std::size_t kCovers = 5;
 
 // Operations of a layer type that the same compute may cover. Seconds per layer and micro-batch.
 struct CoveredTime {

@@ -25,8 +25,8 @@ struct Step {
     double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
     double mfu = 0, hfu = 0;
     double tokens_per_s = 0, tokens_per_step = 0;
-    // Half of measured runs like this one lie within time_s / (1 + error) and time_s * (1 + error), nine of
-    // ten within the same with error_90 (core/step/error_range.h).
+    // Half of measured runs like this one lie within time_s / (1 + error) and time_s * (1 + error). Nine of
+    // ten do with error_90 (core/step/error_range.h).
     double error = 0, error_90 = 0;
     double nearest_run = 0;       // distance of the nearest of these runs; kFarRun and more: none is near
     std::int64_t calibrated = 0;  // own runs that the range is from; 0: the program's
@@ -34,7 +34,7 @@ struct Step {
     bool operator==(const Step&) const = default;
 };
 
-// Exposed communication of a micro-batch on one unit of the model, by the axes that a layer speaks on.
+// Exposed communication of a micro-batch on one unit of the model, by the axes that a layer communicates on.
 struct UnitComm {
     enum { kTp, kCp, kEp, kEtp, kAxes };
     std::array<double, kAxes> forward{}, backward{};

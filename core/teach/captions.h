@@ -25,7 +25,7 @@ struct AxisCaption {
 // of data parallelism at once.
 [[nodiscard]] GroupKind group_listed_under(const Evaluation& evaluation, GroupKind kind);
 // `evaluation` of that plan. An axis of degree 1 says that it cuts nothing. The calls are those of the kind
-// that the axis speaks under; where its groups are larger, the text names it.
+// that the axis is listed under; where its groups are larger, the text names it.
 [[nodiscard]] AxisCaption caption_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind);
 
 struct RankGroup {

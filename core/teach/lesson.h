@@ -1,5 +1,5 @@
 // Lessons: plain text that an author writes, read into steps. A step is a scene (which plan, which view, what
-// is lit), words and, often, a question whose right answer is a query on the plan that is open
+// is lit), words and, often, a question. Its right answer is a query on the plan that is open
 // (lesson_answers.h), never a stored one. The format: docs/lessons.md.
 #pragma once
 

@@ -72,8 +72,8 @@ struct Given {
     std::vector<std::int64_t> ranks;
 };
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
-// A typed number in `unit`: thousands separators, a fraction (7/39), a prefix (129 k) and another unit of the
-// same kind (1.13 TB for GB, 820 ms for s) are understood.
+// A typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix (129 k)
+// or another unit of the same kind (1.13 TB for GB, 820 ms for s).
 [[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
 // All that it may mean: of a count "16K" is 16,000 and 16,384, as lengths are written. Empty: no number.
 [[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});

@@ -1,5 +1,5 @@
-// One strategy alone: a few layers of the plan's model on a few GPUs, laid out by nothing but one axis (or
-// one modifier of one), and what that saves and costs against the same on a single GPU.
+// One strategy alone: a few layers of the plan's model on a few GPUs, laid out by one axis or one modifier.
+// What does that save and cost against the same on a single GPU?
 #pragma once
 
 #include "core/evaluate.h"
@@ -22,8 +22,8 @@ struct StrategyFacts {
 };
 [[nodiscard]] const StrategyFacts& facts_of(Strategy strategy);
 
-// The plan's model with `gpus` layers (all MoE where it has MoE layers), `gpus` sequences a step in
-// micro-batches of one, on the first `gpus` GPUs of its cluster, laid out by this strategy alone.
+// The plan's model with `gpus` layers, all MoE where it has MoE layers. `gpus` sequences a step in
+// micro-batches of one. On the first `gpus` GPUs of its cluster, laid out by this strategy alone.
 [[nodiscard]] Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus);
 // The same on one GPU.
 [[nodiscard]] Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus);

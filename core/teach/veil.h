@@ -1,5 +1,5 @@
-// What must not be read off a page while a question is open: its answer, and all that stands for it in the
-// same place, so that a hidden figure does not show itself by being the only one.
+// What must not be read off a page while a question is open? Its answer. What stands in the same place is
+// hidden too, or the answer would show itself as the only hidden figure.
 #pragma once
 
 #include "core/teach/lesson_answers.h"

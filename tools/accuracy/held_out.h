@@ -10,8 +10,8 @@
 
 namespace pentamesh {
 
-// The runs with a time. p constants fitted to n runs make the residual of a run that is among them smaller by
-// 1 - p / n than when it is left out, on the mean (leverages sum to p: Allen 1974, PRESS). p: the figures of
+// The runs with a time. p constants fitted to n runs make the residual of a run among them smaller: on the
+// mean it is 1 - p / n of what it is left out (leverages sum to p: Allen 1974, PRESS). p: the figures of
 // presets/software that are fitted; of Megatron and its Bridge the constants of tools/fit too.
 [[nodiscard]] std::vector<MeasuredError> held_out_errors(const std::vector<MeasuredRun>& runs,
                                                          const std::vector<RunAccuracy>& found);

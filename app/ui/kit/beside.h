@@ -45,7 +45,7 @@ class Beside {
     // True: there is something new to draw.
     template <typename MakeWork>
     bool tend(bool wanted, const Key& key, WorkedOut<Value, Key>& state, MakeWork&& make_work) {
-        if (state.running && !cancel_) state = {};  // a copy of another window's: nobody works on it here
+        if (state.running && !cancel_) state = {};  // a copy of another window's: no thread here works on it
         const bool same = state.key && *state.key == key;
         if (state.running && same && wanted) return take(state);
         const bool ended = state.running;

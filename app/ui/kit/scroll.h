@@ -1,5 +1,5 @@
-// A window onto something taller. Scrolled by the wheel, by dragging its thumb, by Page Up and Page Down
-// where the mouse or the keyboard focus is inside, by Home and End where the focus is; it follows the focus.
+// A window onto something taller. The wheel and its thumb scroll it; Page Up and Page Down do where the mouse
+// or the keyboard focus is inside, Home and End where the focus is. It follows the focus.
 #pragma once
 
 #include "app/ui/kit/ui.h"

@@ -1,4 +1,5 @@
-// Pages that are filled from the top: headings, sentences, figures, and tables that go on on the next page.
+// Pages that are filled from the top: headings, sentences, figures, and tables that continue on the next
+// page.
 #pragma once
 
 #include "app/tables/table.h"

@@ -188,7 +188,7 @@ void ReviewSheet::draw_part(const Table& t, const Part& part) {
                 turn(true);
                 room_.cut_top(table_head(t, part, room_, true));
             }
-            // A row higher than a page goes on on the next one.
+            // A row higher than a page continues on the next one.
             const auto fit =
                 static_cast<std::size_t>(std::max(1.0f, (room_.h - paper_.body * 0.35f) / paper_.line()));
             const std::size_t count = std::min(all - first, fit);

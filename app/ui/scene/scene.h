@@ -87,7 +87,7 @@ struct PlanEdit {
 // mouse.
 struct ViewKeys {
     bool here = false;         // the view that is drawn has it
-    bool took_escape = false;  // a view used Escape in this frame: nobody else does
+    bool took_escape = false;  // a view used Escape in this frame: nothing else may
     [[nodiscard]] bool pressed(Chord chord, bool repeat = false) const {
         return here && pentamesh::pressed(chord, repeat);
     }
@@ -104,8 +104,8 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
-    const Hosts* hosts = nullptr;               // that are named; no names in it: nobody named them
-    std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: nobody's
+    const Hosts* hosts = nullptr;               // that are named; no names in it: none are
+    std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: of no framework
     const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
     std::string_view changed{};                 // what the last edit did to the main figures
     bool another_model = false;                 // A has another model than the plan

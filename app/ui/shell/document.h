@@ -41,7 +41,7 @@ class Document {
     void edit(Plan plan, std::string what, std::string merge_key = {});
     // Another plan, with a path and a saved state of its own. Undo brings the old one back with its own.
     void replace(OpenedPlan opened, std::string what);
-    // The same without a step of undo: only for a plan that nobody changed.
+    // The same without a step of undo: only for a plan without edits.
     void replace_unmodified(OpenedPlan opened);
     // The nearest state of that file (UnsavedPlan) is the open plan again, as a step of undo. False: there is
     // none.

@@ -144,7 +144,7 @@ void Recovery::finish() {
 
 // ---- what others left ---------------------------------------------------------------------------------
 
-// While the lock is ours nobody else offers what the window left.
+// While the lock is ours no other process offers what the window left.
 void Recovery::claim(const std::string& window) {
     if (window.empty() || window == window_ || claimed_.contains(window)) return;
     if (auto lock = FileLock::take(lock_of(window), true)) claimed_.emplace(window, std::move(*lock));

@@ -166,7 +166,7 @@ class Shell {
     InspectorState inspector_;
     BlamePanelState blame_;
     HostNames host_names_;
-    std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may let go of it
+    std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     ImportSheetState import_;
     ExportSheetState export_;
     CalibrateSheetState calibrate_;
@@ -220,15 +220,15 @@ class Shell {
     std::vector<PlanEdit> better_;  // that a search knows
     std::uint64_t better_of_ = 0, better_revision_ = 0;
     using NearBeside = Beside<std::optional<SearchResult>, std::uint64_t>;
-    std::unique_ptr<NearBeside> near_beside_;                     // null: nobody wanted advice yet
+    std::unique_ptr<NearBeside> near_beside_;                     // null: no advice was wanted yet
     WorkedOut<std::optional<SearchResult>, std::uint64_t> near_;  // within two edits; by revision
     double edited_s_ = 0;                                         // when the plan became what it is
     std::uint64_t edited_revision_ = 0;
-    std::unique_ptr<SearchRunner> search_;  // null: nobody looked at a search yet
+    std::unique_ptr<SearchRunner> search_;  // null: no search was shown yet
     using PathBeside = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
     using TornadoBeside = Beside<Sensitivity, std::uint64_t>;
     std::unique_ptr<PathBeside> path_;        // null: nothing was compared yet
-    std::unique_ptr<TornadoBeside> tornado_;  // null: nobody looked at one yet
+    std::unique_ptr<TornadoBeside> tornado_;  // null: none was shown yet
     using CalibrateBeside = Beside<Calibrated, std::uint64_t>;
     std::unique_ptr<CalibrateBeside> fit_;             // null: nothing was calibrated yet
     bool search_seen_ = false, compare_seen_ = false;  // in this frame

@@ -87,12 +87,12 @@ bool Shell::works_beside() const {
            || calibrate_.made.running;
 }
 
-// The plan stands still for a moment, and nobody is to find its answer by himself.
 double Shell::advice_due_s() const {
     const bool looks = host_.searches && !lesson_.open && !presenter_.on && !welcome_;
     return looks ? edited_s_ + kRest_s : std::numeric_limits<double>::infinity();
 }
 
+// The plan was not edited for a moment, and no lesson asks for its answer.
 bool Shell::rests() const {
     return dialog_.kind == DialogKind::none && edited_revision_ == document_.revision()
            && now_s_ >= advice_due_s();

@@ -225,7 +225,7 @@ void Shell::do_lesson(const LessonAction& action) {
     dirty_ = true;
     const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
     if (turns && side_ == SidePane::plan) side_ = SidePane::lesson;  // another step's words are wanted
-    state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that nobody moved
+    state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that did not move
     switch (action.kind) {
     case Kind::next:
         if (lesson_.step + 1 >= lesson_.lesson.steps.size())

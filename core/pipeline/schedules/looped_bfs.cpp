@@ -42,8 +42,8 @@ double peak_looped_bfs(const ScheduleShape& s, int) {
     return s.microbatches;
 }
 
-// A chunk starts on device 0 when the device is done with the chunk before and the first micro-batch has come
-// round the p devices, whichever is later; the same backwards.
+// A chunk starts on device 0 once two things are true: the device is done with the chunk before, and the
+// first micro-batch has passed the p devices. The same backwards.
 double bubble_looped_bfs(const ScheduleShape& s, const StageCost& k) {
     const int p = s.devices, m = s.microbatches, v = s.chunks;
     const double f = k.f / v, b = k.b() / v, send = p > 1 ? k.comm : 0;

@@ -15,9 +15,9 @@ double peak_1f1b(const ScheduleShape& s, int device) {
     return std::min(s.devices - device, s.microbatches);
 }
 
-// The longest path falls to the last device, climbs back j devices and falls again, and so on: a turn over j
-// + 1 devices takes j + 1 micro-batches and 2j sends, so the fewest turns (of p micro-batches each) send the
-// most.
+// The longest path falls to the last device, climbs back j devices and falls again, and so on. A turn over
+// j + 1 devices takes j + 1 micro-batches and 2j sends. So the fewest turns, of p micro-batches each, send
+// the most.
 double bubble_1f1b(const ScheduleShape& s, const StageCost& k) {
     const int p = s.devices, later = s.microbatches - 1;
     const int turns = (later + p - 1) / p;

@@ -24,7 +24,7 @@ void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint6
 
 // The selection's axis where its collectives are listed under that name, else the one that sends most.
 [[nodiscard]] GroupKind shown_group(const Scene& scene);
-// A row of segments, one per axis that speaks; a click selects the axis.
+// A row of segments, one per axis that communicates; a click selects the axis.
 void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene);
 
 }  // namespace pentamesh::ui

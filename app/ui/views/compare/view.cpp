@@ -229,7 +229,7 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
                 state.wants_before = true;
         }
     }
-    const KeptPlan a = *state.pinned();  // it may be let go while it is drawn
+    const KeptPlan a = *state.pinned();  // it may be unpinned while it is drawn
     const ComparedPair pair{*a.plan, *a.evaluation, scene.plan, scene.evaluation};
     const PlanComparison shown =
         state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });

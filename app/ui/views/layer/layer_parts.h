@@ -1,5 +1,5 @@
-// The parts of the view Layer: the graph of steps with the play head, the program with its tallies, and the
-// tensors of the step at hand on the ranks of a group.
+// The parts of the view Layer: the graph of steps with the play head; the program with its tallies; the
+// tensors of a step on the ranks of a group.
 #pragma once
 
 #include "app/ui/views/layer/view.h"

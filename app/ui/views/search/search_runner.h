@@ -18,9 +18,9 @@ class SearchRunner {
     SearchRunner(const SearchRunner&) = delete;
     SearchRunner& operator=(const SearchRunner&) = delete;
 
-    // Once a frame. Starts a search of `plan` where the view is looked at and has none of it, stops it where
-    // nobody looks or the plan became another job, and takes what was found. True: there is something new.
-    // `quiet`: nobody looks at it, and it leaves half of the cores alone.
+    // Once a frame. Starts a search of `plan` where the view is shown and has none of it. Stops it where the
+    // view is hidden or the plan became another job. Takes what was found; true: there is something new.
+    // `quiet`: it is not shown, and leaves half of the cores alone.
     bool tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
               bool quiet = false);
 

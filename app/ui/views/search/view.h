@@ -29,7 +29,7 @@ struct SearchViewState {
     bool again = false;    // a stopped search is wanted from the start
     bool all_rows = false;
     ScrollState scroll, list_scroll;
-    std::shared_ptr<SearchFound> found;  // null: nobody looked yet
+    std::shared_ptr<SearchFound> found;  // null: not shown yet
     SearchDots dots;
     std::optional<HoveredLayout> hovered;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
 
-// The stage that is meant when nobody has said which: the selected one, or the selected GPU's.
+// The stage that is meant where none is picked: the selected one, or the selected GPU's.
 int meant_stage(const Scene& scene) {
     return std::max(0, chosen_stage(scene));
 }

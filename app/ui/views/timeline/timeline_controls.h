@@ -13,7 +13,7 @@ void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state);
 void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision);
 // "idle 5.08 % of the pipeline's time ...", or what the injected slow stage costs, with its removal.
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
-// Every measure of idle time by its name, and the closed form beside the one it speaks of.
+// Every measure of idle time by its name, and the closed form beside the one that it gives.
 [[nodiscard]] float measures_height(Ui& ui, float width, const TimelineViewState& state);
 void draw_measures(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state);
 // What colours and textures mean, of what rows of this height show, in as many lines as the entries need;

@@ -145,7 +145,7 @@ void leave(Ui& ui, Rect room, ZoomViewState& s) {
     fly(ui, room, s, std::move(to), from);
 }
 
-// Arrows walk the children of the box that one is in (or its siblings, where it has none), Enter goes in,
+// Arrows walk the children of the box that one is in, or its siblings where it has none. Enter goes in,
 // Escape and Backspace go out.
 void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     ViewKeys& keys = scene.keys;
