@@ -69,8 +69,12 @@ std::string dtensor_placement(const LayerTensor& t, GroupKind group) {
     return p == "replicate" ? "Replicate()" : p == "partial" ? "Partial()" : "Shard" + p.substr(5);
 }
 
-std::string dtensor_text(const LayerTensor& t) {
+// `dp`: every replica has its own samples, which the tensor's own sizes leave out.
+std::string dtensor_text(const LayerTensor& t, bool dp) {
     std::string out;
+    for (std::size_t i = 0; dp && !t.weight && i < t.dims.size(); ++i)
+        if ((t.dims[i].symbol == "b" || t.dims[i].symbol == "t") && !t.cut_by(GroupKind::dp))
+            out = "dp=Shard(" + std::to_string(i) + ")";
     for (const GroupKind group : axes_of(t))
         out += (out.empty() ? "" : ", ") + std::string(name_of(group)) + "=" + dtensor_placement(t, group);
     return t.name + " (" + (out.empty() ? "Replicate()" : out) + ")";
@@ -122,6 +126,12 @@ std::string call_of(const LayerStep& s, Notation notation) {
     return name;
 }
 
+// Whether a redistribution says it: an exchange of tokens leaves them cut as they were.
+bool is_redistribution(const LayerStep& s) {
+    if (s.op == LayerOp::ring_send || s.in.empty() || s.out.empty()) return false;
+    return placement_of(s.in[0], s.group) != placement_of(s.out[0], s.group);
+}
+
 std::string redistributed(const LayerStep& s) {
     std::string out;
     for (std::size_t i = 0; i < s.out.size() && i < s.in.size(); ++i)
@@ -141,7 +151,7 @@ std::string placement_of(const LayerTensor& t, GroupKind group) {
 
 std::string text_of(const LayerTensor& tensor, Notation notation, bool dp) {
     if (notation == Notation::jax) return jax_text(tensor, dp);
-    return notation == Notation::dtensor ? dtensor_text(tensor) : megatron_text(tensor);
+    return notation == Notation::dtensor ? dtensor_text(tensor, dp) : megatron_text(tensor);
 }
 
 std::string line_of(const LayerStep& s, Notation notation, bool dp) {
@@ -149,24 +159,28 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
     if (left.empty()) left = names_of(s.out, true);
     if (is_collective(s.op)) {
         const std::string in = names_of(s.in, !s.in.empty() && s.in[0].weight);
-        if (notation == Notation::dtensor && s.op != LayerOp::ring_send)
-            return left + " = " + redistributed(s);
+        if (notation == Notation::dtensor && is_redistribution(s)) return left + " = " + redistributed(s);
         if (notation == Notation::megatron) return left + " = " + call_of(s, notation) + "(" + in + ")";
         return left + " = " + call_of(s, notation) + "(" + in + ", " + std::string(name_of(s.group)) + ")";
     }
     const bool products = s.op == LayerOp::matmul || s.op == LayerOp::router;
     if (products && !s.in.empty() && !s.out.empty()) {
-        if (s.out[0].weight) {  // of the weights: inputs by gradients
+        // JAX multiplies by inputs by outputs; PyTorch keeps outputs by inputs and multiplies by the
+        // transpose.
+        const bool torch = notation != Notation::jax;
+        if (s.out[0].weight) {
             std::string gradients;
             for (std::size_t i = 1; i < s.in.size(); ++i) gradients += (i > 1 ? ", " : "") + s.in[i].name;
-            return left + " = " + s.in[0].name + ".T @ " + gradients;
+            if (torch && s.in.size() > 2) gradients = "(" + gradients + ")";
+            return left + " = "
+                   + (torch ? gradients + ".T @ " + s.in[0].name : s.in[0].name + ".T @ " + gradients);
         }
         std::string weights;
         for (const LayerTensor& t : s.in) {
             if (!t.weight) continue;
             const bool back = s.phase == LayerPass::backward && !s.recomputed;
             weights += (weights.empty() ? "" : ", ")
-                       + (notation == Notation::jax && !back ? jax_text(t, dp) : t.name + (back ? ".T" : ""));
+                       + (!torch && !back ? jax_text(t, dp) : t.name + (back == torch ? "" : ".T"));
         }
         return left + " = " + names_of(s.in, false) + " @ " + weights;
     }

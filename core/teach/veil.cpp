@@ -293,7 +293,8 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     const LessonQuestion& question = *step.question;
     const bool by_option =
         question.kind == QuestionKind::choose && question.rule != LessonQuestion::Rule::matches;
-    veil.covers = !step.scene.against.empty();  // Compare says which part differs, and by how much
+    // Compare says which part differs, and by how much.
+    veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);
     if (by_option || question.kind == QuestionKind::ranks) return veil;  // clicked in a mesh without colours
     bool changed = false;
@@ -311,6 +312,7 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
     if (of_ranks) veil.bare_in_view = false;
     // The map says in every row, column and sentence what an axis is.
+    veil.covers_figures = veil.covers;
     veil.covers =
         veil.covers || (of_ranks && q[0] == "world") || (step.scene.view == "map" && q[0] == "axis");
     std::sort(veil.phrases.begin(), veil.phrases.end(),

@@ -20,6 +20,7 @@ struct Veil {
         std::string unit;      // empty: a count
     };
     bool covers = false;               // the picture itself is the answer: it is not shown
+    bool covers_figures = false;       // and so are memory, step and MFU, whatever their values
     std::vector<std::string> phrases;  // hidden wherever they stand as whole words, in any case
     std::vector<std::string> lines;    // a text that has one of these words is hidden whole
     std::vector<std::string> nouns;    // a number beside one of these words is hidden: "4 groups", "tp 8"

@@ -7,6 +7,7 @@
 #include "core/step/layer_time.h"
 #include "plans.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <map>
 #include <random>
@@ -205,4 +206,40 @@ TEST_CASE("the ring sends c - 1 blocks forward; backward again, and c blocks of 
     CHECK(calls_of(list, GroupKind::cp, LayerOp::ring_send, forward, false) == 3);
     CHECK(calls_of(list, GroupKind::cp, LayerOp::ring_send, backward, true) == 3);
     CHECK(calls_of(list, GroupKind::cp, LayerOp::ring_send, backward, false) == 4);
+}
+
+TEST_CASE("a product's line multiplies by the weight as its notation has it, forward and backward") {
+    Plan p = dense_plan(8);
+    p.layout.tp = 4, p.layout.dp_shard = 2;
+    const LayerList list = layer_of(p);
+    int products = 0;
+    for (const LayerStep& s : list.steps) {
+        if (s.op != LayerOp::matmul) continue;
+        CAPTURE(std::string(words_of(s.what)));
+        const std::string torch = line_of(s, Notation::megatron, true), jax = line_of(s, Notation::jax, true);
+        CHECK(line_of(s, Notation::dtensor, true) == torch);
+        ++products;
+        if (s.out[0].weight) {  // outputs by inputs: gradients on the left
+            CHECK(torch.find(".T @ " + s.in[0].name) != std::string::npos);
+            CHECK(jax.find(s.in[0].name + ".T @ ") != std::string::npos);
+            continue;
+        }
+        const auto weight =
+            std::find_if(s.in.begin(), s.in.end(), [](const LayerTensor& t) { return t.weight; });
+        REQUIRE(weight != s.in.end());
+        const bool back = s.phase == LayerPass::backward && !s.recomputed;
+        // What is summed over is the last of the left factor, and what the right one begins with.
+        const std::string_view summed = s.in[0].dims.back().symbol;
+        const std::string_view outputs = weight->dims[0].symbol, inputs = weight->dims.back().symbol;
+        CHECK((back ? outputs : inputs).ends_with(summed));  // "ad": heads of d numbers, one behind the other
+        CHECK((torch.find(weight->name + ".T") != std::string::npos) == !back);
+        CHECK((jax.find(weight->name + ".T") != std::string::npos) == back);
+    }
+    CHECK(products >= 9);
+    // The data's own cut is said.
+    const auto norm = std::find_if(list.steps.begin(), list.steps.end(),
+                                   [](const LayerStep& s) { return s.op == LayerOp::norm; });
+    REQUIRE(norm != list.steps.end());
+    CHECK(text_of(norm->out[0], Notation::dtensor, true).find("dp=Shard(1)") != std::string::npos);
+    CHECK(text_of(norm->out[0], Notation::dtensor, false).find("dp=") == std::string::npos);
 }

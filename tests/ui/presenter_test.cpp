@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <utility>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -190,6 +191,10 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
     Driver d("mesh-8", {1280, 720}, 1, {}, folder);
     d.shell.settings().tasks_done.push_back(d.shell.results().front().tasks.front().title);
     command_of(d, "lesson.results");
+    REQUIRE(d.click("results.name"));
+    d.type("Ada");
+    CHECK(std::as_const(d.shell).settings().learner == "Ada");
+    CHECK(results_of_whom("Ada").find("Ada, ") == 0);
     REQUIRE(d.click("results.picture"));
     CHECK(d.shell.dialog() == DialogKind::results);
     REQUIRE(d.click("dialog.ok"));

@@ -57,7 +57,7 @@ void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& 
     else
         sheet.draw(ui, room, view);
     draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr,
-                veil.covers);
+                veil.covers_figures);
 }
 
 // The request's own selection in a window as it is at first, or the screen's.

@@ -215,7 +215,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     if (const auto part = ui.part("part.status", 0, status, evaluated_, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, evaluate_s_, &inspector_, veil_.covers);
+        draw_status(ui, status, scene, evaluate_s_, &inspector_, veil_.covers_figures);
     }
     draw_highlights(ui, lesson_);
     return edit;

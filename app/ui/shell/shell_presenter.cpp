@@ -66,7 +66,7 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, veil_.covers);
+    draw_status(ui, figures, scene, -1, nullptr, veil_.covers_figures);
     const bool task = lesson_.current() != nullptr && lesson_.current()->task;
     if (presenter_.side || task) {  // a task cannot be done without the plan
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));

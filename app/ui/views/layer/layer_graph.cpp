@@ -26,6 +26,7 @@ std::string collective_words(const LayerStep& s) {
 namespace {
 
 constexpr float kBox = 34, kGap = 6;
+constexpr float kLeastPitch = 30, kWordsPitch = 58;  // of a box with a brief name, with a whole one
 
 std::string step_tooltip(const LayerStep& s, const std::string& line) {
     std::string t = std::string(words_of(s.what)) + "\n" + line;
@@ -45,7 +46,9 @@ std::string step_tooltip(const LayerStep& s, const std::string& line) {
 // Where the whole name has no room.
 std::string_view brief_name(const LayerStep& s) {
     switch (s.op) {
-    case LayerOp::matmul: return s.phase == LayerPass::backward && !s.recomputed ? "d" : "×";
+    case LayerOp::matmul:
+        if (s.phase == LayerPass::forward || s.recomputed) return "×";
+        return !s.out.empty() && s.out[0].weight ? "dW" : "dx";
     case LayerOp::norm: return "n";
     case LayerOp::rotary: return "rot";
     case LayerOp::attention: return "att";
@@ -63,8 +66,8 @@ std::string_view brief_name(const LayerStep& s) {
     return {};
 }
 
-void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string& line,
-              LayerViewState& state) {
+void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string& line, LayerViewState& state,
+              bool whole_names) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const Hit hit = ui.area("layer.step", box, static_cast<std::uint64_t>(index));
@@ -87,7 +90,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
         return t;
     }();
     const std::string_view brief = brief_name(s);
-    if (c.text_width(label, style) <= box.w - 2)
+    if (whole_names && c.text_width(label, style) <= box.w - 2)
         c.text_in(box, label, style, Align::center);
     else if (c.text_width(brief, style) <= box.w - 1)
         c.text_in(box, brief, style, Align::center);
@@ -97,18 +100,50 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
     c.polygon(mark, theme.text);
 }
 
-void draw_row(Ui& ui, Rect row, const std::vector<int>& steps, bool reversed, LayerViewState& state) {
-    if (steps.empty()) return;
+// Where the boxes of a pass stand: those about the step at hand, where there is no room for all of them.
+struct StepRow {
+    Rect room;
+    std::size_t steps = 0;
+    float pitch = 0, gone = 0;  // `gone`: what lies left of the room
+};
+StepRow step_row(Rect room, const std::vector<int>& steps, bool reversed, int at) {
+    StepRow out{room, steps.size(), 0, 0};
+    if (steps.empty()) return out;
     const auto n = static_cast<float>(steps.size());
-    const float pitch = std::min(row.w / n, std::max(76.0f, row.w / 24));
-    const float gap = pitch > 24 ? kGap : pitch > 12 ? 3.0f : 1.0f;
-    ui.canvas().line({row.x, row.center().y}, {row.x + pitch * n - gap, row.center().y}, ui.theme().hairline);
+    out.pitch = std::clamp(room.w / n, kLeastPitch, std::max(76.0f, room.w / 24));
+    const auto before = static_cast<float>(std::ranges::lower_bound(steps, at) - steps.begin());
+    const float here = (reversed ? n - before : before) * out.pitch;
+    out.gone = std::clamp(here - room.w / 2, 0.0f, std::max(0.0f, n * out.pitch - room.w));
+    return out;
+}
+
+// Shades at the ends say that there is more.
+void draw_ends(Ui& ui, const StepRow& row) {
+    const float more = static_cast<float>(row.steps) * row.pitch - row.gone - row.room.w;
+    const Color shade = ui.theme().window.alpha(0.75f);
+    if (row.gone > 1) ui.canvas().rect({row.room.x, row.room.y, 14, row.room.h}, shade);
+    if (more > 1) ui.canvas().rect({row.room.right() - 14, row.room.y, 14, row.room.h}, shade);
+}
+
+void draw_row(Ui& ui, const StepRow& row, const std::vector<int>& steps, bool reversed, bool whole_names,
+              LayerViewState& state) {
+    if (steps.empty()) return;
+    Canvas& c = ui.canvas();
+    const float gap = row.pitch > 34 ? kGap : 3.0f;
+    const float y = row.room.center().y;
+    c.line({row.room.x, y},
+           {std::min(row.room.right(), row.room.x + row.pitch * static_cast<float>(row.steps) - gap), y},
+           ui.theme().hairline);
+    const Canvas::Clip clip = c.clip({row.room.x - 2, row.room.y - 2, row.room.w + 4, row.room.h + 14});
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto at = static_cast<float>(reversed ? steps.size() - 1 - i : i);
+        const Rect box{row.room.x + at * row.pitch - row.gone, row.room.y, row.pitch - gap, row.room.h};
+        if (box.right() < row.room.x + 4 || box.x > row.room.right() - 4) continue;
         const auto index = static_cast<std::size_t>(steps[i]);
-        draw_box(ui, {row.x + at * pitch, row.y, pitch - gap, row.h}, state.shown.list.steps[index], steps[i],
-                 state.shown.lines[index], state);
+        draw_box(ui, box, state.shown.list.steps[index], steps[i], state.shown.lines[index], state,
+                 whole_names);
     }
+    draw_ends(ui, row);
 }
 
 }  // namespace
@@ -124,12 +159,19 @@ std::string pass_words(double time_s, const LayerList& list, bool forward) {
 void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
     const LayerTotals& t = state.shown.list.totals;
     ui.section(room.cut_top(18), "FORWARD", pass_words(t.time_forward_s, state.shown.list, true));
-    draw_row(ui, room.cut_top(std::min(kBox, room.h)), state.shown.forward, false, state);
+    const ShownLayer& shown = state.shown;
+    const StepRow forward = step_row(room.cut_top(std::min(kBox, room.h)), shown.forward, false, state.at);
+    const StepRow probe = step_row(room, shown.backward, true, state.at);
+    // The same words both ways.
+    const auto narrow = [](const StepRow& r) { return r.steps > 0 && r.pitch < kWordsPitch; };
+    const bool whole_names = !narrow(forward) && !narrow(probe);
+    draw_row(ui, forward, shown.forward, false, whole_names, state);
     room.cut_top(12);
     if (room.h < 18 + 12) return;
     ui.section(room.cut_top(18), "BACKWARD, FROM RIGHT TO LEFT",
                pass_words(t.time_backward_s, state.shown.list, false));
-    draw_row(ui, room.cut_top(std::min(kBox, room.h - 10)), state.shown.backward, true, state);
+    draw_row(ui, step_row(room.cut_top(std::min(kBox, room.h - 10)), shown.backward, true, state.at),
+             shown.backward, true, whole_names, state);
 }
 
 void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {

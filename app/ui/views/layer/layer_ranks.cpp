@@ -54,7 +54,7 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
 struct GroupSpread {
     enum { whole, own, copied, cut, partial } how = whole;  // own: other data of the same shape
     std::int64_t parts = 1;
-    bool stripes = false;  // cut along a weight's inputs: lying
+    bool stripes = false;  // cut along what a weight's drawing has from top to bottom: lying
     std::string along;
 };
 
@@ -68,15 +68,21 @@ std::string dim_words(std::string_view symbol) {
     return "width";
 }
 
-GroupSpread spread_of(const LayerTensor& t, const Group& g) {
+// A weight is drawn as its notation has it: outputs down, inputs across; in JAX the other way.
+bool is_lying(const LayerTensor& t, std::size_t dim, Notation notation) {
+    if (!t.weight || t.dims.size() < 2) return false;
+    const std::size_t down = notation == Notation::jax ? t.dims.size() - 1 : t.dims.size() - 2;
+    return dim == down;
+}
+
+GroupSpread spread_of(const LayerTensor& t, const Group& g, Notation notation) {
     GroupSpread s;
     if (g.size <= 1) return s;
     if (t.partial_over(g.axis)) return {GroupSpread::partial, g.size, false, ""};
     for (std::size_t i = 0; i < t.dims.size(); ++i)
         for (const LayerCut& c : t.dims[i].cuts)
             if (c.group == g.axis)
-                return {GroupSpread::cut, c.parts, t.weight && i + 1 < t.dims.size() ? false : t.weight,
-                        dim_words(t.dims[i].symbol)};
+                return {GroupSpread::cut, c.parts, is_lying(t, i, notation), dim_words(t.dims[i].symbol)};
     // Replicas have a micro-batch each, and so have the ranks that deal experts.
     constexpr std::array kData{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
                                GroupKind::fsdp, GroupKind::ep,       GroupKind::edp};
@@ -112,8 +118,13 @@ class RankPainter {
         const std::size_t outs = std::min<std::size_t>(
             out.size(),
             collective ? 1 : std::max<std::size_t>(1, most - std::min<std::size_t>(in.size(), most - 1)));
+        const std::size_t ins = std::min(in.size(), collective ? 1 : most - outs);
+        for (std::size_t i = ins; i < in.size(); ++i)
+            left_out_ += (left_out_.empty() ? "" : ", ") + in[i]->name;
+        for (std::size_t i = outs; i < out.size(); ++i)
+            left_out_ += (left_out_.empty() ? "" : ", ") + out[i]->name;
         out.resize(outs);
-        in.resize(std::min(in.size(), collective ? 1 : most - outs));
+        in.resize(ins);
         lay_rows();
         if (row_h_ < 6 || in.size() + out.size() == 0) return;
         Rect cells = room_;
@@ -147,7 +158,8 @@ class RankPainter {
   private:
     void lay_rows() {
         const auto n = static_cast<float>(std::max<std::size_t>(group_.ranks.size(), 1));
-        const float below = group_.size > static_cast<std::int64_t>(group_.ranks.size()) ? 20.0f : 6.0f;
+        const bool foot = group_.size > static_cast<std::int64_t>(group_.ranks.size()) || !left_out_.empty();
+        const float below = foot ? 20.0f : 6.0f;
         row_h_ = std::min((room_.h - kHead - below) / n, std::max(kMostRow, room_.h / 9.5f));
         std::string longest;
         for (const std::int64_t r : group_.ranks)
@@ -179,8 +191,8 @@ class RankPainter {
         TextStyle mono = ui_.mono();
         mono.color = theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_;
         ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown.dp), mono);
-        const GroupSpread s = spread_of(t, group_);
-        ui_.label(head.cut_top(16), group_words(t, s), ui_.small());
+        const GroupSpread s = spread_of(t, group_, state_.choice.notation);
+        ui_.label(head.cut_top(16), group_words(t, s) + exchange_words(s, result), ui_.small());
         const bool moving = result && is_collective(step_.op) && state_.part < 1;
         for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
             const Rect body = row(at, r);
@@ -239,6 +251,11 @@ class RankPainter {
         c_.rect(part(static_cast<float>(which), true), own, radius);
     }
 
+    // There a row is no whole tensor, of which a rank has a cell, but what that rank has of it.
+    [[nodiscard]] std::string exchange_words(const GroupSpread& s, bool result) const {
+        if (!exchanges() || (s.how != GroupSpread::cut && s.how != GroupSpread::copied)) return "";
+        return result ? "; a row: its own, by who sent it" : "; a row: its own, by who gets it";
+    }
     [[nodiscard]] bool exchanges() const { return step_.op == LayerOp::all_to_all; }
     // All pieces come together: each keeps the shade of the rank that had it.
     [[nodiscard]] bool gathers(const LayerTensor& t) const {
@@ -287,7 +304,7 @@ class RankPainter {
     void moves(Rect from, Rect to, const LayerTensor& after) {
         const std::size_t n = group_.ranks.size();
         if (n < 2) return;
-        const GroupSpread a = spread_of(after, group_);
+        const GroupSpread a = spread_of(after, group_, state_.choice.notation);
         const auto piece = [&](Rect body, const GroupSpread& s, std::size_t i) {
             if (s.how != GroupSpread::cut && !exchanges() && !gathers_now()) return body.center();
             const float w = body.w / static_cast<float>(n);
@@ -322,12 +339,13 @@ class RankPainter {
     }
 
     void foot() {
-        if (group_.size <= static_cast<std::int64_t>(group_.ranks.size())) return;
+        const auto shown = static_cast<std::int64_t>(group_.ranks.size());
+        std::string words;
+        if (group_.size > shown)
+            words = sentence(shown, " of ", group_.size, " ranks of ", std::string(name_of(group_.axis)));
+        if (!left_out_.empty()) words += (words.empty() ? "" : " · ") + ("not drawn: " + left_out_);
         const float y = row({0, 0, 0, 0}, group_.ranks.size()).y;
-        c_.text_in({room_.x, y, room_.w, 18},
-                   sentence(static_cast<std::int64_t>(group_.ranks.size()), " of ", group_.size, " ranks of ",
-                            std::string(name_of(group_.axis))),
-                   ui_.small());
+        if (!words.empty()) ui_.label({room_.x, y, room_.w, 18}, words, ui_.small());
     }
 
     Ui& ui_;
@@ -341,6 +359,7 @@ class RankPainter {
     Rect room_;
     float row_h_ = 0, label_w_ = 0, out_from_ = 1e9f;
     std::size_t own_ = 0;
+    std::string left_out_;  // tensors for which there is no column
 };
 
 }  // namespace

@@ -61,10 +61,11 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
     const Theme& theme = ui.theme();
     const std::vector<KeptTensor> stash = stash_at(state.shown.list, state.at);
     double now = 0;
-    const double all = std::max(state.shown.list.totals.kept_bytes, 1.0);
+    // The most that is kept at once: what is made again in the backward is kept for a while too.
+    double all = 1;
+    for (const LayerStep& s : state.shown.list.steps) all = std::max(all, s.stash_bytes);
     for (const KeptTensor& k : stash) now += k.bytes;
-    ui.section(room.cut_top(18), "KEPT FOR THE BACKWARD",
-               memory_text(now) + " of " + memory_text(state.shown.list.totals.kept_bytes));
+    ui.section(room.cut_top(18), "KEPT FOR THE BACKWARD", memory_text(now) + ", at most " + memory_text(all));
     Rect bar = room.cut_top(16);
     const double most = std::max(all, now);
     c.frame(bar, theme.hairline);

@@ -12,17 +12,21 @@ namespace {
 
 constexpr float kSideWidth = 400, kLeastWidth = 900;
 
-void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state) {
+void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bool has_experts) {
     static constexpr std::string_view kWhose[] = {"this plan", "one axis alone"};
     static constexpr std::string_view kParts[] = {"attention", "MLP", "both"};
     static constexpr std::string_view kNotations[] = {"Megatron", "DTensor", "JAX"};
     static constexpr std::string_view kKinds[] = {"MoE layer", "dense layer"};
     LayerChoice& c = state.choice;
-    const auto pick = [&](std::string_view name, std::span<const std::string_view> labels, int at) {
-        return ui.segments(name, head_place(head_row, room, segments_width(ui, labels)), labels, at);
+    const auto pick = [&](std::string_view name, std::span<const std::string_view> labels, int at,
+                          std::uint32_t off = 0) {
+        return ui.segments(name, head_place(head_row, room, segments_width(ui, labels)), labels, at,
+                           std::nullopt, off);
     };
     c.alone = pick("layer.whose", kWhose, c.alone ? 1 : 0) == 1;
-    if (c.alone) c.axis = static_cast<AloneAxis>(pick("layer.axis", kAloneNames, static_cast<int>(c.axis)));
+    const std::uint32_t none = has_experts ? 0 : 1U << static_cast<unsigned>(AloneAxis::ep);
+    if (c.alone)
+        c.axis = static_cast<AloneAxis>(pick("layer.axis", kAloneNames, static_cast<int>(c.axis), none));
     if (state.shown.has_moe && state.shown.has_dense)
         c.dense = pick("layer.kind", kKinds, c.dense ? 1 : 0) == 1;
     c.part = static_cast<LayerPart>(pick("layer.part", kParts, static_cast<int>(c.part)));
@@ -42,12 +46,22 @@ int telling_step(const LayerList& list) {
     return std::max(summed >= 0 ? summed : said(false), 0);
 }
 
+// The step of another list that does the same: the playhead stays there when an axis changes.
+int same_step(const LayerList& list, const LayerStep& before) {
+    for (const bool by_name : {true, false})
+        for (const LayerStep& s : list.steps)
+            if (s.phase == before.phase && s.block == before.block && s.op == before.op
+                && (!by_name || s.what == before.what))
+                return s.n - 1;
+    return 0;
+}
+
 // The step at hand lies among those that are shown.
-void keep_in_sight(LayerViewState& s) {
+void keep_in_sight(LayerViewState& s, bool for_picture) {
     std::vector<int> all = s.shown.forward;
     all.insert(all.end(), s.shown.backward.begin(), s.shown.backward.end());
     if (all.empty()) return;
-    if (s.at < 0) s.at = telling_step(s.shown.list);
+    if (s.at < 0) s.at = for_picture ? telling_step(s.shown.list) : all.front();
     const auto next = std::ranges::lower_bound(all, s.at);
     s.at = next == all.end() ? all.back() : *next;
 }
@@ -86,6 +100,11 @@ void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewSt
     const std::string bold = sentence_of(s), faint = faint_words(scene, state, s);
     const TextStyle plain = ui.style(13, Tone::secondary);
     const float w = ui.canvas().text_width(bold, ui.title());
+    if (w > room.w && room.h > 300) {  // in as many lines as it takes
+        room.cut_top(ui.canvas().paragraph(room, bold, ui.title(), 20));
+        if (!faint.empty()) ui.label(room.cut_top(18), faint, plain);
+        return;
+    }
     Rect row = room.cut_top(20);
     ui.label(row, bold, ui.title());
     if (row.w > w + 24 + ui.canvas().text_width(faint, plain))
@@ -149,14 +168,22 @@ void play_or_pause(LayerViewState& state) {
 void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& state,
                 std::uint64_t revision) {
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
+    const bool space = takes_space(ui, whole, scene);  // before a switch that was clicked last takes it
     make_shown(scene, state.choice, revision, state.shown);
-    if (!ui.state().for_picture || room.w > 700) draw_switches(ui, head_row, room, state);
+    if (!ui.state().for_picture || room.w > 700)
+        draw_switches(ui, head_row, room, state, scene.plan.model.moe.has_value());
     const auto other = [](const LayerChoice& a, const LayerChoice& b) {
         return a.alone != b.alone || (a.alone && a.axis != b.axis) || a.dense != b.dense;
     };
-    if (other(state.choice, state.shown.choice)) state.at = -1, state.part = 1, state.playing = false;
+    std::optional<LayerStep> before;
+    if (other(state.choice, state.shown.choice)) {
+        if (state.at >= 0 && static_cast<std::size_t>(state.at) < state.shown.list.steps.size())
+            before = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+        state.part = 1, state.playing = false;
+    }
     make_shown(scene, state.choice, revision, state.shown);
     ShownLayer& shown = state.shown;
+    if (before && !shown.list.steps.empty()) state.at = same_step(shown.list, *before);
     if (!shown.why_not.empty() || shown.list.steps.empty()) {
         ui.canvas().paragraph(room.inset(0, 12), shown.why_not, ui.style(13, Tone::secondary), 20);
         return;
@@ -165,8 +192,8 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
         ui.label(room.cut_top(20), "This layer has no such part: it is a mixer or an MLP alone.", ui.title());
         return;
     }
-    keep_in_sight(state);
-    if (takes_space(ui, whole, scene)) play_or_pause(state);
+    keep_in_sight(state, ui.state().for_picture);
+    if (space) play_or_pause(state);
     play_layer(ui, state);
     draw_sentence_row(ui, room, scene, state);
     room.cut_top(8);
