@@ -93,8 +93,8 @@ TEST_CASE("DeepSeek V3's latents and shared experts have names of their own") {
     for (const LayerStep& s : list.steps)
         if (s.phase == LayerPass::forward) lines.push_back(line_of(s, Notation::megatron, false));
     for (const char* line :
-         {"c_q2 = layernorm(c_q)", "c_kv = u @ W_kv_down", "c_kv2, k_rope = layernorm(c_kv)",
-          "y_shared = z_shared @ W_shared_down", "y = unpermute(y, logits, y_shared)"})
+         {"c_q2 = layernorm(c_q)", "c_kv = u @ W_kv_down.T", "c_kv2, k_rope = layernorm(c_kv)",
+          "y_shared = z_shared @ W_shared_down.T", "y = unpermute(y, logits, y_shared)"})
         CHECK_MESSAGE(std::ranges::count(lines, line) == 1, line);
 }
 

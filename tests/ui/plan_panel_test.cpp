@@ -251,6 +251,9 @@ TEST_CASE("recomputation by module, by layers and by units is chosen beside the 
     CHECK(choice().layers == 1);
     REQUIRE(d.click("recompute.layers.minus"));
     CHECK(choice().layers == 0);
+    REQUIRE(d.click("recompute.layers.plus"));
+    REQUIRE(d.click("recompute.layers"));
+    CHECK(choice().layers == 0);
     REQUIRE(d.click("recompute.moe_act", 0));
     CHECK(choice() == RecomputeChoice(Recompute::none));
     d.press({Key::escape});

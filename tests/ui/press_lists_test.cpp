@@ -218,6 +218,11 @@ TEST_CASE("lessons by number open from the palette") {
         CHECK(checked(d, "lesson." + lesson.id));
     }
     CHECK(d.shell.lessons().size() > 10);
+    // The menu leads there too: the palette opens on the lessons.
+    run_by_id(d, "lesson.choose");
+    d.settle();
+    CHECK(says(d, d.shell.lessons().front().title));
+    d.press({Key::escape});
 }
 
 TEST_CASE("a menu that is longer than the window scrolls by its thumb") {

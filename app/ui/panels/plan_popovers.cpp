@@ -226,6 +226,7 @@ void layer_rows(ChoiceRows& rows, const RecomputeChoice& now) {
         "recompute.layers", rows.row("layers a chunk"), now.layers == 0 ? "all" : thousands(now.layers),
         now.any() && now.layers > 0, now.any() && now.layers < most, now.any(), false);
     if (step.by != 0) choose_layers(now.layers + step.by, now.method);
+    if (step.edit_requested && now.layers > 0) choose_layers(0, now.method);  // a click on the number: all
     if (!now.whole_layers()) return;
     if (const auto to = choose(rows.ui(), "recompute.method", rows.row("chosen as"), now.method))
         choose_layers(std::max<std::int64_t>(now.layers, *to == RecomputeMethod::uniform ? 2 : 1), *to);
