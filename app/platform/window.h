@@ -4,6 +4,7 @@
 #include "core/io/presets.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 namespace pentamesh {
@@ -16,7 +17,31 @@ struct WindowArgs {
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
 };
-// Returns when the window was closed. Error of kind io where no window can be opened.
+
+namespace ui {
+class Shell;
+}
+
+// A window with its shell. Error of kind io where no window can be opened.
+class WindowRun {
+  public:
+    // `presets` outlive it.
+    WindowRun(const Presets& presets, const WindowArgs& args);
+    ~WindowRun();
+    WindowRun(const WindowRun&) = delete;
+    WindowRun& operator=(const WindowRun&) = delete;
+    // Waits for what happens next and draws it. False: the window is to be closed.
+    [[nodiscard]] bool turn();
+    [[nodiscard]] bool rests() const;  // what is on the screen is all that there is
+    void closed();                     // as it should be: nothing is left to offer next time
+    [[nodiscard]] ui::Shell& shell();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// Returns when the window was closed. A browser's page has its own loop (app/web/), and Node no window.
 void run_window(const Presets& presets, const WindowArgs& args);
 
 }  // namespace pentamesh

@@ -20,7 +20,7 @@ double tokens_of(const LayerTensor& t) {
 }  // namespace
 
 bool LayerDim::cut_by(GroupKind axis) const {
-    return std::ranges::any_of(cuts, [&](const LayerCut& c) { return c.axis == axis; });
+    return std::any_of(cuts.begin(), cuts.end(), [&](const LayerCut& c) { return c.axis == axis; });
 }
 double LayerTensor::numbers() const {
     double n = 1;
@@ -28,10 +28,10 @@ double LayerTensor::numbers() const {
     return n;
 }
 bool LayerTensor::cut_by(GroupKind axis) const {
-    return std::ranges::any_of(dims, [&](const LayerDim& d) { return d.cut_by(axis); });
+    return std::any_of(dims.begin(), dims.end(), [&](const LayerDim& d) { return d.cut_by(axis); });
 }
 bool LayerTensor::partial_over(GroupKind axis) const {
-    return std::ranges::find(partial, axis) != partial.end();
+    return std::find(partial.begin(), partial.end(), axis) != partial.end();
 }
 
 LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type, i64 rank,
@@ -79,15 +79,16 @@ LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double widt
 }
 
 bool LayerTape::has_weight(std::string_view name) const {
-    return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.name == name; });
+    return std::any_of(weights_.begin(), weights_.end(), [&](const Tensor& t) { return t.name == name; });
 }
 
 LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, std::string_view cols) const {
-    const auto at = std::ranges::find(weights_, name, &Tensor::name);
+    const auto at =
+        std::find_if(weights_.begin(), weights_.end(), [&](const Tensor& t) { return t.name == name; });
     LayerTensor w;
     const std::size_t dot = name.find('.');
     w.name = "W_" + std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
-    std::ranges::replace(w.name, '.', '_');
+    std::replace(w.name.begin(), w.name.end(), '.', '_');
     w.weight = true;
     w.bytes_per_number = bytes_of(t_.parameters);
     if (at == weights_.end()) return w;
@@ -102,15 +103,18 @@ LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, s
 }
 
 const Activation* LayerTape::activation_of(std::string_view name) const {
-    const auto at = std::ranges::find(activations_, name, &Activation::name);
+    const auto at = std::find_if(activations_.begin(), activations_.end(),
+                                 [&](const Activation& a) { return a.name == name; });
     return at == activations_.end() ? nullptr : &*at;
 }
 
 bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind axis) {
-    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(axis); });
+    return std::any_of(t.dims.begin(), t.dims.end(),
+                       [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(axis); });
 }
 bool LayerTape::width_cut(const LayerTensor& t, GroupKind axis) {
-    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return !is_tokens(d) && d.cut_by(axis); });
+    return std::any_of(t.dims.begin(), t.dims.end(),
+                       [&](const LayerDim& d) { return !is_tokens(d) && d.cut_by(axis); });
 }
 
 // ---- nodes ----------------------------------------------------------------------------------------------

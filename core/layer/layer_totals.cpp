@@ -14,15 +14,16 @@ double working_bytes(const LayerStep& s) {
     for (const std::vector<LayerTensor>* list : {&s.in, &s.out})
         for (const LayerTensor& t : *list) {
             const auto same = [&](const KeptTensor& k) { return k.name == t.name; };
-            const bool kept = std::ranges::any_of(s.kept, same) || std::ranges::any_of(s.freed, same);
+            const bool kept = std::any_of(s.kept.begin(), s.kept.end(), same)
+                              || std::any_of(s.freed.begin(), s.freed.end(), same);
             if (!t.weight && !kept) sum += t.bytes();
         }
     return sum;
 }
 
 void add_calls(LayerTotals& totals, const LayerStep& s) {
-    auto same = std::ranges::find_if(totals.calls,
-                                     [&](const LayerCallSum& c) { return c.axis == s.axis && c.op == s.op; });
+    auto same = std::find_if(totals.calls.begin(), totals.calls.end(),
+                             [&](const LayerCallSum& c) { return c.axis == s.axis && c.op == s.op; });
     if (same == totals.calls.end()) same = totals.calls.insert(same, {s.axis, s.op, 0, 0});
     same->calls += s.calls;
     same->sent_bytes += s.sent_bytes;

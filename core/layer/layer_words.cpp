@@ -58,9 +58,9 @@ std::vector<GroupKind> axes_of(const LayerTensor& t) {
     std::vector<GroupKind> axes;
     for (const LayerDim& d : t.dims)
         for (const LayerCut& c : d.cuts)
-            if (std::ranges::find(axes, c.axis) == axes.end()) axes.push_back(c.axis);
+            if (std::find(axes.begin(), axes.end(), c.axis) == axes.end()) axes.push_back(c.axis);
     for (const GroupKind p : t.partial)
-        if (std::ranges::find(axes, p) == axes.end()) axes.push_back(p);
+        if (std::find(axes.begin(), axes.end(), p) == axes.end()) axes.push_back(p);
     return axes;
 }
 

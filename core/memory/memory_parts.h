@@ -331,7 +331,8 @@ void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind,
         const bool named =
             a.name.starts_with("attention.") || a.name.starts_with("norm.") || a.name.starts_with("mlp.");
         if (named)
-            return std::ranges::find(software.selective_keeps, a.name) != software.selective_keeps.end();
+            return std::find(software.selective_keeps.begin(), software.selective_keeps.end(), a.name)
+                   != software.selective_keeps.end();
     }
     return recompute.whole_layers() ? a.layer_input
                                     : !recompute.any() || !a.made_by.any_of(recompute.modules);

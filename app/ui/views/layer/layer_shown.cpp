@@ -160,8 +160,9 @@ std::vector<Tally> tally_at(const LayerList& list, int at) {
     for (std::size_t i = 0; i < list.steps.size(); ++i) {
         const LayerStep& s = list.steps[i];
         if (!is_collective(s.op)) continue;
-        auto t = std::ranges::find_if(
-            out, [&](const Tally& x) { return x.axis == s.axis && x.op == s.op && x.again == s.again; });
+        auto t = std::find_if(out.begin(), out.end(), [&](const Tally& x) {
+            return x.axis == s.axis && x.op == s.op && x.again == s.again;
+        });
         if (t == out.end()) t = out.insert(t, {s.axis, s.op, s.again, 0, 0, 0, 0});
         t->calls += s.calls, t->sent_bytes += s.sent_bytes;
         if (static_cast<int>(i) <= at) t->calls_so_far += s.calls, t->sent_so_far += s.sent_bytes;
