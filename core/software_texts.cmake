@@ -16,3 +16,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${errors_file})
 file(READ ${errors_file} errors_text)
 string(REPLACE "\n" ")json\"\nR\"json(" errors_text "${errors_text}")
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/measured_errors.inc CONTENT "R\"json(${errors_text})json\"\n")
+
+# What an NVLink carries, for core/interop/nvlink.cpp.
+set(nvlink_file ${CMAKE_SOURCE_DIR}/presets/nvlink.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${nvlink_file})
+file(READ ${nvlink_file} nvlink_text)
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/nvlink.inc CONTENT "R\"json(${nvlink_text})json\"\n")

@@ -11,6 +11,7 @@
 #define GLFW_INCLUDE_NONE
 #endif
 #include <GLFW/glfw3.h>
+#include <glad/gl.h>
 
 namespace pentamesh {
 
@@ -59,6 +60,22 @@ float scale_of_window(GLFWwindow* window) {
     float x = 1, y = 1;
     glfwGetWindowContentScale(window, &x, &y);
     return std::isfinite(x) && x > 0 ? x : 1;
+}
+
+float drawn_scale(GLFWwindow* window, float user_scale) {
+    const float scale = std::clamp(scale_of_window(window) * user_scale, 0.5f, 6.0f);
+    return std::round(scale * 16) / 16;
+}
+
+void show_frame(GLFWwindow* window, FrameContext& context, double now_s, int width, int height,
+                const std::function<void(const FrameInfo&)>& draw) {
+    FrameInfo info = context.begin(now_s);
+    info.focused = glfwGetWindowAttrib(window, GLFW_FOCUSED) == GLFW_TRUE;
+    context.draw(info, draw);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    context.end();
+    context.submit(width, height);
+    glfwSwapBuffers(window);
 }
 
 int labelled_key(int key, int scancode) {

@@ -1,7 +1,10 @@
 // What windows ask of GLFW: which screens there are, and what stands on a key. GLFW must be started.
 #pragma once
 
+#include "render/frame.h"
 #include "render/input.h"
+
+#include <functional>
 
 struct GLFWwindow;
 struct GLFWmonitor;
@@ -14,6 +17,11 @@ namespace pentamesh {
 [[nodiscard]] GLFWmonitor* screen_beside(GLFWwindow* window);
 // The factor by which the system enlarges what a window shows; 1 where it says none.
 [[nodiscard]] float scale_of_window(GLFWwindow* window);
+// That times the user's own, within bounds, in sixteenths.
+[[nodiscard]] float drawn_scale(GLFWwindow* window, float user_scale);
+// Draws a frame of a window's context, whose input it has been fed, and shows it.
+void show_frame(GLFWwindow* window, FrameContext& context, double now_s, int width, int height,
+                const std::function<void(const FrameInfo&)>& draw);
 // GLFW names a key by its place on an American keyboard. A chord means what stands on the key: letters and
 // punctuation by the layout, digits too where it has them without Shift. Of GLFW's numbers.
 [[nodiscard]] int labelled_key(int key, int scancode);

@@ -133,8 +133,7 @@ WindowEvents SecondWindow::frame(float user_scale, const std::function<void(cons
     glfwMakeContextCurrent(impl_->window);
     FrameContext& context = *impl_->frame;
     context.make_current();
-    float scale = std::clamp(scale_of_window(impl_->window) * user_scale, 0.5f, 6.0f);
-    scale = std::round(scale * 16) / 16;
+    const float scale = drawn_scale(impl_->window, user_scale);
     context.set_scale(scale);
     const double now = glfwGetTime();
     SyntheticInput input = impl_->input;
@@ -146,13 +145,7 @@ WindowEvents SecondWindow::frame(float user_scale, const std::function<void(cons
     impl_->had_input = impl_->had_input || !impl_->input.keys_down.empty();
     impl_->input.keys_down.clear();
     impl_->input.wheel = 0;
-    FrameInfo info = context.begin(now);
-    info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
-    context.draw(info, draw);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    context.end();
-    context.submit(width, height);
-    glfwSwapBuffers(impl_->window);
+    show_frame(impl_->window, context, now, width, height, draw);
     glfwMakeContextCurrent(before);
     ImGui::SetCurrentContext(context_before);
     events.had_input = events.had_input || impl_->had_input;

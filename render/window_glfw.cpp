@@ -1,7 +1,9 @@
 // The real window, by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
 #include "render/frame.h"
 #include "render/imgui_compat.h"
+#include "render/key_queue.h"
 #include "render/screens_glfw.h"
+#include "render/typed_ahead.h"
 
 #include "core/base/error.h"
 
@@ -70,6 +72,7 @@ struct Window::Impl {
     Glfw glfw;
     GLFWwindow* window = nullptr;
     std::unique_ptr<FrameContext> frame;
+    KeyQueue keys;
     std::vector<std::filesystem::path> dropped;
     std::atomic<bool> woken = false;
     bool had_input = true;  // since the last frame; also where the system asks for a redraw
@@ -95,13 +98,6 @@ struct Window::Impl {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
             for (int i = 0; i < n; ++i) self.dropped.emplace_back(reinterpret_cast<const char8_t*>(paths[i]));
         });
-        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-            auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
-            self.had_input = true;
-            if (action == GLFW_PRESS && self.frame)
-                self.frame->add_key_press({key, labelled_key(key, scancode), (mods & GLFW_MOD_CONTROL) != 0,
-                                           (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
-        });
         // Dear ImGui's backend, started below, hands on to these.
         glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { note_input(w); });
         glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { note_input(w); });
@@ -110,7 +106,6 @@ struct Window::Impl {
         glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { note_input(w); });
         glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { note_input(w); });
         glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { note_input(w); });
-        glfwSetCharCallback(window, [](GLFWwindow* w, unsigned) { note_input(w); });
         glfwMakeContextCurrent(window);
         if (gladLoadGL(glfwGetProcAddress) == 0) fail_glfw("OpenGL's functions could not be loaded");
         glfwSwapInterval(1);
@@ -118,6 +113,15 @@ struct Window::Impl {
         frame->keep_parts(true);
         frame->expect_key_presses();
         ImGui_ImplGlfw_InitForOpenGL(window, true);
+        // In the place of the backend's own: it gets them frame by frame.
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+            note_input(w);
+            of(w).keys.add({.key = key, .scancode = scancode, .action = action, .modifiers = mods});
+        });
+        glfwSetCharCallback(window, [](GLFWwindow* w, unsigned character) {
+            note_input(w);
+            of(w).keys.add({.letter = true, .character = character});
+        });
     }
     ~Impl() {
         frame->make_current();
@@ -128,8 +132,21 @@ struct Window::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    static void note_input(GLFWwindow* w) {
-        static_cast<Impl*>(glfwGetWindowUserPointer(w))->had_input = true;
+    static Impl& of(GLFWwindow* w) { return *static_cast<Impl*>(glfwGetWindowUserPointer(w)); }
+    static void note_input(GLFWwindow* w) { of(w).had_input = true; }
+
+    void give_keys() {
+        for (const KeyQueue::Event& e : keys.next_frame(text_expected())) {
+            if (e.letter) {
+                ImGui_ImplGlfw_CharCallback(window, e.character);
+                continue;
+            }
+            if (e.action == GLFW_PRESS)
+                frame->add_key_press(
+                    {e.key, labelled_key(e.key, e.scancode), (e.modifiers & GLFW_MOD_CONTROL) != 0,
+                     (e.modifiers & GLFW_MOD_SHIFT) != 0, (e.modifiers & GLFW_MOD_ALT) != 0});
+            ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, e.action, e.modifiers);
+        }
     }
 
     // The backend reports window coordinates, which differ from pixels where the platform scales (macOS).
@@ -150,14 +167,14 @@ Window::Window(const std::string& title, Vec2 size, const FontFiles& fonts)
 Window::~Window() = default;
 
 bool Window::wait(double wait_s) {
-    if (wait_s <= 0)
+    if (wait_s <= 0 || !impl_->keys.empty())
         glfwPollEvents();
     else if (wait_s == std::numeric_limits<double>::infinity())
         glfwWaitEvents();
     else
         glfwWaitEventsTimeout(wait_s);
     const bool woken = impl_->woken.exchange(false);
-    return woken || impl_->had_input || !impl_->dropped.empty()
+    return woken || impl_->had_input || !impl_->keys.empty() || !impl_->dropped.empty()
            || glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
 }
 
@@ -172,18 +189,12 @@ WindowEvents Window::frame(float user_scale, const std::function<void(const Fram
     glfwMakeContextCurrent(impl_->window);         // a picture drawn meanwhile has a context of its own
     FrameContext& context = *impl_->frame;
     context.make_current();
-    const float scale = std::clamp(scale_of_window(impl_->window) * user_scale, 0.5f, 6.0f);
-    context.set_scale(std::round(scale * 16) / 16);
+    context.set_scale(drawn_scale(impl_->window, user_scale));
+    impl_->give_keys();
     ImGui_ImplGlfw_NewFrame();
     impl_->use_pixels(width, height);
-    FrameInfo info = context.begin(glfwGetTime());
-    info.focused = glfwGetWindowAttrib(impl_->window, GLFW_FOCUSED) == GLFW_TRUE;
-    context.draw(info, draw);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    context.end();
-    context.submit(width, height);
-    glfwSwapBuffers(impl_->window);
-    events.had_input = events.had_input || input_kept_back();
+    show_frame(impl_->window, context, glfwGetTime(), width, height, draw);
+    events.had_input = events.had_input || input_kept_back() || !impl_->keys.empty();
     return events;
 }
 

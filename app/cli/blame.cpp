@@ -24,7 +24,7 @@ Json json_of_group(const Plan& plan, const Evaluation& e, const Blame& b, const 
         const Operation& o = e.comm.operations[static_cast<std::size_t>(i)];
         waits.push_back({{"operation", i},
                          {"axis", name_of(o.group)},
-                         {"what", o.what},
+                         {"what", words_of(o.what)},
                          {"collective", name_of(o.collective)},
                          {"phase", name_of(o.phase)},
                          {"per", o.per}});

@@ -122,7 +122,7 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
     if (!a.on.empty())
         plan = load_plan(context, {a.on, a.sets});
     else
-        plan.cluster = context.presets.cluster(a.cluster.empty() ? "h100-sxm-ib" : a.cluster);
+        plan.cluster = context.presets.cluster(a.cluster.empty() ? interop::kAssumedCluster : a.cluster);
     interop::FabricReading made = interop::read_fabric(tool, text, a.file, plan.cluster);
     made.problems.insert(made.problems.begin(), {Severity::info, "measured-link", made.summary, made.edits});
     if (a.on.empty() && a.cluster.empty())

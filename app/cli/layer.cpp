@@ -71,11 +71,11 @@ Json json_of_layer_step(const LayerStep& s, const GroupSummaries& groups, Notati
     return {{"n", s.n},
             {"phase", name_of(s.phase)},
             {"op", name_of(s.op)},
-            {"what", s.what},
-            {"again", s.again},
+            {"what", words_of(s.what)},
+            {"again", s.recomputed},
             {"per", s.per_step ? "step" : "micro-batch"},
-            {"axis", speaks ? Json(name_of(s.axis)) : Json()},
-            {"group", s.group},
+            {"axis", speaks ? Json(name_of(s.group)) : Json()},
+            {"group", s.ranks},
             {"line", line_of(s, notation, dp)},
             {"in", std::move(in)},
             {"out", std::move(out)},
@@ -93,12 +93,12 @@ Json json_of_layer_step(const LayerStep& s, const GroupSummaries& groups, Notati
 Json json_of_layer_totals(const LayerTotals& t) {
     Json calls = Json::object();
     for (const LayerCallSum& c : t.calls)
-        calls[std::string(name_of(c.axis))][std::string(name_of(c.op))] = whole(c.calls);
+        calls[std::string(name_of(c.group))][std::string(name_of(c.op))] = whole(c.calls);
     return {{"kept_bytes", whole(std::round(t.kept_bytes))},
             {"peak_bytes", whole(std::round(t.peak_bytes))},
             {"flops_forward", whole(std::round(t.flops_forward))},
             {"flops_backward", whole(std::round(t.flops_backward))},
-            {"flops_again", whole(std::round(t.flops_again))},
+            {"flops_again", whole(std::round(t.flops_recomputed))},
             {"time_forward_s", t.time_forward_s},
             {"time_backward_s", t.time_backward_s},
             {"calls", std::move(calls)}};
@@ -132,14 +132,15 @@ Document document_of(const Plan& plan, const Evaluation& e, const LayerList& lis
     const LayerTypes types = layer_types(plan.model);
     Section head{
         sentence("One layer (", words_of(types[list.type]), "), one micro-batch, rank ", list.rank), {}, {}};
-    head.lines = {
-        "Kept for the backward: " + memory_text(t.kept_bytes)
-            + "; at most alive: " + memory_text(t.peak_bytes),
-        "FLOPs: " + three_digits(t.flops_forward / 1e12) + " TFLOP forward, "
-            + three_digits(t.flops_backward / 1e12) + " backward"
-            + (t.flops_again > 0 ? ", of these " + three_digits(t.flops_again / 1e12) + " again" : ""),
-        "Steps one after the other: " + time_text(t.time_forward_s) + " forward, "
-            + time_text(t.time_backward_s) + " backward"};
+    head.lines = {"Kept for the backward: " + memory_text(t.kept_bytes)
+                      + "; at most alive: " + memory_text(t.peak_bytes),
+                  "FLOPs: " + three_digits(t.flops_forward / 1e12) + " TFLOP forward, "
+                      + three_digits(t.flops_backward / 1e12) + " backward"
+                      + (t.flops_recomputed > 0
+                             ? ", of these " + three_digits(t.flops_recomputed / 1e12) + " again"
+                             : ""),
+                  "Steps one after the other: " + time_text(t.time_forward_s) + " forward, "
+                      + time_text(t.time_backward_s) + " backward"};
     Document d{title_of(plan), {std::move(head)}};
     d.sections.push_back(
         {"Steps",

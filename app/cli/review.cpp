@@ -87,6 +87,8 @@ void add_review(CLI::App& app, Context& context) {
     app.add_option("--title", options->request.title, "in the place of the plan's own title");
     app.add_option("--author", options->request.author, "stands on the first page");
     app.add_option("--date", options->request.date, "stands on the first page, as it is written here");
+    app.add_flag("--one-a-page", options->request.one_a_page,
+                 "each figure and each table on a page of its own, for a talk");
     app.add_flag("--outlines", options->request.outlines, "SVG: text as shapes, not as <text>");
     app.callback(
         [&context, options] { context.run = [&context, options] { return review(context, *options); }; });

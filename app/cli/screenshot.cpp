@@ -27,8 +27,8 @@ struct ScreenshotOptions {
 
 Vec2 parse_size(const std::string& text) {
     if (const auto size = ui::picture_size_named(text)) return *size;
-    refuse("--size " + shown_text(text)
-           + ": write it as 1600x900 or 1600xauto; a picture is 200x150 to 20000x20000");
+    refuse("--size " + shown_text(text) + ": write it as 1600x900 or 1600xauto; a picture is "
+           + ui::picture_limits_words());
 }
 
 ui::ThemeId parse_theme(const std::string& text) {

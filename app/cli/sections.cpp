@@ -9,7 +9,6 @@
 #include "app/tables/timeline.h"
 #include "core/base/text.h"
 #include "core/explain/plan_line.h"
-#include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
 #include "core/rules/first_error.h"

@@ -35,8 +35,8 @@ Table waits_table(const Plan& plan, const Evaluation& e, const Blame& blame) {
         for (const int i : g.operations) {
             const Operation& o = e.comm.operations[static_cast<std::size_t>(i)];
             t.rows.push_back({std::string(name_of(o.group)), std::string(name_of(o.collective)),
-                              std::string(o.what), std::string(name_of(o.phase)), std::string(o.per),
-                              std::string(tier_name(plan.cluster, g.tier))});
+                              std::string(words_of(o.what)), std::string(name_of(o.phase)),
+                              std::string(o.per), std::string(tier_name(plan.cluster, g.tier))});
         }
     return t;
 }

@@ -23,12 +23,12 @@ Table comm_table(const Plan& plan, const Evaluation& e) {
                  {"exposed", Shown::seconds, "exposed_s"},
                  {"hidden behind", Shown::words, "hidden_behind"}};
     for (const Operation& o : e.comm.operations)
-        t.rows.push_back({std::string(name_of(o.group)), std::string(name_of(o.scope)), std::string(o.what),
-                          std::string(name_of(o.collective)), cell(o.group_size),
-                          std::string(tier_name(plan.cluster, o.tier)), std::string(name_of(o.phase)),
-                          std::string(o.per), whole_cell(o.count_per_step), whole_cell(o.message_bytes),
-                          whole_cell(o.sent_bytes_per_rank), cell(o.time_s), cell(o.exposed_s),
-                          std::string(o.hidden_behind)});
+        t.rows.push_back({std::string(name_of(o.group)), std::string(name_of(o.scope)),
+                          std::string(words_of(o.what)), std::string(name_of(o.collective)),
+                          cell(o.group_size), std::string(tier_name(plan.cluster, o.tier)),
+                          std::string(name_of(o.phase)), std::string(o.per), whole_cell(o.count_per_step),
+                          whole_cell(o.message_bytes), whole_cell(o.sent_bytes_per_rank), cell(o.time_s),
+                          cell(o.exposed_s), std::string(o.hidden_behind)});
     return t;
 }
 

@@ -53,8 +53,8 @@ Table layer_table(const LayerList& list, Notation notation, bool dp) {
     for (const LayerStep& s : list.steps) {
         const bool speaks = is_collective(s.op);
         t.rows.push_back({cell(std::int64_t{s.n}), std::string(name_of(s.phase)), std::string(name_of(s.op)),
-                          std::string(s.what), s.again ? "yes" : "",
-                          speaks ? std::string(name_of(s.axis)) : "", line_of(s, notation, dp),
+                          std::string(words_of(s.what)), s.recomputed ? "yes" : "",
+                          speaks ? std::string(name_of(s.group)) : "", line_of(s, notation, dp),
                           texts(s.in, notation, dp), texts(s.out, notation, dp), cell(s.flops),
                           whole_cell(s.bytes_moved), speaks ? whole_cell(s.message_bytes) : "",
                           speaks ? whole_cell(s.sent_bytes) : "", speaks ? cell(s.calls) : "", cell(s.time_s),
@@ -83,8 +83,8 @@ Table layer_calls_table(const LayerList& list, const Comm& comm) {
                  {"the plan's calls", Shown::count, "plan_calls"},
                  {"the plan's bytes", Shown::traffic, "plan_sent_bytes"}};
     for (const LayerCallSum& c : list.totals.calls) {
-        const PlanCalls plan = plan_calls(comm, list.type, c.axis, collective_of(c.op));
-        t.rows.push_back({std::string(name_of(c.axis)), std::string(name_of(c.op)), cell(c.calls),
+        const PlanCalls plan = plan_calls(comm, list.type, c.group, collective_of(c.op));
+        t.rows.push_back({std::string(name_of(c.group)), std::string(name_of(c.op)), cell(c.calls),
                           whole_cell(c.sent_bytes), plan.calls < 0 ? "" : cell(plan.calls),
                           plan.calls < 0 ? "" : whole_cell(plan.sent_bytes)});
     }

@@ -6,6 +6,9 @@
 
 namespace pentamesh {
 
+// Parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
+[[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
+[[nodiscard]] std::vector<std::string> category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);
 

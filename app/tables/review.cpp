@@ -156,6 +156,11 @@ Table explanations_table(const Plan& plan, const Evaluation& e) {
     return t;
 }
 
+std::string_view distance_words() {
+    return "Distance: |log2| of the ratios of active parameters, GPUs, sequence lengths and peaks; + 2 dense "
+           "against MoE, + 1 another GPU, + 1 another compute type.";
+}
+
 Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {
     Table t;
     t.columns = {{"published run"},        {"tokens/s per GPU", Shown::plain}, {"estimated", Shown::plain},

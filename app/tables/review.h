@@ -26,6 +26,8 @@ namespace pentamesh {
 // The nearest measured runs, the nearest first: what was measured, what is estimated with the constants that
 // ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);
+// What its distances are made of.
+[[nodiscard]] std::string_view distance_words();
 
 // What the estimates leave out, a sentence each: of every plan, then what holds for this one.
 [[nodiscard]] std::vector<std::string> left_out_of_estimates(const Plan& plan, const Evaluation& e);

@@ -2,11 +2,12 @@
 mergeInto(LibraryManager.library, {
   page_set_title: function (title) { document.title = UTF8ToString(title); },
   page_copy_text: function (text) {
-    navigator.clipboard?.writeText(UTF8ToString(text)).catch((e) => tellProgram('The browser did not take the text: ' + e.message));
+    if (!navigator.clipboard) return tellProgram('This browser lets no page copy from a plain address');
+    navigator.clipboard.writeText(UTF8ToString(text)).catch((e) => tellProgram('The browser did not take the text: ' + e.message));
   },
   page_set_fullscreen: function (on) {
-    const done = on ? document.documentElement.requestFullscreen?.() : document.exitFullscreen?.();
-    done?.catch((e) => tellProgram('The browser allows no full screen: ' + e.message));
+    if (!document.fullscreenEnabled) return tellProgram('This browser has no full screen for pages');
+    (on ? document.documentElement.requestFullscreen() : document.exitFullscreen()).catch((e) => tellProgram('The browser allows no full screen: ' + e.message));
   },
   page_is_fullscreen: function () { return document.fullscreenElement ? 1 : 0; },
   page_wants_text: function (on) {

@@ -1,5 +1,6 @@
 // The page around the program: hands over what the browser reports (render/window_web.cpp) and does what only a
-// browser can. It is compiled in before the program (--pre-js) and shares its scope.
+// browser can. It is compiled in before the program (--pre-js) and shares its scope; the linker's reader of scripts
+// knows no `?.`.
 const kHome = '/home/pentamesh';     // what is kept in the browser's storage
 const kKept = 'pentamesh:';          // before a file's path there
 const kKeepEvery_ms = 250;
@@ -213,9 +214,9 @@ function tapTyping() {
 
 async function onPaste(e) {
   e.preventDefault();
-  const files = [...(e.clipboardData?.files || [])];
+  const files = [...(e.clipboardData ? e.clipboardData.files : [])];
   if (files.length > 0) return Promise.all(files.map((f) => takeFile(f, drop)));
-  const text = e.clipboardData?.getData('text/plain') || '';
+  const text = e.clipboardData ? e.clipboardData.getData('text/plain') : '';
   withText(text, (t) => _page_clipboard(t));
   stroke('v', 1);
 }
@@ -334,7 +335,7 @@ function listen() {
   window.addEventListener('dragover', (e) => e.preventDefault());
   window.addEventListener('drop', (e) => {
     e.preventDefault();
-    for (const file of e.dataTransfer?.files || []) takeFile(file, drop);
+    for (const file of e.dataTransfer ? e.dataTransfer.files : []) takeFile(file, drop);
   });
   window.addEventListener('pagehide', keepFiles);
   document.addEventListener('visibilitychange', keepFiles);

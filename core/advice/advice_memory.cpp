@@ -11,7 +11,7 @@ namespace {
 // One change that saves memory. False: it does not apply to this plan.
 using Saving = bool (*)(Plan&);
 
-// Whether `q` stays laid out over the same GPUs with an axis doubled at the cost of data parallelism.
+// Doubles an axis at the cost of data parallelism, so that the GPUs stay. False: its factors are odd.
 bool double_at_cost_of_dp(Layout& l, std::int64_t& axis) {
     if (l.dp_replicate.value_or(1) % 2 == 0)
         l.dp_replicate = *l.dp_replicate / 2;
@@ -107,7 +107,6 @@ void consider_single_savings(Fastest& fastest) {
             true);
 }
 
-// Each saving at most twice (tp doubled, and doubled again).
 // Experts dealt over more GPUs, as far as they divide.
 void consider_more_ep(Fastest& fastest, const Plan& plan) {
     const std::int64_t experts = plan.model.moe ? plan.model.moe->experts : 0;
@@ -121,6 +120,7 @@ void consider_more_ep(Fastest& fastest, const Plan& plan) {
                 true);
 }
 
+// Each saving at most twice (tp doubled, and doubled again).
 void consider_pairs(Fastest& fastest) {
     for (std::size_t i = 0; i < kSavings.size(); ++i)
         for (std::size_t j = i; j < kSavings.size(); ++j)

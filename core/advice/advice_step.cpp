@@ -1,5 +1,6 @@
 // How the step's time goes: bubble, stragglers, communication that could be hidden.
 #include "core/advice/advice_rules.h"
+#include "core/plan/changes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +46,9 @@ void consider_interleaving(Advice& a, Fastest& fastest) {
         for (const std::int64_t v : {2, 3, 4, 5, 6, 8, 10})
             if (a.plan.model.layers >= l.pp * v && (a.plan.model.layers % (l.pp * v) == 0) == even)
                 fastest.consider([&](Plan& q) {
-                    q.layout.schedule = Schedule::interleaved;
-                    q.layout.virtual_stages = v;
-                    q.layout.stage_layers.clear();
+                    q = with_schedule(q, Schedule::interleaved, v);
+                    // An edit cannot take a field away: it states what holds without it.
+                    if (l.microbatch_group) q.layout.microbatch_group = l.pp;
                 });
         if (fastest.any()) return;
     }

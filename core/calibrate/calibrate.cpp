@@ -1,11 +1,10 @@
 #include "core/calibrate/calibrate.h"
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/base/statistics.h"
 #include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/interop/nccl_tests.h"
-#include "core/plan/names.h"
 #include "core/step/error_range.h"
 
 #include <algorithm>
@@ -105,7 +104,8 @@ std::vector<Parameter> parameters_for(const std::vector<MeasuredRun>& runs, cons
     for (const std::string_view key : keys) {
         const Parameter* known = parameter_of(all, key, gpu.id);
         Parameter p = *known;
-        p.expected = gpu.efficiency.*p.member();
+        // A cluster may leave the launch time out (0); what is fitted begins where it may lie.
+        p.expected = std::clamp(gpu.efficiency.*p.member(), p.least, p.most);
         out.push_back(p);
     }
     return out;
@@ -120,8 +120,14 @@ void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated&
         const auto set = [&](const char* key, double& value, const std::optional<double>& measured,
                              double most) {
             if (!measured) return;
-            out.constants.push_back(
-                {"tier." + std::to_string(m.tier) + "." + key, value, *measured, 0, most, true});
+            const std::string id = "tier." + std::to_string(m.tier) + "." + key;
+            const auto known = std::ranges::find(out.constants, id, &CalibratedConstant::id);
+            if (known == out.constants.end()) {
+                out.constants.push_back({id, value, *measured, 0, most, true});
+            } else {
+                known->after = *measured;
+                out.links.back() += " This counts in the place of an earlier table of the same tier.";
+            }
             value = *measured;
         };
         set("bytes_per_s", t.bytes_per_s, m.bytes_per_s, 1e15);
@@ -130,17 +136,13 @@ void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated&
 }
 
 double median_off(const std::vector<CalibratedRun>& runs, double CalibratedRun::*ours) {
-    if (runs.empty()) return 0;
     std::vector<double> off;
     for (const CalibratedRun& r : runs) off.push_back(std::abs(r.measured_s / (r.*ours) - 1));
-    std::sort(off.begin(), off.end());
-    const std::size_t n = off.size();
-    return n % 2 ? off[n / 2] : (off[n / 2 - 1] + off[n / 2]) / 2;
+    return median(std::move(off));
 }
 
 // The range of runs that had no say, as of measured runs that are all equally near.
 Calibration calibration_of(const std::vector<CalibratedRun>& runs, const std::string& from) {
-    constexpr double kNineOfTen = 2.44;  // of a normal distribution, over what half lie within
     Calibration c;
     c.runs = static_cast<std::int64_t>(runs.size());
     c.from = from;
@@ -196,8 +198,8 @@ Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<Lin
             out.runs[i].after_s = time_of(fitted[i], true, scratch);
         leave_out(fit, fitted, out.runs);
         for (const Parameter& p : found) {
-            out.constants.push_back(
-                {"efficiency." + std::string(p.key), p.expected, p.value, p.least, p.most, false});
+            out.constants.push_back({"efficiency." + std::string(p.key), on.gpu.efficiency.*p.member(),
+                                     p.value, p.least, p.most, false});
             out.cluster.gpu.efficiency.*p.member() = p.value;
         }
         out.cluster.calibration = calibration_of(out.runs, from);

@@ -4,13 +4,16 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/number.h"
+#include "core/base/statistics.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pentamesh {
@@ -19,11 +22,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kBytesOfGib = 1024.0 * 1024 * 1024;
-
-double tokens_of(const Plan& plan) {
-    const Training& t = plan.training;
-    return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
-}
 
 // The plan with the fields that only later versions of the program know, given by pointer.
 Plan plan_of_case(const Json& run, const std::string& place, const Presets& presets) {
@@ -34,12 +32,21 @@ Plan plan_of_case(const Json& run, const std::string& place, const Presets& pres
     return parse_plan(plan.dump(), place, presets);
 }
 
-void read_times(const Json& m, MeasuredRun& run) {
-    run.step_s = m.value("iteration_s", 0.0);
-    if (m.contains("tokens_per_s_per_gpu"))
-        run.step_s = tokens_of(run.plan)
-                     / (m["tokens_per_s_per_gpu"].get<double>() * static_cast<double>(run.plan.cluster.gpus));
-    run.tflops = m.value("model_tflops_per_gpu", 0.0);
+// 0 where it is not given. Error where it is given and cannot be a time or a rate.
+double measured_figure(const Json& m, const char* key, const std::string& place) {
+    if (!m.contains(key)) return 0;
+    const double x = m[key].get<double>();
+    if (!(x > 0) || !std::isfinite(x))
+        throw Error(ErrorKind::invalid, place, std::string("/measured/") + key,
+                    "must be more than 0, found " + m[key].dump());
+    return x;
+}
+
+void read_times(const Json& m, const std::string& place, MeasuredRun& run) {
+    run.step_s = measured_figure(m, "iteration_s", place);
+    if (const double rate = measured_figure(m, "tokens_per_s_per_gpu", place); rate > 0)
+        run.step_s = tokens_per_step(run.plan.training) / (rate * static_cast<double>(run.plan.cluster.gpus));
+    run.tflops = measured_figure(m, "model_tflops_per_gpu", place);
 }
 
 // What nvidia-smi shows is what is reserved, once the context is taken off.
@@ -66,7 +73,7 @@ MeasuredRun read_case(const Json& given, const std::string& place, const Presets
     run.framework = given.value("framework", std::string(name_of(run.plan.training.software)));
     run.family = given.value("family", std::string());
     const Json& m = given.at("measured");
-    read_times(m, run);
+    read_times(m, place, run);
     read_peak(m, run);
     if (m.contains("fits")) run.fits = m["fits"].get<bool>();
     return run;
@@ -107,9 +114,7 @@ std::vector<double> figures_behind(std::string_view log, std::string_view word) 
 double middle_of(std::vector<double> steps) {
     constexpr std::size_t kWarm = 2;  // they compile, allocate and connect
     if (steps.size() > kWarm) steps.erase(steps.begin(), steps.begin() + kWarm);
-    std::sort(steps.begin(), steps.end());
-    const std::size_t n = steps.size();
-    return n % 2 ? steps[n / 2] : (steps[n / 2 - 1] + steps[n / 2]) / 2;
+    return median(std::move(steps));
 }
 
 // Colours of a terminal, which torchtitan writes into its log.
@@ -206,7 +211,7 @@ MeasuredRun read_log(std::string_view text, const std::string& path, const Plan*
     run.framework = name_of(run.plan.training.software);
     run.step_s = steps->step_s > 0
                      ? steps->step_s
-                     : tokens_of(run.plan)
+                     : tokens_per_step(run.plan.training)
                            / (steps->tokens_per_s_per_gpu * static_cast<double>(run.plan.cluster.gpus));
     return run;
 }

@@ -1,6 +1,5 @@
 #include "core/calibrate/own_runs.h"
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/interop/fabric_text.h"
 #include "core/interop/import.h"

@@ -1,7 +1,6 @@
 #include "core/comm/comm.h"
 
 #include "core/comm/collective_time.h"
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"
@@ -49,8 +48,8 @@ void CommRows::list() {
     gradients();
 }
 
-Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c,
-                         std::string_view what, double bytes, double calls) {
+Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
+                         double bytes, double calls) {
     if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
     Operation& o = out_.operations.emplace_back();
     o.group = group, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
@@ -97,7 +96,7 @@ void CommRows::region(Unit unit, const Region& r, bool repeats) {
         repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
         put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
         put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
-        if (!r.gather_again.empty()) put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
+        if (r.gather_again != What::none) put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
     } else {
         repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
         put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
@@ -111,30 +110,31 @@ void CommRows::latents(const Mla& a) {
     const bool cut = plan_.layout.sequence_parallel, layers = recomputes_layers();
     const bool repeats = recomputes(RecomputeModule::mla_up_proj);
     struct Way {
-        std::string_view in, grad_in, again;
+        What in, grad_in, again;
         std::int64_t width;
     };
     const Way query = a.q_lora_rank > 0
-                          ? Way{"query latents before attention", "gradients of the query latents",
-                                "query latents again for the weight gradient", a.q_lora_rank}
-                          : Way{"activations before attention", "gradients before attention",
+                          ? Way{What::query_latents_before_attention, What::gradients_of_the_query_latents,
+                                What::query_latents_again_for_the_weight_gradient, a.q_lora_rank}
+                          : Way{What::activations_before_attention, What::gradients_before_attention,
                                 facts_of(plan_.training.software).inputs_whole
-                                    ? std::string_view{}
-                                    : "attention input again for the weight gradient",
+                                    ? What::none
+                                    : What::attention_input_again_for_the_weight_gradient,
                                 plan_.model.hidden};
-    const Way keys{"key and value latents before attention", "gradients of the key and value latents",
-                   "key and value latents again for the weight gradient", a.kv_lora_rank};
-    const Way rope{"rotary keys before attention", "gradients of the rotary keys", "", a.qk_rope_head_dim};
+    const Way keys{What::key_and_value_latents_before_attention, What::gradients_of_the_key_and_value_latents,
+                   What::key_and_value_latents_again_for_the_weight_gradient, a.kv_lora_rank};
+    const Way rope{What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none,
+                   a.qk_rope_head_dim};
     for (const Way& w : {query, keys, rope}) {
         const double bytes = v_.tokens * static_cast<double>(w.width) * v_.wire;
         if (cut) repeat(put(tp, u, Phase::forward, all_gather, w.in, bytes), repeats);
         put(tp, u, Phase::backward, cut ? reduce_scatter : all_reduce, w.grad_in, bytes);
-        if (cut && !w.again.empty()) put(tp, u, Phase::backward, all_gather, w.again, bytes);
+        if (cut && w.again != What::none) put(tp, u, Phase::backward, all_gather, w.again, bytes);
     }
-    repeat(put(tp, u, Phase::forward, cut ? reduce_scatter : all_reduce, "activations after attention",
+    repeat(put(tp, u, Phase::forward, cut ? reduce_scatter : all_reduce, What::activations_after_attention,
                v_.hidden_bytes),
            layers);
-    if (cut) put(tp, u, Phase::backward, all_gather, "gradients after attention", v_.hidden_bytes);
+    if (cut) put(tp, u, Phase::backward, all_gather, What::gradients_after_attention, v_.hidden_bytes);
 }
 
 void CommRows::tensor_parallel() {
@@ -142,13 +142,14 @@ void CommRows::tensor_parallel() {
     const bool latent = m.attention == AttentionKind::mla && m.mla;
     // What is kept whole is not gathered again.
     const bool whole = facts_of(plan_.training.software).inputs_whole;
-    const auto again = [&](std::string_view what) { return whole ? std::string_view{} : what; };
+    const auto again = [&](What what) { return whole ? What::none : what; };
     mixers_ = types_.where(
         [&](const LayerType& t) { return t.mixer != MixerKind::none && !(latent && t.attends()); });
     if (!latent || (mixers_ & present_) != 0)
         region(Unit::every_layer,
-               {"activations before attention", "activations after attention", "gradients before attention",
-                "gradients after attention", again("attention input again for the weight gradient")},
+               {What::activations_before_attention, What::activations_after_attention,
+                What::gradients_before_attention, What::gradients_after_attention,
+                again(What::attention_input_again_for_the_weight_gradient)},
                recomputes_layers());
     mixers_ = types_.where([](const LayerType& t) { return t.attends(); });
     if (latent) latents(*m.mla);
@@ -156,21 +157,23 @@ void CommRows::tensor_parallel() {
     ffns_ = dense & ~types_.moe();
     if (ffns_ != 0)
         region(Unit::dense_layer,
-               {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
-                "gradients after the MLP", again("MLP input again for the weight gradient")},
+               {What::activations_before_the_mlp, What::activations_after_the_mlp,
+                What::gradients_before_the_mlp, What::gradients_after_the_mlp,
+                again(What::mlp_input_again_for_the_weight_gradient)},
                recomputes(RecomputeModule::mlp));
     ffns_ = dense & types_.moe();
     if (ffns_ != 0)
         region(Unit::moe_layer,
-               {"activations before the MLP", "activations after the MLP", "gradients before the MLP",
-                "gradients after the MLP", again("MLP input again for the weight gradient")},
+               {What::activations_before_the_mlp, What::activations_after_the_mlp,
+                What::gradients_before_the_mlp, What::gradients_after_the_mlp,
+                again(What::mlp_input_again_for_the_weight_gradient)},
                recomputes(RecomputeModule::mlp));
     ffns_ = types_.moe();
     if (m.moe && m.moe->shared_experts > 0 && ffns_ != 0)
         region(Unit::moe_layer,
-               {"activations before the shared experts", "activations after the shared experts",
-                "gradients before the shared experts", "gradients after the shared experts",
-                "shared experts' input again for the weight gradient"},
+               {What::activations_before_the_shared_experts, What::activations_after_the_shared_experts,
+                What::gradients_before_the_shared_experts, What::gradients_after_the_shared_experts,
+                What::shared_experts_input_again_for_the_weight_gradient},
                recomputes(RecomputeModule::moe) || recomputes(RecomputeModule::shared_experts));
     vocabulary_parallel();
 }
@@ -180,19 +183,19 @@ void CommRows::vocabulary_parallel() {
     const GroupKind tp = GroupKind::tp;
     const double s = v_.hidden_bytes, heads = 1 + static_cast<double>(plan_.model.mtp_layers);
     if (plan_.layout.sequence_parallel) {
-        put(tp, Unit::embedding, Phase::forward, reduce_scatter, "embedded tokens", s);
-        put(tp, Unit::embedding, Phase::backward, all_gather, "gradients of the embedded tokens", s);
-        put(tp, Unit::head, Phase::forward, all_gather, "activations before the head", s, heads);
-        put(tp, Unit::head, Phase::backward, reduce_scatter, "gradients before the head", s, heads);
-        put(tp, Unit::head, Phase::backward, all_gather, "head input again for the weight gradient", s,
+        put(tp, Unit::embedding, Phase::forward, reduce_scatter, What::embedded_tokens, s);
+        put(tp, Unit::embedding, Phase::backward, all_gather, What::gradients_of_the_embedded_tokens, s);
+        put(tp, Unit::head, Phase::forward, all_gather, What::activations_before_the_head, s, heads);
+        put(tp, Unit::head, Phase::backward, reduce_scatter, What::gradients_before_the_head, s, heads);
+        put(tp, Unit::head, Phase::backward, all_gather, What::head_input_again_for_the_weight_gradient, s,
             heads);
     } else {
-        put(tp, Unit::embedding, Phase::forward, all_reduce, "embedded tokens", s);
-        put(tp, Unit::head, Phase::backward, all_reduce, "gradients before the head", s, heads);
+        put(tp, Unit::embedding, Phase::forward, all_reduce, What::embedded_tokens, s);
+        put(tp, Unit::head, Phase::backward, all_reduce, What::gradients_before_the_head, s, heads);
     }
     // Largest logit, logit of the label, sum of exponentials: Megatron's vocab-parallel cross entropy.
-    put(tp, Unit::head, Phase::forward, all_reduce, "cross entropy: maximum, label's logit, sum",
-        v_.tokens * bytes_of(Dtype::fp32), 3 * heads);
+    put(tp, Unit::head, Phase::forward, all_reduce, What::cross_entropy, v_.tokens * bytes_of(Dtype::fp32),
+        3 * heads);
 }
 
 void CommRows::pipeline() {
@@ -206,13 +209,14 @@ void CommRows::pipeline() {
     // do DualPipe's two copies, which run against each other.
     const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
     const double on = v_.pp > 2 || !v_shaped ? chunks : chunks / 2;
-    put(pp, Unit::boundary, Phase::forward, send_recv, "activations to the next stage", message, on * m);
-    put(pp, Unit::boundary, Phase::backward, send_recv, "gradients to the previous stage", message, back * m);
+    put(pp, Unit::boundary, Phase::forward, send_recv, What::activations_to_the_next_stage, message, on * m);
+    put(pp, Unit::boundary, Phase::backward, send_recv, What::gradients_to_the_previous_stage, message,
+        back * m);
     if (out_.embedding_copies > 0) {
         const double bytes = out_.held.word_embedding * bytes_of(plan_.training.gradients);
         put(pp, 1 + out_.embedding_copies, Unit::step, Phase::step, all_reduce,
-            plan_.model.tied_embeddings ? "gradients of the tied embedding, first and last stage"
-                                        : "gradients of the word embedding, first and last stage",
+            plan_.model.tied_embeddings ? What::gradients_of_the_tied_embedding_first_and_last_stage
+                                        : What::gradients_of_the_word_embedding_first_and_last_stage,
             bytes, 1);
     }
 }

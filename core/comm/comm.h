@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/explain.h"
+#include "core/layer/what.h"
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/pipeline/stage_numbers.h"
@@ -29,7 +30,7 @@ enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding,
 struct Operation {
     GroupKind group = GroupKind::tp;
     Scope scope = Scope::layer;
-    std::string_view what;  // static: "activations after attention"
+    What what = What::none;
     Collective collective = Collective::all_reduce;
     std::int64_t group_size = 1;
     int tier = 0;  // index into cluster.tiers, the slowest the group crosses

@@ -1,7 +1,7 @@
 // What the ranks of context parallelism say to each other.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/scan_widths.h"
+#include "core/mesh/degrees.h"
 #include "core/plan/software.h"
 
 #include <algorithm>
@@ -61,10 +61,10 @@ void CommRows::scan_over_cp(const LayerType& type) {
     const Unit u = Unit::every_layer;
     const GroupKind cp = GroupKind::cp;
     const bool repeats = recomputes_layers();
-    repeat(put(cp, u, Phase::forward, all_to_all, "inputs of the scan to heads", in * bytes), repeats);
-    repeat(put(cp, u, Phase::forward, all_to_all, "outputs of the scan to tokens", out * bytes), repeats);
-    put(cp, u, Phase::backward, all_to_all, "gradients of the scan's outputs to heads", out * bytes);
-    put(cp, u, Phase::backward, all_to_all, "gradients of the scan's inputs to tokens", in * bytes);
+    repeat(put(cp, u, Phase::forward, all_to_all, What::inputs_of_the_scan_to_heads, in * bytes), repeats);
+    repeat(put(cp, u, Phase::forward, all_to_all, What::outputs_of_the_scan_to_tokens, out * bytes), repeats);
+    put(cp, u, Phase::backward, all_to_all, What::gradients_of_the_scans_outputs_to_heads, out * bytes);
+    put(cp, u, Phase::backward, all_to_all, What::gradients_of_the_scans_inputs_to_tokens, in * bytes);
 }
 
 void CommRows::attention_over_cp(const LayerType& type) {
@@ -82,41 +82,38 @@ void CommRows::attention_over_cp(const LayerType& type) {
     const double kv = kv_bytes(type), c = v_.cp;
     switch (plan_.layout.cp_comm) {
     case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
-        repeat(put(cp, u, Phase::forward, send_recv, "keys and values, rotated", kv, c - 1), repeats);
-        put(cp, u, Phase::backward, send_recv, "keys and values, rotated", kv, c - 1);
-        put(cp, u, Phase::backward, send_recv, "gradients of keys and values, rotated", kv, c);
+        repeat(put(cp, u, Phase::forward, send_recv, What::keys_and_values_rotated, kv, c - 1), repeats);
+        put(cp, u, Phase::backward, send_recv, What::keys_and_values_rotated, kv, c - 1);
+        put(cp, u, Phase::backward, send_recv, What::gradients_of_keys_and_values_rotated, kv, c);
         break;
     case CpComm::allgather:  // Llama Team 2024, section 3.3.2
         for (const bool values : {false, true}) {
             const double own = (values ? kv - key_bytes(type) : key_bytes(type)) * c;
-            const std::string_view what = values ? "values" : "keys";
+            const What what = values ? What::values : What::keys;
             repeat(put(cp, u, Phase::forward, all_gather, what, own), repeats);
             put(cp, u, Phase::backward, all_gather, what, own);
-            put(cp, u, Phase::backward, reduce_scatter, values ? "gradients of values" : "gradients of keys",
-                own);
+            put(cp, u, Phase::backward, reduce_scatter,
+                values ? What::gradients_of_values : What::gradients_of_keys, own);
         }
         break;
     case CpComm::ulysses: ulysses(type, plan_.layout.cp, repeats_in, repeats); break;
     // Ulysses inside, a ring of the inner groups outside (Fang and Zhao 2024, USP; Megatron-LM's
     // a2a+p2p).
     case CpComm::ulysses_ring: {
-        const std::int64_t inner = head_ranks(), outer = plan_.layout.cp / inner;
+        const std::int64_t inner = head_ranks_of(plan_.layout, plan_.layout.cp),
+                           outer = plan_.layout.cp / inner;
         ulysses(type, inner, repeats_in, repeats);
         // A rank then holds `inner` times the tokens and as many times fewer heads.
         const double block = kv * repeated_kv(type, inner), rounds = static_cast<double>(outer);
-        const auto turn = [&](Phase phase, std::string_view what, double calls) {
+        const auto turn = [&](Phase phase, What what, double calls) {
             return put(cp, outer, u, phase, send_recv, what, block, calls);
         };
-        repeat(turn(Phase::forward, "keys and values, rotated", rounds - 1), repeats);
-        turn(Phase::backward, "keys and values, rotated", rounds - 1);
-        turn(Phase::backward, "gradients of keys and values, rotated", outer > 1 ? rounds : 0);
+        repeat(turn(Phase::forward, What::keys_and_values_rotated, rounds - 1), repeats);
+        turn(Phase::backward, What::keys_and_values_rotated, rounds - 1);
+        turn(Phase::backward, What::gradients_of_keys_and_values_rotated, outer > 1 ? rounds : 0);
         break;
     }
     }
-}
-
-std::int64_t CommRows::head_ranks() const {
-    return std::clamp<std::int64_t>(plan_.layout.cp_inner.value_or(1), 1, plan_.layout.cp);
 }
 
 double CommRows::repeated_kv(const LayerType& type, std::int64_t ranks) const {
@@ -127,15 +124,15 @@ double CommRows::repeated_kv(const LayerType& type, std::int64_t ranks) const {
 
 void CommRows::ulysses(const LayerType& type, std::int64_t ranks, bool repeats_in, bool repeats_out) {
     using enum Collective;
-    const auto send = [&](Phase phase, std::string_view what, double bytes) {
+    const auto send = [&](Phase phase, What what, double bytes) {
         return put(GroupKind::cp, ranks, Unit::every_layer, phase, all_to_all, what, bytes, 1);
     };
     const double in = query_bytes(type, false) + kv_bytes(type) * repeated_kv(type, ranks);
     const double out = query_bytes(type, true);
-    repeat(send(Phase::forward, "queries, keys and values to heads", in), repeats_in);
-    repeat(send(Phase::forward, "attention output to tokens", out), repeats_out);
-    send(Phase::backward, "gradients of the output to heads", out);
-    send(Phase::backward, "gradients of queries, keys and values to tokens", in);
+    repeat(send(Phase::forward, What::queries_keys_and_values_to_heads, in), repeats_in);
+    repeat(send(Phase::forward, What::attention_output_to_tokens, out), repeats_out);
+    send(Phase::backward, What::gradients_of_the_output_to_heads, out);
+    send(Phase::backward, What::gradients_of_queries_keys_and_values_to_tokens, in);
 }
 
 }  // namespace pentamesh

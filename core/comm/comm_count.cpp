@@ -1,5 +1,6 @@
 #include "core/comm/comm_count.h"
 
+#include "core/comm/comm_rows.h"
 #include "core/model/model.h"
 #include "core/plan/factors.h"
 
@@ -87,7 +88,7 @@ void count_row(const Comm& comm, double runs, Operation& o) {
     case Unit::every_layer:
     case Unit::dense_layer:
     case Unit::moe_layer:
-        o.count_per_step = o.calls * sum_of(o.recomputed ? b.again : b.types, o.types) * runs;
+        o.count_per_step = o.calls * sum_of(o.recomputed ? b.recomputed : b.types, o.types) * runs;
         break;
     case Unit::embedding:
     case Unit::head: o.count_per_step = o.calls * runs; break;
@@ -102,7 +103,7 @@ double sync_points(const Plan& plan, const Comm& comm) {
     const LayerTypes& types = comm.types;
     const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);
     const PerType<double> share =
-        plan.training.recompute.any() ? shares_again(comm.stages) : PerType<double>(types.size());
+        plan.training.recompute.any() ? shares_recomputed(comm.stages) : PerType<double>(types.size());
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (!is_sync_point(o)) continue;

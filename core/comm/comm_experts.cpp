@@ -1,5 +1,4 @@
 // What goes out to the experts and comes back.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/expert_traffic.h"
 
@@ -21,10 +20,10 @@ void CommRows::experts() {
         // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
         const double all = own * v_.ep * h * v_.wire;
         const GroupKind ep = GroupKind::ep;
-        repeat(put(ep, u, Phase::forward, all_gather, "tokens to all ranks of experts", all), repeats);
-        repeat(put(ep, u, Phase::forward, reduce_scatter, "sum of experts' outputs", all), repeats);
-        put(ep, u, Phase::backward, all_gather, "output gradients to all ranks of experts", all);
-        put(ep, u, Phase::backward, reduce_scatter, "sum of input gradients", all);
+        repeat(put(ep, u, Phase::forward, all_gather, What::tokens_to_all_ranks_of_experts, all), repeats);
+        repeat(put(ep, u, Phase::forward, reduce_scatter, What::sum_of_experts_outputs, all), repeats);
+        put(ep, u, Phase::backward, all_gather, What::output_gradients_to_all_ranks_of_experts, all);
+        put(ep, u, Phase::backward, reduce_scatter, What::sum_of_input_gradients, all);
         expert_shards(all, repeats);
         return;
     }
@@ -43,10 +42,10 @@ void CommRows::exchange(double copies, double h, bool repeats) {
     const Unit u = Unit::moe_layer;
     const GroupKind ep = GroupKind::ep;
     const std::size_t first = out_.operations.size();
-    repeat(put(ep, u, Phase::forward, all_to_all, "dispatch of tokens to experts", dispatched), repeats);
-    repeat(put(ep, u, Phase::forward, all_to_all, "combine of experts' outputs", wide), repeats);
-    put(ep, u, Phase::backward, all_to_all, "dispatch of output gradients", dispatched);
-    put(ep, u, Phase::backward, all_to_all, "combine of input gradients", wide);
+    repeat(put(ep, u, Phase::forward, all_to_all, What::dispatch_of_tokens_to_experts, dispatched), repeats);
+    repeat(put(ep, u, Phase::forward, all_to_all, What::combine_of_experts_outputs, wide), repeats);
+    put(ep, u, Phase::backward, all_to_all, What::dispatch_of_output_gradients, dispatched);
+    put(ep, u, Phase::backward, all_to_all, What::combine_of_input_gradients, wide);
     const bool kernel = plan_.layout.ep_comm != EpComm::alltoall;
     const double share = kernel ? slow_share(plan_, summary_of(GroupKind::ep)) : 1;
     for (std::size_t i = first; i < out_.operations.size(); ++i) {
@@ -61,16 +60,16 @@ void CommRows::expert_shards(double wide, bool repeats) {
     const GroupKind etp = GroupKind::etp;
     const bool same_tokens = !plan_.layout.sequence_parallel && v_.etp <= v_.tp;
     if (same_tokens) {
-        repeat(put(etp, u, Phase::forward, all_reduce, "outputs of the experts' shards", wide), repeats);
-        put(etp, u, Phase::backward, all_reduce, "input gradients of the experts' shards", wide);
+        repeat(put(etp, u, Phase::forward, all_reduce, What::outputs_of_the_experts_shards, wide), repeats);
+        put(etp, u, Phase::backward, all_reduce, What::input_gradients_of_the_experts_shards, wide);
         return;
     }
     const double distinct = plan_.layout.sequence_parallel ? v_.etp : v_.etp / v_.tp;
     const double all = wide * distinct;
-    repeat(put(etp, u, Phase::forward, all_gather, "tokens of the experts' shards", all), repeats);
-    repeat(put(etp, u, Phase::forward, reduce_scatter, "outputs of the experts' shards", all), repeats);
-    put(etp, u, Phase::backward, all_gather, "output gradients of the experts' shards", all);
-    put(etp, u, Phase::backward, reduce_scatter, "input gradients of the experts' shards", all);
+    repeat(put(etp, u, Phase::forward, all_gather, What::tokens_of_the_experts_shards, all), repeats);
+    repeat(put(etp, u, Phase::forward, reduce_scatter, What::outputs_of_the_experts_shards, all), repeats);
+    put(etp, u, Phase::backward, all_gather, What::output_gradients_of_the_experts_shards, all);
+    put(etp, u, Phase::backward, reduce_scatter, What::input_gradients_of_the_experts_shards, all);
 }
 
 }  // namespace pentamesh

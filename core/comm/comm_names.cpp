@@ -1,5 +1,5 @@
 // What collectives, scopes and phases are called, and whose calls the rows count.
-#include "core/comm/comm_count.h"
+#include "core/comm/comm_rows.h"
 
 #include <algorithm>
 #include <array>

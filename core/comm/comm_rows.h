@@ -28,13 +28,13 @@ class CommRows {
 
     [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
 
-    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, std::string_view what, double bytes,
+    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
                    double calls = 1) {
         return put(group, summary_of(group).degree, unit, phase, c, what, bytes, calls);
     }
 
-    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c,
-                   std::string_view what, double bytes, double calls);
+    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
+                   double bytes, double calls);
 
     static void describe(Operation& o);
 
@@ -48,7 +48,7 @@ class CommRows {
     // al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of the same bytes,
     // and Megatron gathers the input once more for the weight gradient.
     struct Region {
-        std::string_view in, out, grad_in, grad_out, gather_again;
+        What in, out, grad_in, grad_out, gather_again;
     };
     void region(Unit unit, const Region& r, bool repeats);
 
@@ -73,7 +73,6 @@ class CommRows {
     void scan_over_cp(const LayerType& type);
     void attention_over_cp(const LayerType& type);
 
-    [[nodiscard]] std::int64_t head_ranks() const;
     // How many times keys and values are sent where there are fewer heads of them than ranks to hand them to.
     [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const;
     // Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
@@ -104,17 +103,17 @@ class CommRows {
     // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
     void two_copies(double numbers);
 
-    void reduce_all(GroupKind group, double numbers, std::string_view what);
-    void replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what);
+    void reduce_all(GroupKind group, double numbers, What what);
+    void replicate(GroupKind group, std::int64_t n, double numbers, What what);
 
     struct Names {
-        std::string_view gather_forward, gather_backward, scatter, gather;
+        What gather_forward, gather_backward, scatter, gather;
     };
-    static constexpr Names kDense{"parameters, for the forward", "parameters again, for the backward",
-                                  "gradients", "updated parameters"};
-    static constexpr Names kExperts{"experts' parameters, for the forward",
-                                    "experts' parameters again, for the backward", "experts' gradients",
-                                    "experts' updated parameters"};
+    static constexpr Names kDense{What::parameters_for_the_forward, What::parameters_again_for_the_backward,
+                                  What::gradients, What::updated_parameters};
+    static constexpr Names kExperts{What::experts_parameters_for_the_forward,
+                                    What::experts_parameters_again_for_the_backward, What::experts_gradients,
+                                    What::experts_updated_parameters};
 
     // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
     // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.
@@ -129,5 +128,24 @@ class CommRows {
     LayerMask present_;
     LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
 };
+
+// ---- comm_count.cpp ----
+
+// Micro-batches per step and replica, one where the batch does not divide; and those that each chunk of a
+// device runs.
+[[nodiscard]] double microbatches_or_one(const Plan& plan);
+[[nodiscard]] double runs_per_step(const Plan& plan);
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and what is reduced.
+// Needs stages and held.
+void find_busiest(const Plan& plan, Comm& out);
+// How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
+// chunks.
+void count_row(const Comm& comm, double runs, Operation& o);
+// An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
+[[nodiscard]] double sync_points(const Plan& plan, const Comm& comm);
+// Whether a layer's call is such a point.
+[[nodiscard]] inline bool is_sync_point(const Operation& o) {
+    return o.types != 0 && o.collective != Collective::all_gather && o.collective != Collective::send_recv;
+}
 
 }  // namespace pentamesh

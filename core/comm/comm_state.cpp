@@ -1,5 +1,4 @@
 // What data parallelism reduces and gathers: gradients and parameters.
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 
 #include <algorithm>
@@ -11,8 +10,8 @@ void CommRows::gradients() {
     const bool cp = v_.cp > 1;
     const std::int64_t replicas = summary_of(GroupKind::dp_replicate).degree;
     if (plan_.layout.zero == 0) {
-        reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, "gradients");
-        reduce_all(GroupKind::edp, experts, "experts' gradients");
+        reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, What::gradients);
+        reduce_all(GroupKind::edp, experts, What::experts_gradients);
         two_copies(dense + experts);
         return;
     }
@@ -20,29 +19,29 @@ void CommRows::gradients() {
     const std::int64_t n = summary_of(shard).degree;
     shard_over(shard, n, dense, kDense);
     replicate(GroupKind::dp_replicate, replicas, dense / static_cast<double>(n),
-              "gradients of the shard, across replicas");
+              What::gradients_of_the_shard_across_replicas);
     const std::int64_t shards = expert_factor(Axis::dp_shard);
     shard_over(GroupKind::edp, shards, experts, kExperts);
     replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
-              "experts' gradients of the shard, across replicas");
+              What::experts_gradients_of_the_shard_across_replicas);
     two_copies(dense / static_cast<double>(n) + experts / static_cast<double>(shards));
 }
 
 void CommRows::two_copies(double numbers) {
     if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || v_.pp <= 1) return;
     using enum Collective;
-    put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, "gradients of a stage's two copies",
+    put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, What::gradients_of_a_stages_two_copies,
         numbers * bytes_of(plan_.training.gradients), 1);
-    put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather, "updated parameters of a stage's two copies",
-        numbers * bytes_of(plan_.training.parameters), 1);
+    put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather,
+        What::updated_parameters_of_a_stages_two_copies, numbers * bytes_of(plan_.training.parameters), 1);
 }
 
-void CommRows::reduce_all(GroupKind group, double numbers, std::string_view what) {
+void CommRows::reduce_all(GroupKind group, double numbers, What what) {
     put(group, Unit::step, Phase::step, Collective::all_reduce, what,
         numbers * bytes_of(plan_.training.gradients));
 }
 
-void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, std::string_view what) {
+void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, What what) {
     put(group, n, Unit::step, Phase::step, Collective::all_reduce, what,
         numbers * bytes_of(plan_.training.gradients), 1);
 }
@@ -59,7 +58,7 @@ void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const
     const double layers = std::max(out_.busiest.layers(), 1.0);
     const double often = v_.pp > 1 ? layers : layers * v_.microbatches;
     const std::string_view per = v_.pp > 1 ? "layer" : "layer and micro-batch";
-    const auto layerwise = [&](Phase phase, Collective c, std::string_view what, double bytes) {
+    const auto layerwise = [&](Phase phase, Collective c, What what, double bytes) {
         Operation* o = put(group, n, Unit::step, phase, c, what, bytes / layers, often);
         if (o) o->scope = Scope::layer, o->per = per;
     };

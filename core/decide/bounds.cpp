@@ -134,7 +134,7 @@ double bytes_of_group(const Plan& plan) {
     const MemoryCosts costs = memory_costs(plan, one);
     StageMemory none;
     none.types.resize(costs.types.size());
-    none.again.resize(costs.types.size());
+    none.recomputed.resize(costs.types.size());
     std::vector<BufferBytes> parts;
     list_buffers(plan, costs, none, parts);
     for (const BufferBytes& b : parts)

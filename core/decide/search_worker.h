@@ -217,7 +217,7 @@ class Worker {
         std::size_t shard;
         double time_s, memory;  // at least
     };
-    // Fills left_ with the shardings that may be worth it. `settle`: others are counted.
+    // Fills left_ with the shardings that may be worth it, and counts the others.
     void choose(const RunNode& run, const RunBound& bound) {
         const SearchNode& n = all_.nodes.node[run.node];
         const NodeShards& shards = all_.shards[run.node];

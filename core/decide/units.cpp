@@ -35,14 +35,6 @@ struct ToJson {
 };
 
 template <typename T>
-bool alike(const T* a, const T* b) {
-    return *a == *b;
-}
-bool alike(const Place::Choice& a, const Place::Choice& b) {
-    return *a.value == *b.value;
-}
-
-template <typename T>
 void put(T* to, const T* from) {
     *to = *from;
 }
@@ -118,7 +110,7 @@ std::vector<FieldUnit> units_between(const Plan& a, const Plan& b) {
     const auto fa = list_fields(a), fb = list_fields(b);
     for (std::size_t i = 0; i < fa.size(); ++i) {
         const bool same = std::visit(
-            [&](const auto& x) { return alike(x, std::get<std::decay_t<decltype(x)>>(fb[i].place)); },
+            [&](const auto& x) { return same_value(x, std::get<std::decay_t<decltype(x)>>(fb[i].place)); },
             fa[i].place);
         if (!same) out.push_back({FieldUnit::Kind::field, {fa[i].pointer()}});
     }

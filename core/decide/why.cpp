@@ -17,20 +17,26 @@ using Said = std::string (*)(const Plan&, const Evaluation&);
 
 std::string compute_fact(const Plan& p, const Evaluation& e) {
     const Step& s = *e.step;
-    const std::string mfu = percent_text(s.mfu), masked = percent_text(s.ideal_s / s.time_s);
-    return sentence(
-        "MFU ", mfu, mfu == masked ? "" : sentence(", ", masked, " without the masked half of attention"),
-        " (", three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU on the ", name_of(p.training.compute),
-        " peak; tp ", p.layout.tp, ", cp ", p.layout.cp, ", micro-batch ", p.training.micro_batch, ")");
+    const double share = s.compute_s > 0 ? s.ideal_s / s.compute_s : 0;
+    return sentence(three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU at ", percent_text(share),
+                    " of the ", name_of(p.training.compute), " peak while it computes; tp ", p.layout.tp,
+                    ", cp ", p.layout.cp, p.model.moe ? sentence(", ep ", p.layout.ep) : "", ", micro-batch ",
+                    p.training.micro_batch);
 }
-std::string recompute_fact(const Plan& p, const Evaluation&) {
-    return "recompute " + words_of(p.training.recompute);
+std::string recompute_fact(const Plan& p, const Evaluation& e) {
+    const Step& s = *e.step;
+    const double share = s.compute_s > 0 ? s.recompute_s / s.compute_s : 0;
+    return sentence("recompute ", words_of(p.training.recompute), ": ", percent_text(share),
+                    " of the compute once more");
 }
 std::string bubble_fact(const Plan& p, const Evaluation& e) {
     if (p.layout.pp == 1) return "no pipeline";
     return sentence(name_of(p.layout.schedule), ", pp ", p.layout.pp, " with ",
                     count_text(p.layout.virtual_stages, "chunk"), " a stage, ", e.microbatches,
-                    e.microbatches == 1 ? " micro-batch" : " micro-batches");
+                    e.microbatches == 1 ? " micro-batch" : " micro-batches", " of ",
+                    time_text((e.step->compute_s + e.step->recompute_s)
+                              / static_cast<double>(std::max<std::int64_t>(1, e.microbatches))),
+                    " of work a stage");
 }
 std::string uneven_fact(const Plan& p, const Evaluation& e) {
     if (p.layout.pp == 1) return "no pipeline";

@@ -5,6 +5,7 @@
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -102,8 +103,7 @@ double megatron_flops(const Plan& p) {
 void set_measured(const json& run, PublishedRun& out) {
     const Plan& p = out.plans.front();
     const double gpus = static_cast<double>(p.cluster.gpus);
-    const double tokens =
-        static_cast<double>(p.training.global_batch) * static_cast<double>(p.training.sequence_length);
+    const double tokens = tokens_per_step(p.training);
     if (run.contains("iteration_s"))
         out.measured_s = run.at("iteration_s");
     else if (run.contains("hardware_tflops_per_gpu"))

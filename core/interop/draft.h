@@ -16,8 +16,6 @@ struct Draft {
     std::int64_t gpus = 0;  // 0: the text does not say
     std::int64_t gpus_per_node = 0;
     std::string name;
-    bool batch_said = true;                  // false: the text leaves the batch open
-    std::int64_t gradient_accumulation = 0;  // micro-batches a step where the text says these; 0: it does not
 };
 
 // The preset that a framework's or the hub's name for a model means: "meta-llama/Llama-2-7b-hf", "llama3 8B",

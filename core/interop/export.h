@@ -5,6 +5,7 @@
 #include "core/interop/import.h"
 #include "core/io/presets.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -25,9 +26,17 @@ enum class Target : std::uint8_t {
     hf,
     device_mesh
 };
-inline constexpr std::array<std::string_view, 9> kTargetNames{"megatron",  "bridge",     "torchtitan",
-                                                              "deepspeed", "accelerate", "nanotron",
-                                                              "picotron",  "hf",         "device-mesh"};
+inline constexpr auto kTargetNames = [] {
+    std::array<std::string_view, kFrameworkNames.size() + 1> names{};
+    std::copy(kFrameworkNames.begin(), kFrameworkNames.end(), names.begin());
+    names.back() = "device-mesh";
+    return names;
+}();
+static_assert(static_cast<std::size_t>(Target::device_mesh) == kFrameworkNames.size());
+// Whose settings these are; not of device_mesh.
+[[nodiscard]] constexpr Framework framework_of(Target t) {
+    return static_cast<Framework>(t);
+}
 [[nodiscard]] constexpr std::string_view name_of(Target t) {
     return kTargetNames[static_cast<std::size_t>(t)];
 }

@@ -3,6 +3,7 @@
 // megatron/core/transformer/transformer_config.py.
 #include "core/interop/export_megatron.h"
 
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -137,8 +138,7 @@ void export_megatron(Page& page) {
         "\nGPUS_PER_NODE=" + number_text(host) + "\nNUM_NODES=" + number_text(p.cluster.gpus / host) + "\n";
     text += "\nPLAN_ARGS=(\n" + flags_text(page.said) + ")\n";
     text += "\n# Not of the plan: data, learning rate, how long.\nRUN_ARGS=(\n";
-    const double tokens =
-        static_cast<double>(p.training.global_batch) * static_cast<double>(p.training.sequence_length);
+    const double tokens = tokens_per_step(p.training);
     const auto steps =
         p.training.tokens_total > 0 ? static_cast<std::int64_t>(p.training.tokens_total / tokens) : 100;
     text += "    --mock-data\n    --lr ${LR:-1e-4}\n    --train-iters ${TRAIN_ITERS:-"

@@ -35,7 +35,7 @@ Order swapped_replicas(Order order) {
 }  // namespace
 
 void Page::put(std::string_view pointer, Value value) {
-    const std::string_view name = flag_of(static_cast<Framework>(target), pointer);
+    const std::string_view name = flag_of(framework_of(target), pointer);
     if (name.empty())
         throw std::logic_error("no spelling of " + std::string(pointer) + " for "
                                + std::string(name_of(target)));

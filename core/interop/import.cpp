@@ -110,20 +110,18 @@ std::string performance_name(const std::string& name) {
     return flag_or_leaf(name);
 }
 
-// The id of presets/software, empty: the default, Megatron.
-std::string_view software_of(const Draft& draft, Framework framework) {
-    switch (framework) {
-    case Framework::bridge: return pentamesh::name_of(Software::megatron_bridge);
-    case Framework::torchtitan: return pentamesh::name_of(Software::torchtitan);
-    case Framework::deepspeed: return pentamesh::name_of(Software::deepspeed);
-    case Framework::accelerate:
-        return draft.layout.value("zero", 0) == 3 ? pentamesh::name_of(Software::fsdp) : std::string_view{};
-    case Framework::nanotron: return pentamesh::name_of(Software::nanotron);
-    case Framework::megatron:
-    case Framework::picotron:
-    case Framework::hf: break;
-    }
-    return {};
+constexpr std::pair<Framework, Software> kSoftwareOf[] = {
+    {Framework::megatron, Software::megatron},     {Framework::bridge, Software::megatron_bridge},
+    {Framework::torchtitan, Software::torchtitan}, {Framework::deepspeed, Software::deepspeed},
+    {Framework::accelerate, Software::fsdp},       {Framework::nanotron, Software::nanotron}};
+
+// The id of presets/software, empty: the plan's default.
+std::string_view software_named(const Draft& draft, Framework framework) {
+    const std::optional<Software> software = software_of(framework);
+    // Without full sharding accelerate runs DDP.
+    const bool plain = framework == Framework::accelerate && draft.layout.value("zero", 0) != 3;
+    return !software || plain || *software == Training{}.software ? std::string_view{}
+                                                                  : pentamesh::name_of(*software);
 }
 
 class Importer {
@@ -295,9 +293,9 @@ class Importer {
     void build(Sheet& sheet) {
         nlohmann::json plan = {
             {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
-        if (const std::string_view software = software_of(draft_, out_.framework); !software.empty())
+        if (const std::string_view software = software_named(draft_, out_.framework); !software.empty())
             plan["training"]["software"] = software;
-        const std::string cluster = r_.cluster.empty() ? "h100-sxm-ib" : r_.cluster;
+        const std::string cluster = r_.cluster.empty() ? std::string(kAssumedCluster) : r_.cluster;
         if (r_.cluster.empty())
             sheet.problem(Severity::info, "cluster-assumed",
                           "The text does not say the cluster: H100 with InfiniBand stand in for it; "
@@ -336,6 +334,18 @@ class Importer {
 };
 
 }  // namespace
+
+std::optional<Framework> framework_of(Software software) {
+    for (const auto& [framework, own] : kSoftwareOf)
+        if (own == software) return framework;
+    return std::nullopt;
+}
+
+std::optional<Software> software_of(Framework framework) {
+    for (const auto& [own, software] : kSoftwareOf)
+        if (own == framework) return software;
+    return std::nullopt;
+}
 
 std::vector<Framework> guess_framework(std::string_view text) {
     const std::string_view body = without_blanks(text);

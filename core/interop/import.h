@@ -26,13 +26,20 @@ inline constexpr std::array<std::string_view, 8> kFrameworkNames{
     return kFrameworkNames[static_cast<std::size_t>(f)];
 }
 
+// Whose settings a software's are: figures and spellings. Nothing where none of the kind is known.
+[[nodiscard]] std::optional<Framework> framework_of(Software software);
+[[nodiscard]] std::optional<Software> software_of(Framework framework);
+
+// Stands in for a cluster that a text does not name.
+inline constexpr std::string_view kAssumedCluster = "h100-sxm-ib";
+
 struct ImportRequest {
     std::string text;
     std::string path;                      // named in errors; its ending is no evidence
     std::optional<Framework> framework{};  // empty: guessed from the content
     std::int64_t gpus = 0;                 // 0: the text says
     std::string model{};    // a preset's id, or the text of a model or config.json; empty: the text says
-    std::string cluster{};  // a preset's id; empty: h100-sxm-ib
+    std::string cluster{};  // a preset's id; empty: kAssumedCluster
     std::vector<std::string> sets{};  // "layout.tp=4", after all
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/number.h"
+#include "core/base/statistics.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 
@@ -109,11 +110,6 @@ PerfText read_perf(std::string_view text) {
     return t;
 }
 
-double median_of(std::vector<double> x) {
-    std::sort(x.begin(), x.end());
-    return x.size() % 2 == 1 ? x[x.size() / 2] : (x[x.size() / 2 - 1] + x[x.size() / 2]) / 2;
-}
-
 // busbw / algbw of the largest size: 2(n-1)/n or (n-1)/n, to the digits that are printed.
 double ratio_of(const PerfRow& row) {
     return row.algbw > 0 ? row.busbw / row.algbw : 0;
@@ -181,7 +177,7 @@ void find_bandwidth(LinkMeasurement& m, const PerfText& t, const Cluster& cluste
              {}});
         return;
     }
-    m.carried_bytes_per_s = median_of(std::move(rates));
+    m.carried_bytes_per_s = median(std::move(rates));
     const double share = share_of(m, cluster.gpu.efficiency);
     if (m.carried_bytes_per_s <= 0 || share <= 0) return;
     m.bytes_per_s =
@@ -205,7 +201,7 @@ void find_latency(LinkMeasurement& m, const PerfText& t, const Cluster& cluster)
              {}});
         return;
     }
-    const double time = median_of(std::move(times));
+    const double time = median(std::move(times));
     const auto n = static_cast<double>(m.ranks), g = static_cast<double>(m.per_domain);
     const double passes = m.collective == Collective::all_reduce ? 2 : 1;
     double latency = time;

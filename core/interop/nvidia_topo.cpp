@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/interop/nvlink.h"
 #include "core/interop/settings.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace pentamesh::interop {
 
 namespace {
 
-constexpr double kNvLink_bytes_per_s = 25e9, kNvLink5_bytes_per_s = 50e9;  // one link, one way
 constexpr std::size_t kMostGpus = 4096;
 
 struct Row {
@@ -143,9 +143,8 @@ Islands find_islands(const Matrix& m, const std::string& path) {
         for (std::size_t c = 0; c < m.gpus; ++c)
             if (joined[r][c] && joined[c] != joined[r]) out.all_to_all = false;
     }
-    // Behind a switch the matrix gives each pair all links of a GPU, of which none has more than 18.
-    constexpr double kMostLinks = 18;
-    out.switched = least > kMostLinks;
+    // Behind a switch the matrix gives each pair all links of a GPU: their sum is more than any GPU has.
+    out.switched = least > most_nvlinks();
     out.links = out.switched ? most : least;
     if (!out.all_to_all) out.size = static_cast<std::int64_t>(m.gpus);
     return out;
@@ -161,6 +160,92 @@ std::int64_t near_nics(const Matrix& m) {
     return n;
 }
 
+std::string of_tier(std::string_view key) {
+    return "/cluster/tiers/0/" + std::string(key);
+}
+
+// What the matrix says of a host, beside the cluster that the plan has.
+struct Host {
+    std::int64_t gpus = 0;
+    Islands islands;
+    std::int64_t had_domain = 0;
+    // Of a rack: the switches join more GPUs than one host sees.
+    bool tray = false;
+    NvLinkGuess nvlink;
+    [[nodiscard]] bool has_nvlink() const { return islands.links > 0; }
+    [[nodiscard]] double bytes_per_s() const { return islands.links * nvlink.link->bytes_per_s; }
+    [[nodiscard]] std::int64_t domain() const {
+        return tray ? had_domain : has_nvlink() ? islands.size : gpus;
+    }
+};
+
+Host host_of(const Matrix& m, const std::string& path, const Cluster& cluster) {
+    Host n;
+    n.gpus = static_cast<std::int64_t>(m.gpus);
+    n.islands = find_islands(m, path);
+    n.had_domain = domain_of(cluster, 0);
+    n.tray = n.has_nvlink() && n.islands.switched && n.islands.size == n.gpus && n.had_domain > n.gpus;
+    if (n.has_nvlink())
+        n.nvlink = nvlink_with(n.islands.links, cluster.tiers.front().bytes_per_s / n.islands.links);
+    return n;
+}
+
+std::vector<Edit> edits_of(const Host& n) {
+    std::vector<Edit> edits{{of_tier("kind"), std::string(n.has_nvlink() ? "nvlink" : "pcie")},
+                            {of_tier("domain"), n.domain()}};
+    if (n.has_nvlink()) edits.push_back({of_tier("bytes_per_s"), n.bytes_per_s()});
+    return edits;
+}
+
+std::string summary_of(const Host& n) {
+    const std::string head = sentence("A node of ", count_text(n.gpus, "GPU"), ", ");
+    if (!n.has_nvlink()) return head + "joined by PCI Express.";
+    return head
+           + sentence(n.islands.size, " joined by ", three_digits(n.islands.links), " NVLinks each, ",
+                      bytes_text(n.bytes_per_s()), "/s one way.");
+}
+
+ImportProblem rate_problem(const Host& n) {
+    if (!n.has_nvlink())
+        return {Severity::warning,
+                "link-rate-missing",
+                "The matrix does not say what PCI Express carries: the tier keeps its bandwidth.",
+                {}};
+    return {Severity::info,
+            "link-rate-assumed",
+            sentence("The matrix does not say what an NVLink carries: ",
+                     bytes_text(n.nvlink.link->bytes_per_s), "/s one way, ", n.nvlink.link->name,
+                     n.nvlink.by_rate ? ", as the cluster's first tier says." : "."),
+            {}};
+}
+
+std::vector<ImportProblem> problems_of(const Matrix& m, const Host& n) {
+    std::vector<ImportProblem> out{rate_problem(n)};
+    const auto add = [&](Severity severity, const char* id, std::string words) {
+        out.push_back({severity, id, std::move(words), {}});
+    };
+    if (n.tray)
+        add(Severity::info, "tray-of-a-rack",
+            sentence("The matrix shows the ", n.gpus, " GPUs of one host; switches join more: the domain of ",
+                     n.had_domain, " that the cluster has is kept."));
+    if (n.has_nvlink() && n.domain() < n.gpus)
+        add(Severity::warning, "tier-between",
+            sentence("Islands of ", n.domain(), " GPUs lie in a node of ", n.gpus,
+                     ": between them goes PCI Express, a tier of its own that the cluster editor adds."));
+    if (!n.islands.all_to_all)
+        add(Severity::warning, "not-all-to-all",
+            "NVLink joins each GPU with some of the others only: the node is read as one domain, "
+            "in which rings go along the links.");
+    else if (!n.islands.even)
+        add(Severity::warning, "islands-differ",
+            "Not every GPU is joined with as many others: the largest island stands for all.");
+    if (const std::int64_t nics = near_nics(m); nics > 0 && nics < n.gpus)
+        add(Severity::info, "nics-shared",
+            sentence(nics, " NICs near ", n.gpus, " GPUs: a GPU's share of the next tier is ",
+                     three_digits(static_cast<double>(nics) / static_cast<double>(n.gpus)), " of a NIC."));
+    return out;
+}
+
 }  // namespace
 
 bool is_nvidia_topo(std::string_view text) {
@@ -173,80 +258,15 @@ bool is_nvidia_topo(std::string_view text) {
 FabricReading read_nvidia_topo(std::string_view text, const std::string& path, const Cluster& cluster) {
     if (cluster.tiers.empty()) throw Error(ErrorKind::invalid, path, "", "the plan's cluster has no tiers");
     Matrix m = read_matrix(text, path);
-    const auto gpus = static_cast<std::int64_t>(m.gpus);
-    const Islands islands = find_islands(m, path);
+    const Host host = host_of(m, path, cluster);
     FabricReading out;
-    const bool nvlink = islands.links > 0;
-    // A tray of a rack: the switches join more GPUs than one host sees.
-    const std::int64_t had_domain = domain_of(cluster, 0);
-    const bool tray = nvlink && islands.switched && islands.size == gpus && had_domain > gpus;
-    const std::int64_t domain = tray ? had_domain : nvlink ? islands.size : gpus;
-    const std::string at = "/cluster/tiers/0/";
-    out.edits = {{at + "kind", std::string(nvlink ? "nvlink" : "pcie")}, {at + "domain", domain}};
-    out.summary = sentence("A node of ", count_text(gpus, "GPU"), ", ");
-    if (nvlink) {
-        const double links = islands.links;
-        const double had = cluster.tiers.front().bytes_per_s / links;
-        constexpr double kLinksOf5 = 18;  // of every GPU that has NVLink 5
-        const bool fifth =
-            links == kLinksOf5
-            && std::abs(std::log(had / kNvLink5_bytes_per_s)) < std::abs(std::log(had / kNvLink_bytes_per_s));
-        const double each = fifth ? kNvLink5_bytes_per_s : kNvLink_bytes_per_s;
-        out.edits.push_back({at + "bytes_per_s", links * each});
-        out.summary += sentence(islands.size, " joined by ", three_digits(links), " NVLinks each, ",
-                                bytes_text(links * each), "/s one way.");
-        out.problems.push_back({Severity::info,
-                                "link-rate-assumed",
-                                sentence("The matrix does not say what an NVLink carries: ", bytes_text(each),
-                                         "/s one way, ", fifth ? "NVLink 5" : "NVLink 2 to 4",
-                                         links == kLinksOf5 ? ", as the cluster's first tier says." : "."),
-                                {}});
-    } else {
-        out.summary += "joined by PCI Express.";
-        out.problems.push_back(
-            {Severity::warning,
-             "link-rate-missing",
-             "The matrix does not say what PCI Express carries: the tier keeps its bandwidth.",
-             {}});
-    }
-    if (tray)
-        out.problems.push_back(
-            {Severity::info,
-             "tray-of-a-rack",
-             sentence("The matrix shows the ", gpus, " GPUs of one host; switches join more: the domain of ",
-                      had_domain, " that the cluster has is kept."),
-             {}});
-    if (nvlink && domain < gpus)
-        out.problems.push_back(
-            {Severity::warning,
-             "tier-between",
-             sentence("Islands of ", domain, " GPUs lie in a node of ", gpus,
-                      ": between them goes PCI Express, a tier of its own that the cluster editor adds."),
-             {}});
-    if (!islands.all_to_all)
-        out.problems.push_back(
-            {Severity::warning,
-             "not-all-to-all",
-             "NVLink joins each GPU with some of the others only: the node is read as one domain, "
-             "in which rings go along the links.",
-             {}});
-    else if (!islands.even)
-        out.problems.push_back(
-            {Severity::warning,
-             "islands-differ",
-             "Not every GPU is joined with as many others: the largest island stands for all.",
-             {}});
-    if (const std::int64_t nics = near_nics(m); nics > 0 && nics < gpus)
-        out.problems.push_back(
-            {Severity::info,
-             "nics-shared",
-             sentence(nics, " NICs near ", gpus, " GPUs: a GPU's share of the next tier is ",
-                      three_digits(static_cast<double>(nics) / static_cast<double>(gpus)), " of a NIC."),
-             {}});
+    out.edits = edits_of(host);
+    out.summary = summary_of(host);
+    out.problems = problems_of(m, host);
     for (const Row& row : m.rows) {
         std::string cells;
         for (const std::string& c : row.cells) cells += (cells.empty() ? "" : " ") + c;
-        out.mapped.push_back({row.name, cells, at + "domain", "", row.line});
+        out.mapped.push_back({row.name, cells, of_tier("domain"), "", row.line});
     }
     out.ignored = std::move(m.others);
     return out;

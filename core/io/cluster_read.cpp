@@ -66,22 +66,9 @@ Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& 
 
 Cluster cluster_from_json(const json& value, const DocumentPlace& place, const Presets& presets,
                           Source& source) {
-    source = {};
-    const auto get = [&](const std::string& id) { return presets.cluster(id); };
-    if (value.is_string()) {
-        Cluster c = preset_named(value, place, get);
-        source.preset = value.get<std::string>();
-        return c;
-    }
-    if (!value.is_object())
-        place.fail("found " + shown_json(value) + ", must be a cluster preset's id or an object");
-    Cluster c;
-    const auto preset = value.find("preset");
-    const bool based = preset != value.end();
-    if (based) {
-        c = preset_named(*preset, place.at("preset"), get);
-        source.preset = preset->get<std::string>();
-    }
+    auto [c, whole, based] = begin_preset(value, place, source, "a cluster",
+                                          [&](const std::string& id) { return presets.cluster(id); });
+    if (whole) return c;
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
     static_cast<void>(reader.peek("preset"));
     static_cast<void>(reader.peek("source"));

@@ -26,6 +26,31 @@ auto preset_named(const nlohmann::json& value, const DocumentPlace& place, F&& g
     }
 }
 
+// What a value begins from: a preset's id is all of it, an object may name one and state the rest.
+template <typename T>
+struct BegunPreset {
+    T value{};
+    bool whole = false;  // the id alone
+    bool based = false;  // an object on a preset
+};
+// `kind`: "a model", for what is neither.
+template <typename F>
+auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Source& source,
+                  const std::string& kind, F&& get) {
+    BegunPreset<decltype(get(std::string()))> out;
+    source = {};
+    out.whole = value.is_string();
+    if (!out.whole && !value.is_object())
+        place.fail("found " + shown_json(value) + ", must be " + kind + " preset's id or an object");
+    const auto preset = out.whole ? value.end() : value.find("preset");
+    out.based = !out.whole && preset != value.end();
+    if (!out.whole && !out.based) return out;
+    const nlohmann::json& id = out.whole ? value : *preset;
+    out.value = preset_named(id, out.whole ? place : place.at("preset"), get);
+    source.preset = id.get<std::string>();
+    return out;
+}
+
 class FieldReader {
   public:
     // `stated`: where the pointers of the fields that are there are collected, each with `prefix` before it;

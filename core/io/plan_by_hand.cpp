@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/json_reader.h"
 #include "core/base/number.h"
+#include "core/base/statistics.h"
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
 
@@ -220,11 +221,10 @@ json beginning_of(const PlanField& s, const Plan& plan) {
                 {"state", 128},
                 {"heads", std::max<std::int64_t>(1, plan.model.hidden / 32)},
                 {"groups", 8}};
-    // One run that says as much as the GPU's preset: nine of ten values of a normal distribution lie
-    // within 2.44 times what half of them lie within.
+    // One run that says as much as the GPU's preset.
     if (s.pointer == "/cluster/calibration") {
         const double error = plan.cluster.gpu.efficiency.error;
-        return {{"runs", 1}, {"error", error}, {"error_90", 2.44 * error}};
+        return {{"runs", 1}, {"error", error}, {"error_90", kNineOfTen * error}};
     }
     return json::object();
 }

@@ -103,22 +103,10 @@ void DocumentPlace::fail(const std::string& message) const {
 
 Model model_from_json(const json& value, const DocumentPlace& place, const Presets& presets, Source& source) {
     source = {};
-    const auto get = [&](const std::string& id) { return presets.model(id); };
-    if (value.is_string()) {
-        Model m = preset_named(value, place, get);
-        source.preset = value.get<std::string>();
-        return m;
-    }
-    if (!value.is_object())
-        place.fail("found " + shown_json(value) + ", must be a model preset's id or an object");
-    if (is_hf_config(value)) return from_hf(value, place, presets);
-    Model m;
-    const auto preset = value.find("preset");
-    const bool based = preset != value.end();
-    if (based) {
-        m = preset_named(*preset, place.at("preset"), get);
-        source.preset = preset->get<std::string>();
-    }
+    if (value.is_object() && is_hf_config(value)) return from_hf(value, place, presets);
+    auto [m, whole, based] = begin_preset(value, place, source, "a model",
+                                          [&](const std::string& id) { return presets.model(id); });
+    if (whole) return m;
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
     static_cast<void>(reader.peek("preset"));
     static_cast<void>(reader.peek("source"));

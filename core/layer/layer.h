@@ -1,9 +1,10 @@
 // What does one GPU do in one layer for one micro-batch, step by step? Every product, norm, collective,
 // forward and backward, with the tensors that go in and come out, what is kept in between and when it is let
-// go. The list is derived: product_rule.h says what follows from how factors are cut, layer_tape.h turns the
-// forward round. Rules, conventions and sources: docs/layer.md.
+// go. The list is derived: product_rule.h says what follows from how factors are cut, layer_tape.h reads
+// the backward off the forward. Rules, conventions and sources: docs/layer.md.
 #pragma once
 
+#include "core/layer/what.h"
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/model/layer_types.h"
@@ -48,7 +49,7 @@ inline constexpr std::size_t kEnumCount<Notation> = 3;
 
 // One dimension: of all ranks of a replica together and of this one. Dispatched tokens need not be whole.
 struct LayerCut {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     std::int64_t parts = 1;  // different ones: kv heads fewer than ranks are on several
     bool operator==(const LayerCut&) const = default;
 };
@@ -56,7 +57,7 @@ struct LayerDim {
     std::string_view symbol;  // static: "s", "h", "a"
     double size = 1, local = 1;
     std::vector<LayerCut> cuts;
-    [[nodiscard]] bool cut_by(GroupKind axis) const;
+    [[nodiscard]] bool cut_by(GroupKind group) const;
     bool operator==(const LayerDim&) const = default;
 };
 
@@ -64,14 +65,15 @@ struct LayerDim {
 // checkpoints have them. Sizes are those of one replica of the data: every replica has its own micro-batch.
 struct LayerTensor {
     std::string name;  // "x", "q", "W_up", "dx"
+    int value = 0;     // of activations: 1, 2, ...; the gradient of v has -v. Two of a name may differ
     std::vector<LayerDim> dims;
     std::vector<GroupKind> partial;  // waits to be summed over these
     double bytes_per_number = 2;
     bool weight = false;  // or the gradient of one
     [[nodiscard]] double numbers() const;
     [[nodiscard]] double bytes() const { return numbers() * bytes_per_number; }
-    [[nodiscard]] bool cut_by(GroupKind axis) const;
-    [[nodiscard]] bool partial_over(GroupKind axis) const;
+    [[nodiscard]] bool cut_by(GroupKind group) const;
+    [[nodiscard]] bool partial_over(GroupKind group) const;
     bool operator==(const LayerTensor&) const = default;
 };
 
@@ -80,6 +82,7 @@ struct KeptTensor {
     std::string name;
     std::string_view activation;
     double bytes = 0;
+    int value = 0;  // as LayerTensor has it; 0: no step makes it
     bool operator==(const KeptTensor&) const = default;
 };
 
@@ -98,16 +101,16 @@ struct LayerStep {
     LayerPass phase = LayerPass::forward;
     LayerOp op = LayerOp::matmul;
     LayerBlock block = LayerBlock::mixer;
-    std::string_view what;  // static: "queries, keys and values"
-    bool again = false;     // repeats in the backward what the forward made and did not keep
-    bool per_step = false;  // once in a training step, not for every micro-batch
+    What what = What::none;
+    bool recomputed = false;  // repeats in the backward what the forward made and did not keep
+    bool per_step = false;    // once in a training step, not for every micro-batch
     std::vector<LayerTensor> in, out;
     KernelCost work;
     double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that
     double bytes_moved = 0;  // of HBM
     // Of collectives. A ring's send counts `calls` messages.
-    GroupKind axis = GroupKind::tp;
-    std::vector<std::int64_t> group;  // the ranks that speak, ascending; empty without one
+    GroupKind group = GroupKind::tp;
+    std::vector<std::int64_t> ranks;  // that take part, ascending; empty without one
     std::int64_t group_size = 1;
     double message_bytes = 0, sent_bytes = 0, calls = 0;
     double slow_share = 1;  // as Operation has them (core/comm/comm.h)
@@ -119,7 +122,7 @@ struct LayerStep {
 };
 
 struct LayerCallSum {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     LayerOp op = LayerOp::all_gather;
     double calls = 0, sent_bytes = 0;
     bool operator==(const LayerCallSum&) const = default;
@@ -129,7 +132,7 @@ struct LayerCallSum {
 struct LayerTotals {
     double kept_bytes = 0;  // at the end of the forward
     double peak_bytes = 0;  // most activations that live at once: what is kept and what a step works on
-    double flops_forward = 0, flops_backward = 0, flops_again = 0;  // the last: of the second
+    double flops_forward = 0, flops_backward = 0, flops_recomputed = 0;  // the last: of the second
     double time_forward_s = 0, time_backward_s = 0;
     std::vector<LayerCallSum> calls;  // by axis and collective, in the order of their first
     bool operator==(const LayerTotals&) const = default;
@@ -155,7 +158,7 @@ void sum_layer(LayerList& list);  // totals and n, from the steps
 // exist.
 [[nodiscard]] std::string text_of(const LayerTensor& tensor, Notation notation, bool dp);
 // "shard(0)", "replicate", "partial".
-[[nodiscard]] std::string placement_of(const LayerTensor& tensor, GroupKind axis);
+[[nodiscard]] std::string placement_of(const LayerTensor& tensor, GroupKind group);
 // The step as a line of a program: "y = reduce_scatter(y, tp)".
 [[nodiscard]] std::string line_of(const LayerStep& step, Notation notation, bool dp);
 // What happens, in a sentence.

@@ -25,14 +25,15 @@ Value LayerTape::mixer(Value u) {
                                    : has_weight("mixer.q") ? "mixer.q"
                                    : has_weight("mixer.x") ? "mixer.x"
                                                            : "mamba.x";
-    const Value x = enter(u, weight_of(first, "ad", "h"), "activations before attention",
-                          "gradients before attention", "attention input again for the weight gradient");
+    const Value x =
+        enter(u, weight_of(first, "ad", "h"), What::activations_before_attention,
+              What::gradients_before_attention, What::attention_input_again_for_the_weight_gradient);
     if (type_.attends()) y = attention(x);
     if (!type_.attends() || type_.mamba_beside) {
         const Value z = other_mixer(x, type_.has_mamba() ? "mamba." : "mixer.");
         y = y < 0 ? z : add(y, z, true);
     }
-    return leave(y, u, "activations after attention", "gradients after attention");
+    return leave(y, u, What::activations_after_attention, What::gradients_after_attention);
 }
 
 Value LayerTape::attention(Value x) {
@@ -55,8 +56,8 @@ Value LayerTape::attention(Value x) {
         const bool full = m_.attention_gate == AttentionGate::full;
         outs.push_back(result_of(xt, weights[0], "gate", full ? std::vector{a, dv} : std::vector{a}));
     }
-    const std::vector<Value> p =
-        product("queries, keys and values", "gradient of attention's input", x, weights, std::move(outs));
+    const std::vector<Value> p = product(What::queries_keys_and_values, What::gradient_of_attentions_input, x,
+                                         weights, std::move(outs));
     save(x, "attention.input");
     Value q = p[0], key = p[1];
     const double rotated = (tensor(q).numbers() + tensor(key).numbers()) * kNormBytes;
@@ -69,15 +70,15 @@ Value LayerTape::attention(Value x) {
         if (norm) save(q_in, "norm.q.input"), save(k_in, "norm.k.input");
     };
     if (m_.qk_norm != QkNorm::none)
-        both({LayerOp::norm, "norms of queries and keys", "gradients of the norms"}, 2, true);
+        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, 2, true);
     if (m_.positions == Positions::rope)
-        both({LayerOp::rotary, "rotary positions", "gradients turned back"}, kRope, false);
+        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, kRope, false);
     Value o = core(q, key, p[2], result_of(xt, weights[0], "o", {a, dv}));
     if (gate) {
         LayerTensor gated = tensor(o);
         gated.name = "o_gated";
         const double bytes = gated.numbers() * kAddBytes;
-        o = kernel({LayerOp::activation, "gate of the output", "gradient of the gate"}, {o, p[3]},
+        o = kernel({LayerOp::activation, What::gate_of_the_output, What::gradient_of_the_gate}, {o, p[3]},
                    std::move(gated), {LayerRate::none, 0, 0, 0, 1, false, bytes, 1});
         save(p[3], "attention.gate");
     }
@@ -88,7 +89,7 @@ Value LayerTape::output(Value o, std::string_view activation) {
     const LayerTensor w = weight_of("attention.output", "h", "ad");
     LayerTensor y = result_of(tensor(o), w, "y", {w.dims[0]});
     const Value out =
-        product("output of attention", "gradient of attention's output", o, {w}, {std::move(y)})[0];
+        product(What::output_of_attention, What::gradient_of_attentions_output, o, {w}, {std::move(y)})[0];
     if (!activation.empty()) save(o, activation);
     save_extra("attention.output.cast", o);
     return out;
@@ -105,11 +106,11 @@ LayerTensor LayerTape::resized(Value x, std::string name, LayerDim width) const 
 std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
     const Mla& a = *m_.mla;
     const LayerTensor wi = weight_of("attention.index.q", "i", a.q_lora_rank > 0 ? "r" : "h");
-    std::vector<Value> out = product("queries of the indexer", "gradient of the indexer", q_in, {wi},
+    std::vector<Value> out = product(What::queries_of_the_indexer, What::gradient_of_the_indexer, q_in, {wi},
                                      {resized(u, "i_q", whole_dim("i", a.index_heads * a.index_head_dim))});
     const std::vector<LayerTensor> wk{weight_of("attention.index.k", "i", "h"),
                                       weight_of("attention.index.weights", "i", "h")};
-    for (const Value v : product("keys and weights of the indexer", "gradient of the indexer", u, wk,
+    for (const Value v : product(What::keys_and_weights_of_the_indexer, What::gradient_of_the_indexer, u, wk,
                                  {resized(u, "i_k", whole_dim("i", a.index_head_dim)),
                                   resized(u, "i_w", whole_dim("i", a.index_heads))}))
         out.push_back(v);
@@ -133,19 +134,19 @@ Value LayerTape::latent_attention(Value u) {
     Value index_in = u;
     if (a.q_lora_rank > 0) {
         const LayerTensor w = weight_of("attention.q_down", "r", "h");
-        const Value c = product("query latents", "gradient of attention's input", u, {w},
+        const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
                                 {resized(u, "c_q", whole_dim("r", a.q_lora_rank))})[0];
         save_input(u);
-        index_in = q_in = norm_of(c, "norm of the query latents", "norm.q_latent.input");
+        index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, "norm.q_latent.input");
     }
     modules_ = up;
     const Value q_all =
         a.q_lora_rank > 0
-            ? enter(q_in, w_q, "query latents before attention", "gradients of the query latents",
-                    "query latents again for the weight gradient")
-            : enter(q_in, w_q, "activations before attention", "gradients before attention",
-                    "attention input again for the weight gradient");
-    Value q = product("queries out of their latents", "gradient of the query latents", q_all, {w_q},
+            ? enter(q_in, w_q, What::query_latents_before_attention, What::gradients_of_the_query_latents,
+                    What::query_latents_again_for_the_weight_gradient)
+            : enter(q_in, w_q, What::activations_before_attention, What::gradients_before_attention,
+                    What::attention_input_again_for_the_weight_gradient);
+    Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
                       {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
     if (a.q_lora_rank > 0)
         save(q_all, "attention.q_latent");
@@ -153,45 +154,44 @@ Value LayerTape::latent_attention(Value u) {
         save_input(q_all);
     modules_ = outer;
     const LayerTensor w_down = weight_of("attention.kv_down", "r", "h");
-    const Value c = product("key and value latents", "gradient of attention's input", u, {w_down},
+    const Value c = product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
                             {resized(u, "c_kv", whole_dim("r", a.kv_lora_rank + a.qk_rope_head_dim))})[0];
     TapeNode& n = node(TapeKind::kernel, {c},
-                       {resized(c, "c_kv", whole_dim("r", a.kv_lora_rank)),
+                       {resized(c, "c_kv2", whole_dim("r", a.kv_lora_rank)),
                         resized(c, "k_rope", whole_dim("d", a.qk_rope_head_dim))});
     const Value latent = n.out[0], rope = n.out[1];
-    step_of(n, {LayerOp::norm, "norm of the key and value latents", "gradient of the norm"},
+    step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm},
             {LayerRate::none, 0, 0, 0, 1, false, tensor(latent).numbers() * kNormBytes, 1});
     save(c, "norm.kv_latent.input");
     modules_ = up;
     const LayerTensor w_kv = weight_of("attention.kv_up", "ad", "r");
-    const Value kv_all = enter(latent, w_kv, "key and value latents before attention",
-                               "gradients of the key and value latents",
-                               "key and value latents again for the weight gradient");
-    const Value kv = product("keys and values out of their latents", "gradient of the key and value latents",
-                             kv_all, {w_kv},
+    const Value kv_all = enter(latent, w_kv, What::key_and_value_latents_before_attention,
+                               What::gradients_of_the_key_and_value_latents,
+                               What::key_and_value_latents_again_for_the_weight_gradient);
+    const Value kv = product(What::keys_and_values_out_of_their_latents,
+                             What::gradient_of_the_key_and_value_latents, kv_all, {w_kv},
                              {result_of(tensor(kv_all), w_kv, "kv",
                                         {heads, whole_dim("d", a.qk_nope_head_dim + a.v_head_dim)})})[0];
     save(kv_all, "attention.kv_latent");
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
-        enter(rope, w_kv, "rotary keys before attention", "gradients of the rotary keys", "");
+        enter(rope, w_kv, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
     const double bytes = (tensor(q).numbers() + number(own * qk) * tokens_.of(Tokens::region)) * kNormBytes;
     LayerTensor q2 = tensor(q);
     const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
     const LayerTensor v2 = result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim("d", a.v_head_dim)});
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
-    step_of(turn, {LayerOp::rotary, "rotary positions", "gradients turned back"},
+    step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back},
             {LayerRate::none, 0, 0, 0, 1, false, bytes, kLatentKernels - (a.q_lora_rank > 0 ? 2 : 1)});
     modules_ = outer;
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
     const Value o = core(turned[0], turned[1], turned[2],
                          result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim("d", a.v_head_dim)}), index);
-    return leave(output(o, ""), u, "activations after attention", "gradients after attention");
+    return leave(output(o, ""), u, What::activations_after_attention, What::gradients_after_attention);
 }
 
-void LayerTape::exchange_heads(i64 ranks, bool to_heads, std::string_view what, std::string_view back,
-                               std::vector<Value*> values) {
+void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values) {
     std::vector<Value> in;
     std::vector<LayerTensor> out;
     double message = 0;
@@ -200,7 +200,7 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, std::string_view what, 
         if (!to_heads) message += t.bytes();
         LayerDim &s = t.dims[0], &heads = t.dims[2];
         const auto n = number(ranks);
-        std::erase_if(s.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        std::erase_if(s.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
         if (to_heads) {
             s.local *= n;
             if (d_.cp > ranks) s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp / ranks});
@@ -209,7 +209,7 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, std::string_view what, 
         } else {
             s.local /= n;
             s.cuts.insert(s.cuts.begin(), {GroupKind::cp, d_.cp});
-            std::erase_if(heads.cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+            std::erase_if(heads.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
             heads.local *= n;
         }
         if (to_heads) message += t.bytes();
@@ -231,32 +231,32 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     const i64 inner = head_ranks_of(plan_.layout, d_.cp);
     const bool cp = d_.cp > 1;
     if (cp && inner > 1)
-        exchange_heads(inner, true, "queries, keys and values to heads",
-                       "gradients of queries, keys and values to tokens", {&q, &k, &v});
+        exchange_heads(inner, true, What::queries_keys_and_values_to_heads,
+                       What::gradients_of_queries_keys_and_values_to_tokens, {&q, &k, &v});
     const auto whole = [&](Value x) {
         LayerTensor t = tensor(x);
         t.name += "_all";
         const auto parts = number(d_.cp / inner);
         t.dims[0].local *= parts;
-        std::erase_if(t.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::cp; });
+        std::erase_if(t.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
         return t;
     };
     if (cp && how == CpComm::allgather) {
         LayerTensor kt = whole(k), vt = whole(v);
         const double key_bytes = kt.bytes(), value_bytes = vt.bytes();
         k = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, "keys", "gradients of keys"}, {k}, {std::move(kt)},
+                       {LayerOp::all_gather, What::keys, What::gradients_of_keys}, {k}, {std::move(kt)},
                        key_bytes)[0];
         v = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, "values", "gradients of values"}, {v}, {std::move(vt)},
+                       {LayerOp::all_gather, What::values, What::gradients_of_values}, {v}, {std::move(vt)},
                        value_bytes)[0];
     } else if (cp && d_.cp > inner && (how == CpComm::ring || how == CpComm::ulysses_ring)) {
         const double message = tensor(k).bytes() + tensor(v).bytes();
         LayerTensor kt = whole(k), vt = whole(v);
         const std::vector<Value> all = collective(
             TapeKind::gather, LayerOp::ring_send, GroupKind::cp, d_.cp / inner,
-            {LayerOp::ring_send, "keys and values, rotated", "gradients of keys and values, rotated"}, {k, v},
-            {std::move(kt), std::move(vt)}, message, number(d_.cp / inner) - 1);
+            {LayerOp::ring_send, What::keys_and_values_rotated, What::gradients_of_keys_and_values_rotated},
+            {k, v}, {std::move(kt), std::move(vt)}, message, number(d_.cp / inner) - 1);
         k = all[0], v = all[1];
     }
     output.dims[0] = tensor(q).dims[0];
@@ -265,7 +265,7 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     in.insert(in.end(), index.begin(), index.end());
     double bytes = output.bytes();
     for (const Value x : in) bytes += tensor(x).bytes();
-    Value o = kernel({LayerOp::attention, "attention core", "gradient of the attention core"}, in,
+    Value o = kernel({LayerOp::attention, What::attention_core, What::gradient_of_the_attention_core}, in,
                      std::move(output), {LayerRate::core, 0, 0, 0, 1, false, bytes, 0});
     const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
     list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
@@ -279,7 +279,8 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
         save_extra(name, o);
     save(o, "attention.output");
     if (cp && inner > 1)
-        exchange_heads(inner, false, "attention output to tokens", "gradients of the output to heads", {&o});
+        exchange_heads(inner, false, What::attention_output_to_tokens, What::gradients_of_the_output_to_heads,
+                       {&o});
     modules_ = outer;
     return o;
 }
@@ -304,7 +305,7 @@ Value LayerTape::other_mixer(Value x, std::string_view prefix) {
         }
     }
     std::vector<Value> in =
-        product("inputs of the scan", "gradient of the scan's input", x, weights, std::move(outs));
+        product(What::inputs_of_the_scan, What::gradient_of_the_scans_input, x, weights, std::move(outs));
     if (!type_.attends()) save(x, "attention.input");
     const ScanWidths widths = scan_widths(m_, type_);
     const double bytes = tokens_.of(Tokens::region) / tp() * w_.wide;
@@ -316,13 +317,13 @@ Value LayerTape::other_mixer(Value x, std::string_view prefix) {
                           std::move(out), width * bytes);
     };
     if (cp)
-        in = exchange(
-            in,
-            {LayerOp::all_to_all, "inputs of the scan to heads", "gradients of the scan's inputs to tokens"},
-            widths.in);
+        in = exchange(in,
+                      {LayerOp::all_to_all, What::inputs_of_the_scan_to_heads,
+                       What::gradients_of_the_scans_inputs_to_tokens},
+                      widths.in);
     const LayerTensor w_out = weight_of(out_name, "h", "i");
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
-    Value o = kernel({LayerOp::attention, "scan of the state", "gradient of the scan"}, in,
+    Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
                      std::move(scanned), {LayerRate::scan, 0, 0, 0, 1, false, 0, 0});
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
@@ -330,11 +331,12 @@ Value LayerTape::other_mixer(Value x, std::string_view prefix) {
         if (a.name.starts_with(prefix)) save_extra(a.name, o);
     if (cp)
         o = exchange({o},
-                     {LayerOp::all_to_all, "outputs of the scan to tokens",
-                      "gradients of the scan's outputs to heads"},
+                     {LayerOp::all_to_all, What::outputs_of_the_scan_to_tokens,
+                      What::gradients_of_the_scans_outputs_to_heads},
                      widths.out)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});
-    return product("output of the scan", "gradient of the scan's output", o, {w_out}, {std::move(y)})[0];
+    return product(What::output_of_the_scan, What::gradient_of_the_scans_output, o, {w_out},
+                   {std::move(y)})[0];
 }
 
 }  // namespace pentamesh

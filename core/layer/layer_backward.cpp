@@ -8,7 +8,13 @@ namespace pentamesh {
 LayerTensor LayerTape::gradient_of(Value v) const {
     LayerTensor g = tensor(v);
     g.name = "d" + g.name;
+    g.value = -g.value;
     g.partial.clear();
+    // The stream branched before, and the sum so far has this name.
+    const int made = makers_[static_cast<std::size_t>(v)];
+    if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::branch) return g;
+    const Value sum = grads_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(made)].in[0])];
+    if (sum >= 0 && tensor(sum).name == g.name) g.name += "b";
     return g;
 }
 
@@ -17,14 +23,14 @@ void LayerTape::set_grad(Value v, Value g) {
     if (grad(v) < 0) grad(v) = g;  // else it is added in place
 }
 
-std::string_view LayerTape::back_words(const TapeNode& n) const {
+What LayerTape::back_of(const TapeNode& n) const {
     for (const Back& b : names_)
-        if (b.step == n.step) return b.words;
-    return {};
+        if (b.step == n.step) return b.what;
+    return What::none;
 }
 
-void LayerTape::find_again() {
-    again_.assign(nodes_.size(), 0);
+void LayerTape::find_recomputed() {
+    recomputed_.assign(nodes_.size(), 0);
     const RecomputeChoice& choice = t_.recompute;
     if (!choice.any()) return;
     const bool by_name = !facts_.selective_keeps.empty() && choice == RecomputeChoice(Recompute::selective);
@@ -32,9 +38,9 @@ void LayerTape::find_again() {
         const TapeNode& n = nodes_[i];
         const bool weights = n.kind == TapeKind::weights_in || n.kind == TapeKind::weights_again;
         if (n.step >= 0 && !weights && !by_name)
-            again_[i] = choice.whole_layers() || n.modules.any_of(choice.modules);
+            recomputed_[i] = choice.whole_layers() || n.modules.any_of(choice.modules);
         for (const TapeSaved& s : n.saves)
-            if (!s.kept) again_[static_cast<std::size_t>(made_by(s, static_cast<int>(i)))] = 1;
+            if (!s.kept) recomputed_[static_cast<std::size_t>(made_by(s, static_cast<int>(i)))] = 1;
     }
 }
 
@@ -51,18 +57,19 @@ int LayerTape::made_by(const TapeSaved& s, int at) const {
 }
 
 // What is made again, before the backward of the nodes that need it.
-void LayerTape::run_again(std::size_t last) {
+void LayerTape::recompute(std::size_t last) {
     const auto neutral = [&](std::size_t i) { return nodes_[i].step < 0; };
     std::size_t first = last;
-    while (first > 0 && (again_[first - 1] || neutral(first - 1) || is_weights(nodes_[first - 1]))) --first;
+    while (first > 0 && (recomputed_[first - 1] || neutral(first - 1) || is_weights(nodes_[first - 1])))
+        --first;
     for (std::size_t i = first; i <= last; ++i) {
-        if (!again_[i]) continue;
-        again_[i] = 0;
+        if (!recomputed_[i]) continue;
+        recomputed_[i] = 0;
         const LayerStep forward = list_.steps[static_cast<std::size_t>(nodes_[i].step)];
         list_.steps.push_back(forward);
         LayerStep& s = list_.steps.back();
         s.phase = LayerPass::backward;
-        s.again = true;
+        s.recomputed = true;
         s.kept.clear();
         for (std::size_t j = 0; j < nodes_.size(); ++j)
             for (const TapeSaved& saved : nodes_[j].saves)
@@ -73,13 +80,14 @@ void LayerTape::run_again(std::size_t last) {
 
 KeptTensor LayerTape::kept_tensor(const TapeSaved& s) const {
     const std::string_view a = s.activation.name;
-    if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes};
+    if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes, tensor(s.value).value};
     std::string name(a.substr(a.rfind('.') + 1));
     return {std::move(name), a, s.bytes};
 }
 
 void LayerTape::backward() {
-    find_again();
+    find_recomputed();
+    name_apart();
     for (std::size_t j = 0; j < nodes_.size(); ++j)
         for (const TapeSaved& s : nodes_[j].saves)
             if (s.kept)
@@ -95,7 +103,7 @@ void LayerTape::backward() {
     set_grad(last, put(gradient_of(last)));
     for (std::size_t i = nodes.size(); i-- > 0;) {
         // The run of nodes that are made again ends here.
-        if (again_[i]) run_again(i);
+        if (recomputed_[i]) recompute(i);
         back(nodes[i]);
         if (nodes[i].saves.empty()) continue;
         std::vector<KeptTensor>& freed = list_.steps.back().freed;
@@ -115,13 +123,21 @@ void LayerTape::back(const TapeNode& n) {
         set_grad(n.in[1], grad(n.out[0]));
         return;
     case TapeKind::leave: set_grad(n.in[0], grad(n.out[0])); return;
-    case TapeKind::view: set_grad(n.in[0], put(gradient_of(n.in[0]))); return;
+    case TapeKind::view: {
+        const LayerTensor& of_result = tensor(grad(n.out[0]));
+        LayerTensor g = gradient_of(n.in[0]);
+        g.name = of_result.name, g.value = of_result.value;
+        set_grad(n.in[0], put(std::move(g)));
+        return;
+    }
     case TapeKind::branch: {
-        const LayerTensor own = tensor(grad(n.out[0])), other = tensor(grad(n.in[0]));
-        LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_, "gradients of both ways added",
-                            {other, own}, {gradient_of(n.in[0])});
+        const LayerTensor own = tensor(grad(n.out[0])), other = tensor(grad(n.in[0])),
+                          sum = gradient_of(n.in[0]);
+        LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_,
+                            What::gradients_of_both_ways_added, {other, own}, {sum});
         s.work = {LayerRate::none, 0, 0, 0, 1, false, own.numbers() * kAddBytes * kBackwardFactor,
                   kBackwardKernels};
+        grad(n.in[0]) = put(sum);
         return;
     }
     case TapeKind::enter:
@@ -145,10 +161,10 @@ void LayerTape::fetch(const TapeNode& n) {
         fetched_.push_back(made);
         LayerStep s = list_.steps[static_cast<std::size_t>(g.step)];
         s.phase = LayerPass::backward;
-        s.again = true;
+        s.recomputed = true;
         s.kept.clear();
         for (const Entered& e : enters_)
-            if (e.node == made && !e.again.empty()) s.what = e.again;
+            if (e.node == made && e.again != What::none) s.what = e.again;
         list_.steps.push_back(std::move(s));
     }
 }
@@ -159,22 +175,23 @@ void LayerTape::back_product(const TapeNode& n) {
     for (const Value v : n.out) {
         if (grad(v) < 0) continue;
         LayerTensor g = tensor(grad(v));
-        for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+        for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
             // The gradient's tokens and the weights' inputs, cut by the same axis.
-            const FactorCut left = tokens_cut(g, axis) ? FactorCut::outer : FactorCut::whole;
-            const FactorCut right = weights[0].dims.back().cut_by(axis) ? FactorCut::outer : FactorCut::whole;
+            const FactorCut left = tokens_cut(g, group) ? FactorCut::outer : FactorCut::whole;
+            const FactorCut right =
+                weights[0].dims.back().cut_by(group) ? FactorCut::outer : FactorCut::whole;
             if (product_case(left, right) != ProductCase::gather_either) continue;
             LayerTensor whole = gradient_of(v);
             const double message = whole.bytes();
-            std::string_view what = "gradients of the outputs";
+            What what = What::gradients_of_the_outputs;
             double parts = 1;
             for (const TapeNode& m : nodes_)
-                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_words(m);
+                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_of(m);
             for (const LayerDim& d : g.dims)
                 for (const LayerCut& c : d.cuts)
-                    if (c.axis == axis) parts = static_cast<double>(c.parts);
+                    if (c.group == group) parts = static_cast<double>(c.parts);
             LayerStep& s = emit(LayerPass::backward, LayerOp::all_gather, block_, what, {g}, {whole});
-            speak(s, axis, static_cast<i64>(parts), message, 1);
+            set_call(s, group, static_cast<i64>(parts), message, 1);
             g = whole;
         }
         gradients.push_back(std::move(g));
@@ -182,18 +199,18 @@ void LayerTape::back_product(const TapeNode& n) {
     fetch(n);
     const Value x = n.in[0];
     LayerTensor dx = gradient_of(x);
-    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
+    for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
         const FactorCut left =
-            !gradients.empty() && width_cut(gradients[0], axis) ? FactorCut::inner : FactorCut::whole;
+            !gradients.empty() && width_cut(gradients[0], group) ? FactorCut::inner : FactorCut::whole;
         const LayerDim& rows = weights[0].dims[weights[0].dims.size() - 2];
-        const FactorCut right = rows.cut_by(axis) ? FactorCut::inner : FactorCut::whole;
-        if (product_case(left, right) == ProductCase::partial) dx.partial.push_back(axis);
+        const FactorCut right = rows.cut_by(group) ? FactorCut::inner : FactorCut::whole;
+        if (product_case(left, right) == ProductCase::partial) dx.partial.push_back(group);
     }
     const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
     const KernelCost& w = forward.work;
     std::vector<LayerTensor> in = gradients;
     in.insert(in.end(), weights.begin(), weights.end());
-    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), {dx});
+    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), {dx});
     s.flops = forward.flops;
     s.work = {
         w.rate, w.m, w.out, w.in, w.groups, false, w.bytes * kBackwardFactor, w.kernels * kBackwardKernels};
@@ -203,14 +220,14 @@ void LayerTape::back_product(const TapeNode& n) {
     for (LayerTensor d : weights) {
         d.name = "d" + d.name;
         d.bytes_per_number = bytes_of(t_.gradients);
-        for (const GroupKind axis : {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp})
-            if (tokens_cut(tensor(x), axis) && !d.cut_by(axis)) d.partial.push_back(axis);
+        for (const GroupKind group : {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp})
+            if (tokens_cut(tensor(x), group) && !d.cut_by(group)) d.partial.push_back(group);
         const bool expert = d.dims.size() > 2;
         if (!expert && groups_[GroupKind::dp].degree > 1) d.partial.push_back(GroupKind::dp);
         if (expert && groups_[GroupKind::edp].degree > 1) d.partial.push_back(GroupKind::edp);
         weight_gradients.push_back(std::move(d));
     }
-    LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, "gradients of the weights",
+    LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, What::gradients_of_the_weights,
                            std::move(in), std::move(weight_gradients));
     last.flops = forward.flops;
     last.work = {w.rate, w.in, w.m, w.out, w.groups, true, 0, 0};
@@ -231,13 +248,12 @@ void LayerTape::back_kernel(const TapeNode& n) {
     for (const Value v : n.in) {
         LayerTensor g = gradient_of(v);
         // Whole here, cut in the result: each rank has a summand from its part of the result.
-        for (const GroupKind axis : {GroupKind::tp, GroupKind::cp})
-            if (meets && result.cut_by(axis) && !g.cut_by(axis)) g.partial.push_back(axis);
+        for (const GroupKind group : {GroupKind::tp, GroupKind::cp})
+            if (meets && result.cut_by(group) && !g.cut_by(group)) g.partial.push_back(group);
         out.push_back(g);
         set_grad(v, put(std::move(g)));
     }
-    LayerStep& s =
-        emit(LayerPass::backward, forward.op, block_, back_words(n), std::move(in), std::move(out));
+    LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), std::move(out));
     s.flops = 2 * forward.flops;
     s.work = forward.work;
     s.work.bytes *= kBackwardFactor;
@@ -256,7 +272,7 @@ void LayerTape::back_collective(const TapeNode& n) {
                                         const Entered& x) { return x.node == node; });
         LayerStep& s =
             emit(LayerPass::backward, LayerOp::all_reduce, block_, e->back, std::move(in), std::move(out));
-        speak(s, e->axis, e->ranks, bytes, 1);
+        set_call(s, e->group, e->ranks, bytes, 1);
         return;
     }
     const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
@@ -270,8 +286,8 @@ void LayerTape::back_collective(const TapeNode& n) {
     else if (op == LayerOp::ring_send)
         calls = static_cast<double>(ranks);
     if (n.back_message > 0) message = n.back_message;
-    LayerStep& s = emit(LayerPass::backward, op, block_, back_words(n), std::move(in), std::move(out));
-    speak(s, forward.axis, ranks, message, calls);
+    LayerStep& s = emit(LayerPass::backward, op, block_, back_of(n), std::move(in), std::move(out));
+    set_call(s, forward.group, ranks, message, calls);
 }
 
 }  // namespace pentamesh

@@ -15,8 +15,9 @@ Value LayerTape::expert_products(Value x) {
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
     outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
-    const std::vector<Value> in = product("gate and up of the experts", "gradient of the experts' input", x,
-                                          weights, std::move(outs), LayerRate::grouped, groups);
+    const std::vector<Value> in =
+        product(What::gate_and_up_of_the_experts, What::gradient_of_the_experts_input, x, weights,
+                std::move(outs), LayerRate::grouped, groups);
     save(x, "experts.input");
     LayerTensor z = tensor(in.back());
     z.name = "z";
@@ -31,15 +32,15 @@ Value LayerTape::expert_products(Value x) {
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act);
     const Value product_in =
-        kernel({LayerOp::activation, "activation function", "gradient of the activation function"}, in,
-               std::move(z), work);
+        kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
+               in, std::move(z), work);
     if (gated()) save(in[0], "experts.gate");
     save(in.back(), "experts.up");
     save_extra("experts.activated", product_in);
     modules_ = outer;
     const LayerTensor down = weight_of("experts.down", "h", "f");
     LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
-    const Value out = product("down of the experts", "gradient of the activated", product_in, {down},
+    const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
                               {std::move(y)}, LayerRate::grouped, groups)[0];
     save(product_in, "experts.product");
     return out;
@@ -64,8 +65,8 @@ Value LayerTape::router(Value u) {
     const LayerTensor w = weight_of("router", "e", "h");
     LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
     logits.bytes_per_number = bytes_of(Dtype::fp32);
-    const Value out =
-        product("router", "gradient of the router's input", u, {w}, {std::move(logits)}, LayerRate::wide)[0];
+    const Value out = product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)},
+                              LayerRate::wide)[0];
     LayerStep& s = list_.steps.back();
     s.op = LayerOp::router;
     s.work.kernels = kRouterKernels;
@@ -75,8 +76,9 @@ Value LayerTape::router(Value u) {
 }
 
 Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers) {
-    return kernel({LayerOp::permute, back ? "outputs back in order, weighed" : "tokens sorted by expert",
-                   back ? "gradients sorted by expert" : "gradients back in order"},
+    return kernel({LayerOp::permute,
+                   back ? What::outputs_back_in_order_weighed : What::tokens_sorted_by_expert,
+                   back ? What::gradients_sorted_by_expert : What::gradients_back_in_order},
                   std::move(in), std::move(out),
                   {LayerRate::none, 0, 0, 0, 1, false, numbers * kNormBytes, kPermuteKernels / 2});
 }
@@ -93,7 +95,8 @@ Value LayerTape::experts(Value u) {
     if (e.latent > 0) {
         const LayerTensor w = weight_of("experts.latent_in", "l", "h");
         LayerTensor c = result_of(tensor(u), w, "c", {w.dims[0]});
-        x = product("into the experts' latents", "gradient of the latents' input", u, {w}, {std::move(c)})[0];
+        x = product(What::into_the_experts_latents, What::gradient_of_the_latents_input, u, {w},
+                    {std::move(c)})[0];
         save(u, "experts.latent_in.input");
     }
     const double own = tokens_.of(Tokens::between);
@@ -111,8 +114,8 @@ Value LayerTape::experts(Value u) {
         const LayerTensor w = weight_of("experts.latent_out", "h", "l");
         LayerTensor wide = result_of(tensor(out), w, "y", {w.dims[0]});
         const Value in = out;
-        out =
-            product("out of the experts' latents", "gradient of the latents", out, {w}, {std::move(wide)})[0];
+        out = product(What::out_of_the_experts_latents, What::gradient_of_the_latents, out, {w},
+                      {std::move(wide)})[0];
         save_extra("experts.latent_out.input", in);
         if (shared >= 0) out = add(out, shared, true);
     }
@@ -133,15 +136,16 @@ Value LayerTape::exchanged_experts(Value x, Value logits, double own, double cop
         nodes_.back().back_message = back;
         return to;
     };
-    t = move(t, {LayerOp::all_to_all, "dispatch of tokens to experts", "combine of input gradients"},
+    t = move(t, {LayerOp::all_to_all, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients},
              out_bytes, back_bytes);
     weights_in(true);
-    const Value whole = enter(t, weight_of("experts.up", "f", "h"), "tokens of the experts' shards",
-                              "input gradients of the experts' shards", "");
-    const Value y = leave(expert_products(whole), t, "outputs of the experts' shards",
-                          "output gradients of the experts' shards");
+    const Value whole = enter(t, weight_of("experts.up", "f", "h"), What::tokens_of_the_experts_shards,
+                              What::input_gradients_of_the_experts_shards, What::none);
+    const Value y = leave(expert_products(whole), t, What::outputs_of_the_experts_shards,
+                          What::output_gradients_of_the_experts_shards);
     weights_behind(true);
-    return move(y, {LayerOp::all_to_all, "combine of experts' outputs", "dispatch of output gradients"},
+    return move(y,
+                {LayerOp::all_to_all, What::combine_of_experts_outputs, What::dispatch_of_output_gradients},
                 back_bytes, out_bytes);
 }
 
@@ -149,20 +153,21 @@ Value LayerTape::exchanged_experts(Value x, Value logits, double own, double cop
 Value LayerTape::gathered_experts(Value x, Value logits, double own, double copies, double h) {
     const double ep = static_cast<double>(d_.ep);
     LayerTensor all = dispatched("t", own * ep, h);
-    std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.axis == GroupKind::ep; });
+    std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::ep; });
     all.dims[0].size /= ep;
     Value t = -1;
     if (d_.ep <= 1) {
         t = node(TapeKind::view, {x}, {all}).out[0];
     } else {
         LayerTensor gathered = all;
-        t = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::ep, d_.ep,
-                       {LayerOp::all_gather, "tokens to all ranks of experts", "sum of input gradients"}, {x},
-                       {std::move(gathered)}, all.bytes())[0];
+        t = collective(
+            TapeKind::gather, LayerOp::all_gather, GroupKind::ep, d_.ep,
+            {LayerOp::all_gather, What::tokens_to_all_ranks_of_experts, What::sum_of_input_gradients}, {x},
+            {std::move(gathered)}, all.bytes())[0];
     }
     weights_in(true);
-    const Value entered = enter(t, weight_of("experts.up", "f", "h"), "tokens of the experts' shards",
-                                "input gradients of the experts' shards", "");
+    const Value entered = enter(t, weight_of("experts.up", "f", "h"), What::tokens_of_the_experts_shards,
+                                What::input_gradients_of_the_experts_shards, What::none);
     LayerTensor chosen = tensor(entered);
     const double parts = chosen.dims[0].local / (own * ep);
     chosen.name = "t";
@@ -174,7 +179,7 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     outputs.name = "y", outputs.partial = tensor(y).partial;
     const Value in_order = permuted({y, logits}, std::move(outputs), true, 2 * copies * h);
     Value out =
-        leave(in_order, t, "outputs of the experts' shards", "output gradients of the experts' shards");
+        leave(in_order, t, What::outputs_of_the_experts_shards, What::output_gradients_of_the_experts_shards);
     // No product is behind it that would gather its gradient: the order of tokens is in between.
     if (out != in_order && list_.steps.back().op == LayerOp::reduce_scatter)
         nodes_.back().kind = TapeKind::sum;
@@ -182,10 +187,10 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     LayerTensor sum = tensor(x);
     sum.name = "y";
     if (d_.ep <= 1) return node(TapeKind::view, {out}, {std::move(sum)}).out[0];
-    return collective(
-        TapeKind::sum, LayerOp::reduce_scatter, GroupKind::ep, d_.ep,
-        {LayerOp::reduce_scatter, "sum of experts' outputs", "output gradients to all ranks of experts"},
-        {out}, {std::move(sum)}, all.bytes())[0];
+    return collective(TapeKind::sum, LayerOp::reduce_scatter, GroupKind::ep, d_.ep,
+                      {LayerOp::reduce_scatter, What::sum_of_experts_outputs,
+                       What::output_gradients_to_all_ranks_of_experts},
+                      {out}, {std::move(sum)}, all.bytes())[0];
 }
 
 }  // namespace pentamesh

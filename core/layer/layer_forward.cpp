@@ -4,14 +4,18 @@
 
 namespace pentamesh {
 
-Value LayerTape::norm_of(Value x, std::string_view what, std::string_view activation,
+std::string LayerTape::normed_name() const {
+    return x_count_ == 0 ? "u" : "u" + std::to_string(x_count_ + 1);
+}
+
+Value LayerTape::norm_of(Value x, std::string name, What what, std::string_view activation,
                          RecomputeModules modules) {
     LayerTensor u = tensor(x);
-    u.name = x_count_ == 0 ? "u" : "u" + std::to_string(x_count_ + 1);
+    u.name = std::move(name);
     const KernelCost work{LayerRate::none, 0, 0, 0, 1, false, u.numbers() * kNormBytes, 1};
     const RecomputeModules outer = modules_;
     modules_ = modules;
-    const Value out = kernel({LayerOp::norm, what, "gradient of the norm"}, {x}, std::move(u), work);
+    const Value out = kernel({LayerOp::norm, what, What::gradient_of_the_norm}, {x}, std::move(u), work);
     save(x, activation);
     modules_ = outer;
     return out;
@@ -22,16 +26,17 @@ Value LayerTape::add(Value x, Value y, bool fused) {
     sum.name = "x" + std::to_string(++x_count_ + 1);
     KernelCost work;
     if (!fused) work.bytes = sum.numbers() * kAddBytes, work.kernels = 1;
-    return kernel({LayerOp::residual, fused ? "added on the way" : "added to the residual stream", ""},
-                  {x, y}, std::move(sum), work, TapeKind::residual);
+    return kernel(
+        {LayerOp::residual, fused ? What::added_on_the_way : What::added_to_the_residual_stream, What::none},
+        {x, y}, std::move(sum), work, TapeKind::residual);
 }
 
 // A norm behind the block, and dropout: fused with the addition, whose bytes it shares.
 Value LayerTape::after(Value y, std::string_view norm, std::string_view mask) {
-    if (m_.post_norms && !norm.empty()) y = norm_of(y, "norm behind the block", norm);
+    if (m_.post_norms && !norm.empty()) y = norm_of(y, "y", What::norm_behind_the_block, norm);
     if (!t_.dropout || mask.empty()) return y;
     LayerTensor dropped = tensor(y);
-    y = kernel({LayerOp::dropout, "dropout", "gradient of the dropout"}, {y}, std::move(dropped), {});
+    y = kernel({LayerOp::dropout, What::dropout, What::gradient_of_the_dropout}, {y}, std::move(dropped), {});
     save_extra(mask, y);
     return y;
 }
@@ -43,7 +48,7 @@ Value LayerTape::forward(Value x) {
     if (mixes) {
         block_ = LayerBlock::mixer;
         const bool latent = type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
-        u = norm_of(branch(x), "norm before attention", "norm.attention.input",
+        u = norm_of(branch(x), normed_name(), What::norm_before_attention, "norm.attention.input",
                     latent ? norms : RecomputeModules());
         x = add(x, after(mixer(u), "norm.after_attention.input", "attention.dropout_mask"));
     }
@@ -51,19 +56,20 @@ Value LayerTape::forward(Value x) {
     block_ = LayerBlock::mlp;
     const bool shares = m_.shared_norm && mixes && !moe;
     if (!shares)
-        u = norm_of(branch(x), moe ? "norm before the experts" : "norm before the MLP", "norm.mlp.input",
-                    moe ? norms : RecomputeModules());
+        u = norm_of(branch(x), normed_name(), moe ? What::norm_before_the_experts : What::norm_before_the_mlp,
+                    "norm.mlp.input", moe ? norms : RecomputeModules());
     Value y = -1;
     if (type_.ffn_width > 0) {
         y = mlp(u, "mlp");
         if (moe && m_.moe->beside_mlp) {
-            y = norm_of(y, "norm behind the MLP", "norm.after_dense_mlp.input");
-            u = norm_of(branch(x), "norm before the experts", "norm.experts.input", norms);
+            y = norm_of(y, "y", What::norm_behind_the_mlp, "norm.after_dense_mlp.input");
+            u = norm_of(branch(x), normed_name(), What::norm_before_the_experts, "norm.experts.input", norms);
         }
     }
     if (moe) {
         Value z = experts(u);
-        if (m_.moe->beside_mlp) z = norm_of(z, "norm behind the experts", "norm.after_experts.input");
+        if (m_.moe->beside_mlp)
+            z = norm_of(z, "y", What::norm_behind_the_experts, "norm.after_experts.input");
         y = y < 0 ? z : add(y, z, true);
     }
     return add(x, after(y, "norm.after_mlp.input", "mlp.dropout_mask"));
@@ -73,41 +79,44 @@ Value LayerTape::forward(Value x) {
 Value LayerTape::mlp(Value u, std::string_view prefix) {
     const bool shared = prefix == "shared_expert";
     const auto name = [&](const char* part) { return std::string(prefix) + part; };
+    const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
     const RecomputeModules outer = modules_;
     modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
                       : RecomputeModules(RecomputeModule::mlp);
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(name(".gate"), "f", "h"));
     weights.push_back(weight_of(name(".up"), "f", "h"));
-    const Value x = shared ? enter(u, weights[0], "activations before the shared experts",
-                                   "gradients before the shared experts",
-                                   "shared experts' input again for the weight gradient")
-                           : enter(u, weights[0], "activations before the MLP", "gradients before the MLP",
-                                   "MLP input again for the weight gradient");
+    const Value x =
+        shared ? enter(u, weights[0], What::activations_before_the_shared_experts,
+                       What::gradients_before_the_shared_experts,
+                       What::shared_experts_input_again_for_the_weight_gradient)
+               : enter(u, weights[0], What::activations_before_the_mlp, What::gradients_before_the_mlp,
+                       What::mlp_input_again_for_the_weight_gradient);
     const LayerDim f = weights[0].dims[0];
     std::vector<LayerTensor> outs;
-    if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
-    outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
-    const std::vector<Value> in = product(shared ? "gate and up of the shared experts" : "gate and up",
-                                          "gradient of the MLP's input", x, weights, std::move(outs));
+    if (gated()) outs.push_back(result_of(tensor(x), weights[0], own("g"), {f}));
+    outs.push_back(result_of(tensor(x), weights[0], own("up"), {f}));
+    const std::vector<Value> in =
+        product(shared ? What::gate_and_up_of_the_shared_experts : What::gate_and_up,
+                What::gradient_of_the_mlps_input, x, weights, std::move(outs));
     if (!shared) save(x, "mlp.input");
     LayerTensor z = tensor(in.back());
-    z.name = "z";
+    z.name = own("z");
     const double all = z.numbers() * static_cast<double>(in.size() + 1);
     const Value product_in =
-        kernel({LayerOp::activation, "activation function", "gradient of the activation function"}, in,
-               std::move(z), {LayerRate::none, 0, 0, 0, 1, false, all * kTwo, 1});
+        kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
+               in, std::move(z), {LayerRate::none, 0, 0, 0, 1, false, all * kTwo, 1});
     if (gated()) save(in[0], activation_name(prefix, 0));
     save(in.back(), activation_name(prefix, 1));
     save_extra(activation_name(prefix, 2), product_in);
     const LayerTensor down = weight_of(name(".down"), "h", "f");
-    LayerTensor out = result_of(tensor(product_in), down, "y", {down.dims[0]});
-    const Value y = product(shared ? "down of the shared experts" : "down", "gradient of the activated",
-                            product_in, {down}, {std::move(out)})[0];
+    LayerTensor out = result_of(tensor(product_in), down, own("y"), {down.dims[0]});
+    const Value y = product(shared ? What::down_of_the_shared_experts : What::down,
+                            What::gradient_of_the_activated, product_in, {down}, {std::move(out)})[0];
     save(product_in, activation_name(prefix, 3));
-    const Value left =
-        shared ? leave(y, u, "activations after the shared experts", "gradients after the shared experts")
-               : leave(y, u, "activations after the MLP", "gradients after the MLP");
+    const Value left = shared ? leave(y, u, What::activations_after_the_shared_experts,
+                                      What::gradients_after_the_shared_experts)
+                              : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
     modules_ = outer;
     return left;
 }

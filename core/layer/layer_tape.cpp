@@ -19,19 +19,19 @@ double tokens_of(const LayerTensor& t) {
 
 }  // namespace
 
-bool LayerDim::cut_by(GroupKind axis) const {
-    return std::any_of(cuts.begin(), cuts.end(), [&](const LayerCut& c) { return c.axis == axis; });
+bool LayerDim::cut_by(GroupKind group) const {
+    return std::ranges::any_of(cuts, [&](const LayerCut& c) { return c.group == group; });
 }
 double LayerTensor::numbers() const {
     double n = 1;
     for (const LayerDim& d : dims) n *= d.local;
     return n;
 }
-bool LayerTensor::cut_by(GroupKind axis) const {
-    return std::any_of(dims.begin(), dims.end(), [&](const LayerDim& d) { return d.cut_by(axis); });
+bool LayerTensor::cut_by(GroupKind group) const {
+    return std::ranges::any_of(dims, [&](const LayerDim& d) { return d.cut_by(group); });
 }
-bool LayerTensor::partial_over(GroupKind axis) const {
-    return std::find(partial.begin(), partial.end(), axis) != partial.end();
+bool LayerTensor::partial_over(GroupKind group) const {
+    return std::ranges::find(partial, group) != partial.end();
 }
 
 LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type, i64 rank,
@@ -49,11 +49,11 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
 
 // ---- tensors --------------------------------------------------------------------------------------------
 
-LayerDim LayerTape::cut_dim(std::string_view symbol, double size, double local, GroupKind axis, i64 ranks) {
+LayerDim LayerTape::cut_dim(std::string_view symbol, double size, double local, GroupKind group, i64 ranks) {
     LayerDim d{symbol, size, local, {}};
     if (ranks > 1 && local < size) {
         const auto parts = static_cast<i64>(std::ceil(size / local - 1e-9));
-        d.cuts.push_back({axis, std::min(parts, ranks)});
+        d.cuts.push_back({group, std::min(parts, ranks)});
     }
     return d;
 }
@@ -79,42 +79,52 @@ LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double widt
 }
 
 bool LayerTape::has_weight(std::string_view name) const {
-    return std::any_of(weights_.begin(), weights_.end(), [&](const Tensor& t) { return t.name == name; });
+    return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.name == name; });
 }
 
 LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, std::string_view cols) const {
-    const auto at =
-        std::find_if(weights_.begin(), weights_.end(), [&](const Tensor& t) { return t.name == name; });
+    const auto at = std::ranges::find(weights_, name, &Tensor::name);
     LayerTensor w;
-    const std::size_t dot = name.find('.');
-    w.name = "W_" + std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
-    std::replace(w.name.begin(), w.name.end(), '.', '_');
+    w.name = "W_" + weight_name(name);
     w.weight = true;
     w.bytes_per_number = bytes_of(t_.parameters);
     if (at == weights_.end()) return w;
     const LocalShape local = local_shape(*at, d_);
     const auto d = [](i64 n) { return static_cast<double>(n); };
-    const GroupKind axis = at->per_expert ? GroupKind::etp : GroupKind::tp;
+    const GroupKind group = at->per_expert ? GroupKind::etp : GroupKind::tp;
     const i64 ranks = at->per_expert ? d_.etp : d_.tp;
     if (at->per_expert) w.dims.push_back(cut_dim("e", d(at->copies), d(local.copies), GroupKind::ep, d_.ep));
-    w.dims.push_back(cut_dim(rows, d(at->rows), d(local.rows), axis, ranks));
-    w.dims.push_back(cut_dim(cols, d(at->cols), d(local.cols), axis, ranks));
+    w.dims.push_back(cut_dim(rows, d(at->rows), d(local.rows), group, ranks));
+    w.dims.push_back(cut_dim(cols, d(at->cols), d(local.cols), group, ranks));
     return w;
 }
 
+// Without its module; where another module has a weight of that name, this order says whose it is alone.
+std::string LayerTape::weight_name(std::string_view full) const {
+    const std::size_t dot = full.find('.');
+    if (dot == std::string_view::npos) return std::string(full);
+    const std::string_view module = full.substr(0, dot);
+    std::string name(full.substr(dot + 1)), whose;
+    for (const std::string_view other : {"experts", "mlp", "attention"}) {
+        if (module == other) break;
+        if (has_weight(std::string(other) + "." + name))
+            whose = std::string(module == "shared_expert" ? "shared" : module) + "_";
+    }
+    name = whose + name;
+    std::ranges::replace(name, '.', '_');
+    return name;
+}
+
 const Activation* LayerTape::activation_of(std::string_view name) const {
-    const auto at = std::find_if(activations_.begin(), activations_.end(),
-                                 [&](const Activation& a) { return a.name == name; });
+    const auto at = std::ranges::find(activations_, name, &Activation::name);
     return at == activations_.end() ? nullptr : &*at;
 }
 
-bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind axis) {
-    return std::any_of(t.dims.begin(), t.dims.end(),
-                       [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(axis); });
+bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind group) {
+    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(group); });
 }
-bool LayerTape::width_cut(const LayerTensor& t, GroupKind axis) {
-    return std::any_of(t.dims.begin(), t.dims.end(),
-                       [&](const LayerDim& d) { return !is_tokens(d) && d.cut_by(axis); });
+bool LayerTape::width_cut(const LayerTensor& t, GroupKind group) {
+    return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return !is_tokens(d) && d.cut_by(group); });
 }
 
 // ---- nodes ----------------------------------------------------------------------------------------------
@@ -130,12 +140,17 @@ TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<Laye
     n.kind = kind;
     n.in = std::move(in);
     n.modules = modules_;
-    for (LayerTensor& t : out) n.out.push_back(put(std::move(t), static_cast<int>(nodes_.size())));
+    const bool same = kind == TapeKind::branch || kind == TapeKind::enter || kind == TapeKind::view;
+    for (LayerTensor& t : out) {
+        t.value = same ? tensor(n.in[0]).value : ++made_;
+        if (same) t.name = tensor(n.in[0]).name;
+        n.out.push_back(put(std::move(t), static_cast<int>(nodes_.size())));
+    }
     nodes_.push_back(std::move(n));
     return nodes_.back();
 }
 
-LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, std::string_view what,
+LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What what,
                            std::vector<LayerTensor> in, std::vector<LayerTensor> out) {
     LayerStep& s = list_.steps.emplace_back();
     s.phase = phase, s.op = op, s.block = block, s.what = what;
@@ -176,17 +191,16 @@ LayerTensor LayerTape::result_of(const LayerTensor& x, const LayerTensor& weight
     for (const LayerDim& d : x.dims)
         if (is_tokens(d)) y.dims.push_back(d);
     y.dims.insert(y.dims.end(), dims.begin(), dims.end());
-    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
-        const FactorCut left = width_cut(x, axis) ? FactorCut::inner : FactorCut::whole;
-        const FactorCut right = weight.dims.back().cut_by(axis) ? FactorCut::inner : FactorCut::whole;
-        if (product_case(left, right) == ProductCase::partial) y.partial.push_back(axis);
+    for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
+        const FactorCut left = width_cut(x, group) ? FactorCut::inner : FactorCut::whole;
+        const FactorCut right = weight.dims.back().cut_by(group) ? FactorCut::inner : FactorCut::whole;
+        if (product_case(left, right) == ProductCase::partial) y.partial.push_back(group);
     }
     return y;
 }
 
-std::vector<Value> LayerTape::product(std::string_view what, std::string_view back, Value x,
-                                      const std::vector<LayerTensor>& weights, std::vector<LayerTensor> outs,
-                                      LayerRate rate, double groups) {
+std::vector<Value> LayerTape::product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
+                                      std::vector<LayerTensor> outs, LayerRate rate, double groups) {
     KernelCost work{rate, tokens_of(tensor(x)) / groups, weights[0].dims.back().local, 0, groups, false, 0,
                     0};
     std::vector<Value> put_weights;
@@ -200,26 +214,25 @@ std::vector<Value> LayerTape::product(std::string_view what, std::string_view ba
     return n.out;
 }
 
-Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what, std::string_view back,
-                       std::string_view again) {
+Value LayerTape::enter(Value x, const LayerTensor& weight, What what, What back, What again) {
     const LayerDim& rows = weight.dims[weight.dims.size() - 2];
-    for (const GroupKind axis : {GroupKind::tp, GroupKind::etp}) {
-        const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
-        const FactorCut left = tokens_cut(tensor(x), axis) ? FactorCut::outer : FactorCut::whole;
-        const FactorCut right = rows.cut_by(axis) ? FactorCut::outer : FactorCut::whole;
+    for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
+        const i64 ranks = group == GroupKind::tp ? d_.tp : d_.etp;
+        const FactorCut left = tokens_cut(tensor(x), group) ? FactorCut::outer : FactorCut::whole;
+        const FactorCut right = rows.cut_by(group) ? FactorCut::outer : FactorCut::whole;
         if (right == FactorCut::whole) continue;
         LayerTensor whole = tensor(x);
         if (product_case(left, right) != ProductCase::gather_either) {
             TapeNode& n = node(TapeKind::enter, {x}, {std::move(whole)});
             x = n.out[0];
-            enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, ranks, back, {}});
+            enters_.push_back({static_cast<int>(nodes_.size()) - 1, group, ranks, back, What::none});
             continue;
         }
         double parts = 1;
         for (LayerDim& d : whole.dims) {
             if (!is_tokens(d)) continue;
             std::erase_if(d.cuts, [&](const LayerCut& c) {
-                if (c.axis != axis) return false;
+                if (c.group != group) return false;
                 parts = static_cast<double>(c.parts);
                 d.local *= parts;
                 return true;
@@ -227,42 +240,42 @@ Value LayerTape::enter(Value x, const LayerTensor& weight, std::string_view what
         }
         whole.name += "_full";
         const double message = whole.bytes();
-        x = collective(TapeKind::gather, LayerOp::all_gather, axis, static_cast<i64>(parts),
+        x = collective(TapeKind::gather, LayerOp::all_gather, group, static_cast<i64>(parts),
                        {LayerOp::all_gather, what, back}, {x}, {std::move(whole)}, message)[0];
-        enters_.push_back({static_cast<int>(nodes_.size()) - 1, axis, static_cast<i64>(parts), back, again});
+        enters_.push_back({static_cast<int>(nodes_.size()) - 1, group, static_cast<i64>(parts), back, again});
     }
     return x;
 }
 
-Value LayerTape::leave(Value y, Value like, std::string_view what, std::string_view back) {
+Value LayerTape::leave(Value y, Value like, What what, What back) {
     const std::vector<GroupKind> partial = tensor(y).partial;
-    for (const GroupKind axis : partial) {
-        const i64 ranks = axis == GroupKind::tp ? d_.tp : d_.etp;
+    for (const GroupKind group : partial) {
+        const i64 ranks = group == GroupKind::tp ? d_.tp : d_.etp;
         LayerTensor sum = tensor(y);
         const double message = sum.bytes();
-        std::erase(sum.partial, axis);
-        const bool cuts = tokens_cut(tensor(like), axis);
+        std::erase(sum.partial, group);
+        const bool cuts = tokens_cut(tensor(like), group);
         i64 parts = ranks;
         if (cuts)
             for (std::size_t i = 0; i < sum.dims.size(); ++i)
                 if (is_tokens(sum.dims[i])) {
                     sum.dims[i] = tensor(like).dims[i];
                     for (const LayerCut& c : sum.dims[i].cuts)
-                        if (c.axis == axis) parts = c.parts;
+                        if (c.group == group) parts = c.parts;
                 }
         if (sum.name.ends_with("_part")) sum.name.resize(sum.name.size() - 5);
-        y = collective(TapeKind::leave, cuts ? LayerOp::reduce_scatter : LayerOp::all_reduce, axis, parts,
+        y = collective(TapeKind::leave, cuts ? LayerOp::reduce_scatter : LayerOp::all_reduce, group, parts,
                        {LayerOp::all_reduce, what, back}, {y}, {std::move(sum)}, message)[0];
     }
     return y;
 }
 
-std::vector<Value> LayerTape::collective(TapeKind kind, LayerOp op, GroupKind axis, i64 ranks,
+std::vector<Value> LayerTape::collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks,
                                          const TapeStep& how, std::vector<Value> in,
                                          std::vector<LayerTensor> out, double message, double calls) {
     TapeNode& n = node(kind, std::move(in), std::move(out));
     LayerStep& s = step_of(n, {op, how.what, how.back}, {});
-    speak(s, axis, ranks, message, calls);
+    set_call(s, group, ranks, message, calls);
     return n.out;
 }
 
@@ -279,7 +292,7 @@ void LayerTape::save(Value needed, std::string_view name) {
     if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather) {
         const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
         const bool whole = a->tokens != Tokens::between
-                           && list_.steps[static_cast<std::size_t>(g.step)].axis != GroupKind::cp;
+                           && list_.steps[static_cast<std::size_t>(g.step)].group != GroupKind::cp;
         if (!whole)
             for (std::size_t i = 0; i < g.out.size(); ++i)
                 if (g.out[i] == needed) s.value = g.in[i];
@@ -303,8 +316,9 @@ void LayerTape::save_extra(std::string_view name, Value beside) {
 
 LayerList LayerTape::run() {
     weights_in(false);
-    const Value x = put(hidden_tensor("x", true, static_cast<double>(m_.hidden), "h"));
-    forward(x);
+    LayerTensor x = hidden_tensor("x", true, static_cast<double>(m_.hidden), "h");
+    x.value = ++made_;
+    forward(put(std::move(x)));
     weights_behind(false);
     backward();
     sum_layer(list_);

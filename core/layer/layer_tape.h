@@ -3,7 +3,7 @@
 
 #include "core/layer/layer.h"
 #include "core/layer/product_rule.h"
-#include "core/memory/memory_parts.h"
+#include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace pentamesh {
 
 using Value = int;  // of LayerTape::values_
 
-// How a node is turned round.
+// What the backward does with a node.
 enum class TapeKind : std::uint8_t {
     product,        // two products: for the input and for the weights
     kernel,         // the same kernel's backward
@@ -49,7 +49,7 @@ struct TapeNode {
 // A forward step to come.
 struct TapeStep {
     LayerOp op = LayerOp::norm;
-    std::string_view what, back;  // forward and backward
+    What what = What::none, back = What::none;  // forward and backward
 };
 
 class LayerTape {
@@ -72,8 +72,7 @@ class LayerTape {
     [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;
     Value other_mixer(Value x, std::string_view prefix);
     Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
-    void exchange_heads(i64 ranks, bool to_heads, std::string_view what, std::string_view back,
-                        std::vector<Value*> values);
+    void exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values);
     Value mlp(Value u, std::string_view prefix);
     [[nodiscard]] static std::string_view activation_name(std::string_view prefix, std::size_t part);
     Value experts(Value u);
@@ -85,7 +84,10 @@ class LayerTape {
     // Tokens on their way: `local` of them on a rank.
     [[nodiscard]] LayerTensor dispatched(std::string name, double local, double width) const;
     Value after(Value y, std::string_view norm, std::string_view mask);
-    Value norm_of(Value x, std::string_view what, std::string_view activation, RecomputeModules modules = {});
+    // "u", "u2": what a norm makes of the residual stream.
+    [[nodiscard]] std::string normed_name() const;
+    Value norm_of(Value x, std::string name, What what, std::string_view activation,
+                  RecomputeModules modules = {});
     // `fused`: with the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
 
@@ -97,15 +99,14 @@ class LayerTape {
     Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
                  TapeKind kind = TapeKind::kernel);
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
-    Value enter(Value x, const LayerTensor& weight, std::string_view what, std::string_view back,
-                std::string_view again);
+    Value enter(Value x, const LayerTensor& weight, What what, What back, What again);
     // Sums what is partial, into what the tokens between regions are.
     // `like`: where the tokens came from, and go back to.
-    Value leave(Value y, Value like, std::string_view what, std::string_view back);
-    std::vector<Value> product(std::string_view what, std::string_view back, Value x,
-                               const std::vector<LayerTensor>& weights, std::vector<LayerTensor> outs,
-                               LayerRate rate = LayerRate::linear, double groups = 1);
-    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind axis, i64 ranks, const TapeStep& how,
+    Value leave(Value y, Value like, What what, What back);
+    std::vector<Value> product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
+                               std::vector<LayerTensor> outs, LayerRate rate = LayerRate::linear,
+                               double groups = 1);
+    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks, const TapeStep& how,
                                   std::vector<Value> in, std::vector<LayerTensor> out, double message,
                                   double calls = 1);
     void save(Value needed, std::string_view name);
@@ -119,12 +120,18 @@ class LayerTape {
                                             std::string_view symbol) const;
     [[nodiscard]] LayerTensor weight_of(std::string_view name, std::string_view rows,
                                         std::string_view cols) const;
+    [[nodiscard]] std::string weight_name(std::string_view full) const;
     [[nodiscard]] bool has_weight(std::string_view name) const;
     [[nodiscard]] const Activation* activation_of(std::string_view name) const;
-    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind axis,
+    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
                                           i64 ranks);
-    [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind axis);
-    [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind axis);
+    [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
+    [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind group);
+
+    // ---- layer_names.cpp ----
+    void name_apart();
+    [[nodiscard]] std::vector<char> read_behind() const;
+    [[nodiscard]] bool runs_with(int maker, std::size_t node) const;
 
     // ---- layer_backward.cpp ----
     void backward();
@@ -132,21 +139,21 @@ class LayerTape {
     void back_product(const TapeNode& n);
     void back_kernel(const TapeNode& n);
     void back_collective(const TapeNode& n);
-    void run_again(std::size_t last);
-    void find_again();
+    void recompute(std::size_t last);
+    void find_recomputed();
     void fetch(const TapeNode& n);
     [[nodiscard]] int made_by(const TapeSaved& s, int at) const;
     [[nodiscard]] KeptTensor kept_tensor(const TapeSaved& s) const;
-    [[nodiscard]] std::string_view back_words(const TapeNode& n) const;
+    [[nodiscard]] What back_of(const TapeNode& n) const;
     [[nodiscard]] static bool is_weights(const TapeNode& n) {
         return n.kind == TapeKind::weights_in || n.kind == TapeKind::weights_again;
     }
     Value& grad(Value v) { return grads_[static_cast<std::size_t>(v)]; }
     void set_grad(Value v, Value g);
     [[nodiscard]] LayerTensor gradient_of(Value v) const;
-    LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, std::string_view what,
-                    std::vector<LayerTensor> in, std::vector<LayerTensor> out);
-    void speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const;
+    LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, What what, std::vector<LayerTensor> in,
+                    std::vector<LayerTensor> out);
+    void set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const;
 
     // ---- layer_weights.cpp ----
     void weights_in(bool of_experts);
@@ -159,7 +166,7 @@ class LayerTape {
     };
     [[nodiscard]] Shards shards(bool of_experts) const;
     [[nodiscard]] LayerTensor flat(std::string name, const Shards& s, bool cut, double bytes) const;
-    [[nodiscard]] std::vector<i64> members(GroupKind axis, i64 ranks, bool outer) const;
+    [[nodiscard]] std::vector<i64> members(GroupKind group, i64 ranks, bool outer) const;
 
     [[nodiscard]] const LayerTensor& tensor(Value v) const { return values_[static_cast<std::size_t>(v)]; }
     [[nodiscard]] double tp() const { return static_cast<double>(d_.tp); }
@@ -186,19 +193,20 @@ class LayerTape {
     RecomputeModules modules_;  // of the nodes that are being put
     std::vector<TapeNode> nodes_;
     std::vector<LayerTensor> values_;
-    std::vector<int> makers_;   // node, or -1
-    std::vector<Value> grads_;  // while the backward is read off
-    std::vector<char> again_;   // nodes that run again
+    std::vector<int> makers_;       // node, or -1
+    int made_ = 0;                  // activations so far: LayerTensor::value
+    std::vector<Value> grads_;      // while the backward is read off
+    std::vector<char> recomputed_;  // nodes that run again
     struct Back {
         int step = -1;
-        std::string_view words;
+        What what = What::none;
     };
     std::vector<Back> names_;  // of the backward, by forward step
     struct Entered {
         int node = -1;
-        GroupKind axis = GroupKind::tp;
+        GroupKind group = GroupKind::tp;
         i64 ranks = 1;
-        std::string_view back, again;
+        What back = What::none, again = What::none;
     };
     std::vector<Entered> enters_;  // into regions: over which axis gradients are summed
     std::vector<int> fetched_;     // nodes whose output has been gathered again

@@ -13,18 +13,17 @@ double working_bytes(const LayerStep& s) {
     double sum = 0;
     for (const std::vector<LayerTensor>* list : {&s.in, &s.out})
         for (const LayerTensor& t : *list) {
-            const auto same = [&](const KeptTensor& k) { return k.name == t.name; };
-            const bool kept = std::any_of(s.kept.begin(), s.kept.end(), same)
-                              || std::any_of(s.freed.begin(), s.freed.end(), same);
+            const auto same = [&](const KeptTensor& k) { return k.value != 0 && k.value == t.value; };
+            const bool kept = std::ranges::any_of(s.kept, same) || std::ranges::any_of(s.freed, same);
             if (!t.weight && !kept) sum += t.bytes();
         }
     return sum;
 }
 
 void add_calls(LayerTotals& totals, const LayerStep& s) {
-    auto same = std::find_if(totals.calls.begin(), totals.calls.end(),
-                             [&](const LayerCallSum& c) { return c.axis == s.axis && c.op == s.op; });
-    if (same == totals.calls.end()) same = totals.calls.insert(same, {s.axis, s.op, 0, 0});
+    auto same = std::ranges::find_if(
+        totals.calls, [&](const LayerCallSum& c) { return c.group == s.group && c.op == s.op; });
+    if (same == totals.calls.end()) same = totals.calls.insert(same, {s.group, s.op, 0, 0});
     same->calls += s.calls;
     same->sent_bytes += s.sent_bytes;
 }
@@ -45,7 +44,7 @@ void sum_layer(LayerList& list) {
         if (forward) t.kept_bytes = s.stash_bytes;
         (forward ? t.flops_forward : t.flops_backward) += s.flops;
         (forward ? t.time_forward_s : t.time_backward_s) += s.per_step ? 0 : s.time_s;
-        if (s.again) t.flops_again += s.flops;
+        if (s.recomputed) t.flops_recomputed += s.flops;
         if (is_collective(s.op)) add_calls(t, s);
     }
     list.totals = std::move(t);

@@ -54,13 +54,13 @@ void LayerTape::weights_in(bool of_experts) {
     TapeNode& n = node(TapeKind::weights_in, {in}, std::move(out));
     n.experts = of_experts;
     if (s.shards > 1) {
-        const std::string_view what =
-            gathers      ? of_experts ? "experts' parameters, for the forward" : "parameters, for the forward"
-            : of_experts ? "experts' updated parameters"
-                         : "updated parameters";
-        LayerStep& step = step_of(n, {LayerOp::all_gather, what, ""}, {});
+        const What what =
+            gathers ? of_experts ? What::experts_parameters_for_the_forward : What::parameters_for_the_forward
+            : of_experts ? What::experts_updated_parameters
+                         : What::updated_parameters;
+        LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none}, {});
         step.per_step = !gathers || d_.pp > 1;
-        speak(step, s.shard, s.shards, s.numbers * bytes, 1);
+        set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
     }
     block_ = outer, modules_ = modules;
 }
@@ -77,25 +77,26 @@ void LayerTape::back_weights(const TapeNode& n) {
     const Shards s = shards(n.experts);
     const bool fsdp = plan_.layout.zero >= 3, once = !fsdp || d_.pp > 1, e = n.experts;
     const std::string name = e ? "W_experts" : "W";
-    const auto say = [&](LayerOp op, std::string_view what, LayerTensor in, LayerTensor out, GroupKind axis,
-                         i64 ranks, double message, bool per_step) {
+    const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind group, i64 ranks,
+                         double message, bool per_step) {
         LayerStep& step =
             emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
         step.per_step = per_step;
-        speak(step, axis, ranks, message, 1);
+        set_call(step, group, ranks, message, 1);
     };
     const double p = bytes_of(t_.parameters), g = bytes_of(t_.gradients);
     if (n.kind == TapeKind::weights_again)
         return say(LayerOp::all_gather,
-                   e ? "experts' parameters again, for the backward" : "parameters again, for the backward",
+                   e ? What::experts_parameters_again_for_the_backward
+                     : What::parameters_again_for_the_backward,
                    flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p, once);
     LayerTensor sums = flat("d" + name, s, false, g), reduced = flat("d" + name, s, s.shards > 1, g);
     double left = s.numbers;
     if (s.copies > 1) reduced.partial.push_back(s.replicas);
     if (s.shards > 1) {
         sums.partial.push_back(s.shard);
-        say(LayerOp::reduce_scatter, e ? "experts' gradients" : "gradients", sums, reduced, s.shard, s.shards,
-            s.numbers * g, once);
+        say(LayerOp::reduce_scatter, e ? What::experts_gradients : What::gradients, sums, reduced, s.shard,
+            s.shards, s.numbers * g, once);
         left /= static_cast<double>(s.shards);
     }
     if (s.copies <= 1) return;
@@ -103,25 +104,25 @@ void LayerTape::back_weights(const TapeNode& n) {
     all.partial.clear();
     const bool shard = s.shards > 1;
     say(LayerOp::all_reduce,
-        shard ? e ? "experts' gradients of the shard, across replicas"
-                  : "gradients of the shard, across replicas"
-        : e   ? "experts' gradients"
-              : "gradients",
+        shard ? e ? What::experts_gradients_of_the_shard_across_replicas
+                  : What::gradients_of_the_shard_across_replicas
+        : e   ? What::experts_gradients
+              : What::gradients,
         reduced, all, s.replicas, s.copies, left * g, true);
 }
 
 // The first ranks of the group, found from its factors: no list of all ranks is made.
-std::vector<std::int64_t> LayerTape::members(GroupKind axis, i64 ranks, bool outer) const {
+std::vector<std::int64_t> LayerTape::members(GroupKind group, i64 ranks, bool outer) const {
     std::vector<Factor> factors;
-    i64 first = first_rank_of_group(mesh_, axis, rank_);
-    const auto all = group_factors(mesh_, axis);
-    const i64 degree = groups_[axis].degree;
-    if (axis == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
+    i64 first = first_rank_of_group(mesh_, group, rank_);
+    const auto all = group_factors(mesh_, group);
+    const i64 degree = groups_[group].degree;
+    if (group == GroupKind::edp && ranks < degree) {  // its shards, or its replicas
         const Axis own = outer ? Axis::dp_replicate : Axis::dp_shard;
         const Factor f = mesh_.expert[own];
         factors.push_back(f);
         first = rank_ - expert_coordinates(mesh_, rank_)[own] * f.stride;
-    } else if (axis == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
+    } else if (group == GroupKind::cp && ranks < degree) {  // inner: neighbours; outer: one of each of these
         const Factor f = mesh_.dense[Axis::cp];
         const i64 at = dense_coordinates(mesh_, rank_)[Axis::cp], step = outer ? degree / ranks : 1;
         factors.push_back({ranks, f.stride * step});
@@ -139,15 +140,15 @@ std::vector<std::int64_t> LayerTape::members(GroupKind axis, i64 ranks, bool out
     return out;
 }
 
-void LayerTape::speak(LayerStep& s, GroupKind axis, i64 ranks, double message, double calls) const {
-    s.axis = axis;
+void LayerTape::set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const {
+    s.group = group;
     s.group_size = ranks;
-    const bool outer = s.op == LayerOp::ring_send || (axis == GroupKind::edp && s.op == LayerOp::all_reduce);
-    s.group = members(axis, ranks, outer);
+    const bool outer = s.op == LayerOp::ring_send || (group == GroupKind::edp && s.op == LayerOp::all_reduce);
+    s.ranks = members(group, ranks, outer);
     s.message_bytes = message;
     s.calls = calls;
     s.sent_bytes = calls * sent_bytes(collective_of(s.op), ranks, message);
-    if (axis == GroupKind::ep && s.op == LayerOp::all_to_all && plan_.layout.ep_comm != EpComm::alltoall) {
+    if (group == GroupKind::ep && s.op == LayerOp::all_to_all && plan_.layout.ep_comm != EpComm::alltoall) {
         s.slow_share = slow_share(plan_, groups_[GroupKind::ep]);
         s.forwarded = true;
     }

@@ -19,7 +19,7 @@ std::string upper(std::string_view text) {
 
 std::string sums_text(const LayerTensor& t) {
     std::string out;
-    for (const GroupKind axis : t.partial) out += (out.empty() ? "" : ", ") + std::string(name_of(axis));
+    for (const GroupKind group : t.partial) out += (out.empty() ? "" : ", ") + std::string(name_of(group));
     return out;
 }
 
@@ -29,7 +29,7 @@ std::string jax_text(const LayerTensor& t, bool dp) {
     for (const LayerDim& d : t.dims) {
         std::string p = upper(d.symbol);
         if (d.cuts.empty() && d.symbol == "b" && dp) p += "_dp";
-        for (const LayerCut& c : d.cuts) p += "_" + std::string(name_of(c.axis));
+        for (const LayerCut& c : d.cuts) p += "_" + std::string(name_of(c.group));
         parts.push_back(std::move(p));
     }
     if (t.weight && parts.size() > 1) std::swap(parts[parts.size() - 1], parts[parts.size() - 2]);
@@ -46,7 +46,7 @@ std::string megatron_text(const LayerTensor& t) {
         const LayerDim& d = t.dims[i];
         out += (i > 0 ? ", " : "") + std::string(d.symbol);
         std::string by;
-        for (const LayerCut& c : d.cuts) by += (by.empty() ? "" : " ") + std::string(name_of(c.axis));
+        for (const LayerCut& c : d.cuts) by += (by.empty() ? "" : " ") + std::string(name_of(c.group));
         if (!by.empty()) out += "/" + (d.cuts.size() > 1 ? "(" + by + ")" : by);
     }
     out += "]";
@@ -58,21 +58,21 @@ std::vector<GroupKind> axes_of(const LayerTensor& t) {
     std::vector<GroupKind> axes;
     for (const LayerDim& d : t.dims)
         for (const LayerCut& c : d.cuts)
-            if (std::find(axes.begin(), axes.end(), c.axis) == axes.end()) axes.push_back(c.axis);
+            if (std::ranges::find(axes, c.group) == axes.end()) axes.push_back(c.group);
     for (const GroupKind p : t.partial)
-        if (std::find(axes.begin(), axes.end(), p) == axes.end()) axes.push_back(p);
+        if (std::ranges::find(axes, p) == axes.end()) axes.push_back(p);
     return axes;
 }
 
-std::string dtensor_placement(const LayerTensor& t, GroupKind axis) {
-    const std::string p = placement_of(t, axis);
+std::string dtensor_placement(const LayerTensor& t, GroupKind group) {
+    const std::string p = placement_of(t, group);
     return p == "replicate" ? "Replicate()" : p == "partial" ? "Partial()" : "Shard" + p.substr(5);
 }
 
 std::string dtensor_text(const LayerTensor& t) {
     std::string out;
-    for (const GroupKind axis : axes_of(t))
-        out += (out.empty() ? "" : ", ") + std::string(name_of(axis)) + "=" + dtensor_placement(t, axis);
+    for (const GroupKind group : axes_of(t))
+        out += (out.empty() ? "" : ", ") + std::string(name_of(group)) + "=" + dtensor_placement(t, group);
     return t.name + " (" + (out.empty() ? "Replicate()" : out) + ")";
 }
 
@@ -85,7 +85,7 @@ std::string names_of(const std::vector<LayerTensor>& list, bool weights) {
 
 // Megatron's names of what stands in the places of these steps.
 std::string megatron_call(const LayerStep& s) {
-    const bool in_sequence = !s.in.empty() && s.axis == GroupKind::tp;
+    const bool in_sequence = !s.in.empty() && s.group == GroupKind::tp;
     switch (s.op) {
     case LayerOp::matmul: return "linear";
     case LayerOp::norm: return "layernorm";
@@ -93,21 +93,24 @@ std::string megatron_call(const LayerStep& s) {
     case LayerOp::attention: return "core_attention";
     case LayerOp::activation: return "activation_func";
     case LayerOp::router: return "router";
-    case LayerOp::permute: return s.what.starts_with("tokens") ? "permute" : "unpermute";
+    case LayerOp::permute:  // a backward has its forward's name
+        return s.what == What::tokens_sorted_by_expert || s.what == What::gradients_back_in_order
+                   ? "permute"
+                   : "unpermute";
     case LayerOp::residual: return "bias_dropout_add";
     case LayerOp::dropout: return "dropout";
     case LayerOp::all_gather:
         return in_sequence ? "gather_from_sequence_parallel_region"
-                           : "all_gather_" + std::string(name_of(s.axis));
+                           : "all_gather_" + std::string(name_of(s.group));
     case LayerOp::reduce_scatter:
         return in_sequence ? "reduce_scatter_to_sequence_parallel_region"
-                           : "reduce_scatter_" + std::string(name_of(s.axis));
+                           : "reduce_scatter_" + std::string(name_of(s.group));
     case LayerOp::all_reduce:
         return in_sequence ? s.phase == LayerPass::forward ? "reduce_from_tensor_model_parallel_region"
                                                            : "copy_to_tensor_model_parallel_region_backward"
-                           : "all_reduce_" + std::string(name_of(s.axis));
-    case LayerOp::all_to_all: return "all_to_all_" + std::string(name_of(s.axis));
-    case LayerOp::ring_send: return "ring_exchange_" + std::string(name_of(s.axis));
+                           : "all_reduce_" + std::string(name_of(s.group));
+    case LayerOp::all_to_all: return "all_to_all_" + std::string(name_of(s.group));
+    case LayerOp::ring_send: return "ring_exchange_" + std::string(name_of(s.group));
     }
     return {};
 }
@@ -122,17 +125,17 @@ std::string call_of(const LayerStep& s, Notation notation) {
 std::string redistributed(const LayerStep& s) {
     std::string out;
     for (std::size_t i = 0; i < s.out.size() && i < s.in.size(); ++i)
-        out += (i > 0 ? ", " : "") + s.in[i].name + ".redistribute(" + std::string(name_of(s.axis)) + "="
-               + dtensor_placement(s.out[i], s.axis) + ")";
+        out += (i > 0 ? ", " : "") + s.in[i].name + ".redistribute(" + std::string(name_of(s.group)) + "="
+               + dtensor_placement(s.out[i], s.group) + ")";
     return out;
 }
 
 }  // namespace
 
-std::string placement_of(const LayerTensor& t, GroupKind axis) {
-    if (t.partial_over(axis)) return "partial";
+std::string placement_of(const LayerTensor& t, GroupKind group) {
+    if (t.partial_over(group)) return "partial";
     for (std::size_t i = 0; i < t.dims.size(); ++i)
-        if (t.dims[i].cut_by(axis)) return "shard(" + std::to_string(i) + ")";
+        if (t.dims[i].cut_by(group)) return "shard(" + std::to_string(i) + ")";
     return "replicate";
 }
 
@@ -149,7 +152,7 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
         if (notation == Notation::dtensor && s.op != LayerOp::ring_send)
             return left + " = " + redistributed(s);
         if (notation == Notation::megatron) return left + " = " + call_of(s, notation) + "(" + in + ")";
-        return left + " = " + call_of(s, notation) + "(" + in + ", " + std::string(name_of(s.axis)) + ")";
+        return left + " = " + call_of(s, notation) + "(" + in + ", " + std::string(name_of(s.group)) + ")";
     }
     const bool products = s.op == LayerOp::matmul || s.op == LayerOp::router;
     if (products && !s.in.empty() && !s.out.empty()) {
@@ -161,7 +164,7 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
         std::string weights;
         for (const LayerTensor& t : s.in) {
             if (!t.weight) continue;
-            const bool back = s.phase == LayerPass::backward && !s.again;
+            const bool back = s.phase == LayerPass::backward && !s.recomputed;
             weights += (weights.empty() ? "" : ", ")
                        + (notation == Notation::jax && !back ? jax_text(t, dp) : t.name + (back ? ".T" : ""));
         }
@@ -169,37 +172,38 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
     }
     if (s.op == LayerOp::residual && s.in.size() > 1)
         return left + " = " + s.in[0].name + " + " + s.in[1].name;
-    const bool back = s.phase == LayerPass::backward && !s.again;
+    const bool back = s.phase == LayerPass::backward && !s.recomputed;
     return left + " = " + call_of(s, notation) + (back ? "_backward(" : "(") + names_of(s.in, false) + ")";
 }
 
 std::string sentence_of(const LayerStep& s) {
-    const std::string axis(name_of(s.axis)), n = with_commas(s.group_size);
-    std::string again = s.again ? " Again: the forward did not keep it." : "";
+    const std::string group(name_of(s.group)), n = with_commas(s.group_size);
+    std::string again = s.recomputed ? " Again: the forward did not keep it." : "";
     if (s.per_step) again += " Once in a training step.";
-    const bool cuts = !s.out.empty() && s.out[0].cut_by(s.axis);
+    const bool cuts = !s.out.empty() && s.out[0].cut_by(s.group);
     switch (s.op) {
     case LayerOp::all_gather:
-        return sentence("Each of the ", n, " ranks of ", axis, " has a piece and gets those of the others.")
+        return sentence("Each of the ", n, " ranks of ", group, " has a piece and gets those of the others.")
                + again;
     case LayerOp::reduce_scatter:
-        return sentence("Every rank of ", axis, " holds a summand of all of it: one reduce-scatter adds the ",
-                        n, cuts ? " up and leaves each rank its piece." : " up.")
+        return sentence("Every rank of ", group,
+                        " holds a summand of all of it: one reduce-scatter adds the ", n,
+                        cuts ? " up and leaves each rank its piece." : " up.")
                + again;
     case LayerOp::all_reduce:
-        return sentence("Every rank of ", axis, " holds a summand: one all-reduce adds the ", n,
+        return sentence("Every rank of ", group, " holds a summand: one all-reduce adds the ", n,
                         " up, and all have the sum.")
                + again;
     case LayerOp::all_to_all:
-        return sentence("Each of the ", n, " ranks of ", axis, " sends every other one its piece.") + again;
+        return sentence("Each of the ", n, " ranks of ", group, " sends every other one its piece.") + again;
     case LayerOp::ring_send:
-        return sentence("Blocks go round the ring of the ", n, " ranks of ", axis, ", ",
+        return sentence("Blocks go round the ring of the ", n, " ranks of ", group, ", ",
                         count_text(std::llround(s.calls), "message"), " each.")
                + again;
     default: break;
     }
-    if (s.out.empty()) return std::string(s.what) + "." + again;
-    std::string what(s.what);
+    if (s.out.empty()) return std::string(words_of(s.what)) + "." + again;
+    std::string what(words_of(s.what));
     if (!what.empty()) what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
     const LayerTensor& t = s.out[0];
     if (!t.partial.empty() && !t.weight)

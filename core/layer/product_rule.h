@@ -10,17 +10,15 @@ namespace pentamesh {
 enum class FactorCut : std::uint8_t { whole, outer, inner };
 
 enum class ProductCase : std::uint8_t {
-    local,        // 1: nothing that is summed over is cut: the result keeps the cuts
-    gather_left,  // 2: what is summed over is cut in one factor alone: that one is gathered
-    gather_right,
+    local,         // 1: nothing that is summed over is cut: the result keeps the cuts
+    gather_one,    // 2: what is summed over is cut in one factor alone: that one is gathered
     partial,       // 3: it is cut in both: each rank has a summand of the whole result
     gather_either  // 4: both results' sides are cut by the same axis: one factor has to be gathered
 };
 
 [[nodiscard]] constexpr ProductCase product_case(FactorCut left, FactorCut right) {
     if (left == FactorCut::inner && right == FactorCut::inner) return ProductCase::partial;
-    if (left == FactorCut::inner) return ProductCase::gather_left;
-    if (right == FactorCut::inner) return ProductCase::gather_right;
+    if (left == FactorCut::inner || right == FactorCut::inner) return ProductCase::gather_one;
     if (left == FactorCut::outer && right == FactorCut::outer) return ProductCase::gather_either;
     return ProductCase::local;
 }

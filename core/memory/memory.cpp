@@ -42,8 +42,8 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.parameters = kept_back(s.parameters, away.parameters, s.host);
     s.optimizer = kept_back(s.optimizer, away.optimizer, s.host);
     const int shown = shown_type(c, s);
-    const bool again = s.again[shown] > 0;
-    s.activations_per_layer = whole(again ? c.of(shown).kept : c.of(shown).all);
+    const bool recomputed = s.recomputed[shown] > 0;
+    s.activations_per_layer = whole(recomputed ? c.of(shown).kept : c.of(shown).all);
     const FixedBuffers b = fixed_buffers(plan, c, s);
     s.allocated = s.parameters + s.gradients + s.optimizer + b.live.mid;
     s.buffers_low = b.live.low + b.outside.low;
@@ -63,7 +63,7 @@ double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory
 double layer_activations(const MemoryCosts& c, const StageMemory& s) {
     double kept = -static_cast<double>(s.skipped) * c.layer_input();
     c.each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
-    c.each_type(s.again, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
+    c.each_type(s.recomputed, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
     return kept;
 }
 
@@ -119,7 +119,7 @@ void fill_stages(const Plan& plan, const MemoryCosts& costs, const Stages& stage
             const StageContents& own = stages.contents(static_cast<int>(d));
             fixed = {};
             fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
-            fixed.types = own.types, fixed.again = own.again, fixed.skipped = own.skipped;
+            fixed.types = own.types, fixed.recomputed = own.recomputed, fixed.skipped = own.skipped;
             fixed.embedding = own.embedding, fixed.head = own.head;
             fill_static(plan, costs, fixed);
             kept = layer_activations(costs, fixed);

@@ -19,7 +19,7 @@ struct StageMemory {
     std::int64_t moe_layers = 0;           // how many of them
     std::int64_t mtp_layers = 0;           // besides `layers`
     LayerCounts types;                     // `layers` by type (layer_types.h)
-    LayerCounts again;                     // of these, run again in the backward (ChunkLayers)
+    LayerCounts recomputed;                // of these, run again in the backward (ChunkLayers)
     std::int64_t skipped = 0;              // of `layers`, run again without an input of their own
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
@@ -37,7 +37,7 @@ struct StageMemory {
     // Layers by type that do not run again.
     [[nodiscard]] LayerCounts once() const {
         LayerCounts n = types;
-        for (int t = 0; t < n.size(); ++t) n[t] -= again[t];
+        for (int t = 0; t < n.size(); ++t) n[t] -= recomputed[t];
         return n;
     }
     [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations + buffers; }

@@ -1,5 +1,5 @@
 #include "core/base/number.h"
-#include "core/memory/memory_parts.h"
+#include "core/memory/activations.h"
 
 namespace pentamesh {
 namespace {

@@ -81,13 +81,13 @@ double hidden_tokens(const Plan& plan, const Degrees& d) {
 
 // Of one layer, or of the layers of a unit, whose inputs are made again but for the first.
 double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
-    double one = 0, again = 0;
-    c.each_type(s.again, [&](double layers, const LayerSums& sums) {
+    double one = 0, recomputed = 0;
+    c.each_type(s.recomputed, [&](double layers, const LayerSums& sums) {
         one = std::max(one, sums.recomputed);
-        again += layers;
+        recomputed += layers;
     });
     const auto unit =
-        std::clamp(static_cast<double>(plan.training.recompute.unit()), 1.0, std::max(again, 1.0));
+        std::clamp(static_cast<double>(plan.training.recompute.unit()), 1.0, std::max(recomputed, 1.0));
     return unit * one + (unit - 1) * c.layer_input();
 }
 
@@ -146,12 +146,12 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
                         whole((2 * reduced.layer + reduced.ends) * g)});
     }
     put("offloaded layers on their way", "activations between GPU and host memory", on_the_way(plan, c, s));
-    const double again = whole(recomputed_beside_head(plan, c, s));
+    const double recomputed = whole(recomputed_beside_head(plan, c, s));
     put("recomputed layer",
         s.head ? "activations of one layer or unit, made again while its backward runs, less what the head "
                  "held until then"
                : "activations of one layer or unit, made again while its backward runs",
-        BufferRange{again, again, again});
+        BufferRange{recomputed, recomputed, recomputed});
     put("keys and values", "context parallelism: those of other ranks", context_parallel(plan, c.degrees));
     put("token dispatch", "expert parallelism: tokens sent and received", dispatch(plan, c.degrees));
     const double working = whole(software.working_hidden * 2 * hidden_tokens(plan, c.degrees));

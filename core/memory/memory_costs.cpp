@@ -94,7 +94,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
 StageContents contents_of(const StageMemory& stage) {
     StageContents c;
     c.layers = stage.layers, c.moe_layers = stage.moe_layers, c.mtp_layers = stage.mtp_layers;
-    c.types = stage.types, c.again = stage.again, c.skipped = stage.skipped;
+    c.types = stage.types, c.recomputed = stage.recomputed, c.skipped = stage.skipped;
     c.embedding = stage.embedding, c.head = stage.head;
     return c;
 }

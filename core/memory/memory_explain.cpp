@@ -85,11 +85,11 @@ Explanation activations(const Plan& plan, const MemoryCosts& c, const StageMemor
                                          : "layers";
         const std::string mark = pattern ? std::to_string(type) : moe ? "moe" : "";
         const std::string symbol = mark.empty() ? "A" : "A_" + mark;
-        const bool both = once[type] > 0 && s.again[type] > 0;
+        const bool both = once[type] > 0 && s.recomputed[type] > 0;
         layers(sentence(kind, " · ", symbol), once[type], c.of(type).all);
         layers(both ? sentence("recomputed ", kind, " · ", symbol, mark.empty() ? "_again" : ", again")
                     : sentence(kind, " · ", symbol),
-               s.again[type], c.of(type).kept);
+               s.recomputed[type], c.of(type).kept);
     }
     if (s.skipped > 0) {
         e.formula += " − inputs not kept";

@@ -4,8 +4,17 @@
 #include "core/mesh/mesh.h"
 #include "core/model/local_shard.h"
 
+#include <algorithm>
+
 namespace pentamesh {
 
 [[nodiscard]] Degrees degrees_of(const Plan& plan, const Mesh& mesh);
+
+// Over how many ranks Ulysses hands out heads: all of cp, the inner groups of it, or 1 where heads stay.
+[[nodiscard]] inline std::int64_t head_ranks_of(const Layout& l, std::int64_t cp) {
+    if (cp <= 1) return 1;
+    if (l.cp_comm == CpComm::ulysses_ring) return std::clamp<std::int64_t>(l.cp_inner.value_or(1), 1, cp);
+    return l.cp_comm == CpComm::ulysses ? cp : 1;
+}
 
 }  // namespace pentamesh

@@ -57,7 +57,7 @@ struct Tensor {
     }
 };
 
-// Layers `first_dense_layers + every - 1`, then each `every`-th (Qwen's decoder_sparse_step counts so).
+// Layer first_dense_layers + moe.every - 1, then each moe.every-th (as Qwen's decoder_sparse_step counts).
 [[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
 // How many of the layers before `layer` are MoE.
 [[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);

@@ -16,21 +16,21 @@ constexpr double kMostSteps = 1e8;  // of an exact search, and of the moves
 // Running sums, so that a range costs the same whatever its length.
 class Ranges {
   public:
-    explicit Ranges(const StageLoad& load) : again_(load.layers_again) {
+    explicit Ranges(const StageLoad& load) : recomputed_(load.layers_recomputed) {
         own_.push_back(0), more_.push_back(0);
         for (std::size_t i = 0; i < load.layer.size(); ++i) {
             own_.push_back(own_.back() + load.layer[i]);
-            more_.push_back(more_.back() + (i < load.again.size() ? load.again[i] : 0));
+            more_.push_back(more_.back() + (i < load.recomputed.size() ? load.recomputed[i] : 0));
         }
     }
     [[nodiscard]] std::int64_t layers() const { return static_cast<std::int64_t>(own_.size()) - 1; }
     [[nodiscard]] double of(std::int64_t begin, std::int64_t end) const {
-        const std::int64_t last = std::min(end, begin + std::min(again_, layers()));
+        const std::int64_t last = std::min(end, begin + std::min(recomputed_, layers()));
         return own_[end] - own_[begin] + more_[last] - more_[begin];
     }
 
   private:
-    std::int64_t again_;
+    std::int64_t recomputed_;
     std::vector<double> own_, more_;
 };
 
@@ -55,9 +55,9 @@ bool all_alike(const StageLoad& load) {
     const auto same = [](const std::vector<double>& v) {
         return v.empty() || std::all_of(v.begin(), v.end(), [&](double x) { return x == v.front(); });
     };
-    const bool whole = load.layers_again <= 0 || load.again.empty() || load.again.front() == 0
-                       || load.layers_again >= static_cast<std::int64_t>(load.layer.size());
-    return whole && same(load.layer) && same(load.again);
+    const bool whole = load.layers_recomputed <= 0 || load.recomputed.empty() || load.recomputed.front() == 0
+                       || load.layers_recomputed >= static_cast<std::int64_t>(load.layer.size());
+    return whole && same(load.layer) && same(load.recomputed);
 }
 
 // ---- one chunk a device -----------------------------------------------------------------------------------
@@ -265,8 +265,8 @@ double chunk_seconds(const StageLoad& load, std::size_t chunk, std::int64_t begi
                        last = std::min(end, static_cast<std::int64_t>(load.layer.size()));
     for (std::int64_t i = first; i < last; ++i) {
         sum += load.layer[i];
-        if (i - begin < load.layers_again && static_cast<std::size_t>(i) < load.again.size())
-            sum += load.again[i];
+        if (i - begin < load.layers_recomputed && static_cast<std::size_t>(i) < load.recomputed.size())
+            sum += load.recomputed[i];
     }
     return sum;
 }

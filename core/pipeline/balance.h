@@ -8,11 +8,11 @@ namespace pentamesh {
 
 // Seconds, of one micro-batch. Chunks in model order.
 struct StageLoad {
-    std::vector<double> layer;      // of each layer
-    std::vector<double> again;      // of each layer besides, where it runs again in the backward
-    std::int64_t layers_again = 0;  // of each chunk the first so many run again
-    std::vector<double> chunk;      // of each chunk without a layer: embedding, head, prediction layers
-    std::vector<int> device;        // that runs each chunk, from 0; two copies of a model count once
+    std::vector<double> layer;           // of each layer
+    std::vector<double> recomputed;      // of each layer besides, where it runs again in the backward
+    std::int64_t layers_recomputed = 0;  // of each chunk the first so many run again
+    std::vector<double> chunk;           // of each chunk without a layer: embedding, head, prediction layers
+    std::vector<int> device;             // that runs each chunk, from 0; two copies of a model count once
 };
 
 // Of chunk c with the layers begin .. end-1; those that are not there take no time.

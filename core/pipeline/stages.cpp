@@ -11,15 +11,15 @@ namespace pentamesh {
 namespace {
 
 // Which of a chunk's layers begin .. end-1 run again in the backward pass.
-void find_again(const Plan& plan, const LayerTypes& types, std::int64_t begin, std::int64_t end,
-                ChunkLayers& k) {
+void find_recomputed(const Plan& plan, const LayerTypes& types, std::int64_t begin, std::int64_t end,
+                     ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
-    if (!r.any()) return k.again.resize(types.size());
+    if (!r.any()) return k.recomputed.resize(types.size());
     const std::int64_t last = r.some_layers() ? std::min(saturating_sum(begin, r.layers), end) : end;
-    k.again = last == end ? k.types : count_layers(plan.model, types, begin, last);
-    const std::int64_t again = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
-    const std::int64_t units = (again + unit - 1) / unit;
-    k.skipped = static_cast<double>(again - units);
+    k.recomputed = last == end ? k.types : count_layers(plan.model, types, begin, last);
+    const std::int64_t recomputed = last - begin, unit = std::max<std::int64_t>(r.unit(), 1);
+    const std::int64_t units = (recomputed + unit - 1) / unit;
+    k.skipped = static_cast<double>(recomputed - units);
 }
 
 // Prediction layers run again with the others, but where these are counted (Megatron-LM
@@ -27,9 +27,9 @@ void find_again(const Plan& plan, const LayerTypes& types, std::int64_t begin, s
 void add_mtp(const Plan& plan, const LayerTypes& types, ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
     k.mtp = static_cast<double>(plan.model.mtp_layers);
-    k.mtp_again = r.any() && !r.some_layers() ? k.mtp : 0;
+    k.mtp_recomputed = r.any() && !r.some_layers() ? k.mtp : 0;
     k.types[types.mtp] += static_cast<std::uint32_t>(k.mtp);
-    k.again[types.mtp] += static_cast<std::uint32_t>(k.mtp_again);
+    k.recomputed[types.mtp] += static_cast<std::uint32_t>(k.mtp_recomputed);
 }
 
 // From this layer on all are of one type; none: beyond the last.
@@ -98,7 +98,7 @@ ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange
     k.types = count_layers(plan.model, types, range.begin, range.end);
     k.first = range.first;
     k.last = range.last;
-    find_again(plan, types, range.begin, range.end, k);
+    find_recomputed(plan, types, range.begin, range.end, k);
     if (range.mtp) add_mtp(plan, types, k);
     const LayerMask moe_types = types.moe();
     k.moe = sum_of(k.types, moe_types);
@@ -160,9 +160,9 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
     const ChunkLayers all = all_chunks(stages, device);
     const auto mtp = static_cast<std::int64_t>(all.mtp);
     StageContents s;
-    s.types = all.types, s.again = all.again;
+    s.types = all.types, s.recomputed = all.recomputed;
     s.types[stages.mtp_type] -= static_cast<std::uint32_t>(mtp);
-    s.again[stages.mtp_type] -= static_cast<std::uint32_t>(all.mtp_again);
+    s.recomputed[stages.mtp_type] -= static_cast<std::uint32_t>(all.mtp_recomputed);
     s.skipped = static_cast<std::int64_t>(all.skipped);
     s.layers = static_cast<std::int64_t>(all.layers()) - mtp;
     s.moe_layers = static_cast<std::int64_t>(all.moe) - moe_of_mtp(model, mtp);
@@ -183,13 +183,14 @@ bool as_before(const std::uint32_t* own, int chunks) {
 
 ChunkLayers all_chunks(const Stages& stages, int device) {
     ChunkLayers all;
-    all.types.resize(stages.types), all.again.resize(stages.types);
+    all.types.resize(stages.types), all.recomputed.resize(stages.types);
     const std::uint32_t* const own = stages.chunk_kind.data() + std::ptrdiff_t{device} * stages.chunks;
     each_run(own, own + stages.chunks, [&](std::uint32_t kind, std::uint32_t n) {
         const ChunkLayers& k = stages.chunk_kinds[kind];
         all.dense += n * k.dense, all.moe += n * k.moe;
-        for (int t = 0; t < stages.types; ++t) all.types[t] += n * k.types[t], all.again[t] += n * k.again[t];
-        all.mtp += n * k.mtp, all.mtp_again += n * k.mtp_again;
+        for (int t = 0; t < stages.types; ++t)
+            all.types[t] += n * k.types[t], all.recomputed[t] += n * k.recomputed[t];
+        all.mtp += n * k.mtp, all.mtp_recomputed += n * k.mtp_recomputed;
         all.skipped += n * k.skipped;
         all.first |= k.first, all.last |= k.last;
     });
@@ -224,15 +225,15 @@ void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& 
     }
 }
 
-PerType<double> shares_again(const Stages& stages) {
-    PerType<double> all(stages.types), again(stages.types);
+PerType<double> shares_recomputed(const Stages& stages) {
+    PerType<double> all(stages.types), recomputed(stages.types);
     const std::uint32_t* const kinds = stages.chunk_kind.data();
     each_run(kinds, kinds + stages.chunk_kind.size(), [&](std::uint32_t kind, double n) {
         const ChunkLayers& k = stages.chunk_kinds[kind];
-        for (int t = 0; t < stages.types; ++t) all[t] += n * k.types[t], again[t] += n * k.again[t];
+        for (int t = 0; t < stages.types; ++t) all[t] += n * k.types[t], recomputed[t] += n * k.recomputed[t];
     });
-    for (int t = 0; t < stages.types; ++t) again[t] = all[t] > 0 ? again[t] / all[t] : 0;
-    return again;
+    for (int t = 0; t < stages.types; ++t) recomputed[t] = all[t] > 0 ? recomputed[t] / all[t] : 0;
+    return recomputed;
 }
 
 }  // namespace pentamesh

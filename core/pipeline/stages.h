@@ -16,10 +16,10 @@ inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 // Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm and the
 // head behind the last, the multi-token-prediction layers there or in the chunk that the layout names.
 struct ChunkLayers {
-    double dense = 0, moe = 0;      // multi-token-prediction layers are counted among them
-    LayerCounts types;              // the same layers by type
-    LayerCounts again;              // how many of these run again in the backward (training.recompute)
-    double mtp = 0, mtp_again = 0;  // the prediction layers among them, and among those run again
+    double dense = 0, moe = 0;           // multi-token-prediction layers are counted among them
+    LayerCounts types;                   // the same layers by type
+    LayerCounts recomputed;              // how many of these run again in the backward (training.recompute)
+    double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those run again
     double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
@@ -30,7 +30,7 @@ struct ChunkLayers {
 // `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    LayerCounts types, again;  // of `layers`, as in ChunkLayers
+    LayerCounts types, recomputed;  // of `layers`, as in ChunkLayers
     std::int64_t skipped = 0;
     bool embedding = false, head = false;
     // Layers of a type, the prediction layers among them.
@@ -93,7 +93,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
 // Of each type the share of its layers that run again in the backward. A stage of which there are two copies
 // counts once.
-[[nodiscard]] PerType<double> shares_again(const Stages& stages);
+[[nodiscard]] PerType<double> shares_recomputed(const Stages& stages);
 
 // How many of the multi-token-prediction layers are MoE.
 [[nodiscard]] inline std::int64_t moe_of_mtp(const Model& model, std::int64_t mtp_layers) {

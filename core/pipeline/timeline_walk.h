@@ -17,8 +17,8 @@ namespace pentamesh {
 // The last one before `time`.
 [[nodiscard]] std::optional<double> previous_boundary(const Timeline& t, double time, int device = -1);
 
-// The ops that need the output of `index`, without its own weight gradient; -1: none. The reverse of
-// inputs_of. A pair has up to two.
+// The ops that need the output of op `index` of the order, without its own weight gradient; -1: none. The
+// reverse of inputs_of. A pair has up to two.
 [[nodiscard]] std::array<std::ptrdiff_t, 2> outputs_of(const Timeline& t, std::size_t index);
 // Whether the output of `index` leaves its device: where it goes, forward and backward; -1: nowhere.
 struct SentTo {

@@ -102,6 +102,21 @@ Plan with_model(const Plan& plan, Model model, std::string preset) {
     return p;
 }
 
+Plan with_plain_layout(const Plan& plan) {
+    Plan p = plan;
+    p.layout = {};
+    p.layout.dp_shard = p.cluster.gpus;
+    p.layout.zero = 3;
+    p.training.micro_batch = 1;
+    const std::int64_t rounds = std::max<std::int64_t>(1, p.training.global_batch / p.cluster.gpus);
+    p.training.global_batch = rounds * p.cluster.gpus;
+    return p;
+}
+
+bool is_own_model(const Plan& plan) {
+    return plan.model_source.preset.empty() || !plan.model_source.overrides.empty();
+}
+
 Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages) {
     Plan p = plan;
     p.layout.schedule = schedule;

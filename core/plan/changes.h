@@ -27,6 +27,10 @@ namespace pentamesh {
 [[nodiscard]] Model plain_model();
 // Another model; a dense one has no experts to lay out.
 [[nodiscard]] Plan with_model(const Plan& plan, Model model, std::string preset);
+// Nothing cut but by FSDP over all GPUs, one sequence a GPU at least: a layout that suits any model.
+[[nodiscard]] Plan with_plain_layout(const Plan& plan);
+// Spelled out in the plan, or a preset's with something changed: no preset brings it back.
+[[nodiscard]] bool is_own_model(const Plan& plan);
 [[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);
 
 using AxisOrder = std::array<Axis, kAxisCount>;

@@ -43,14 +43,6 @@ EditValue value_of(const std::vector<std::int64_t>* v) {
     return *v;
 }
 
-template <typename T>
-bool same(const T* a, const T* b) {
-    return *a == *b;
-}
-bool same(const Read::Choice& a, const Read::Choice& b) {
-    return *a.value == *b.value;
-}
-
 // What an edit cannot say: that a field is no longer stated, or which modules.
 template <typename T>
 bool expressible(const T&) {
@@ -128,7 +120,7 @@ std::optional<EditValue> difference(const Read::Any& before, const Read::Any& af
     return std::visit(
         [&](const auto& now) -> std::optional<EditValue> {
             const auto& then = std::get<std::decay_t<decltype(now)>>(before);
-            if (same(then, now) || !expressible(now)) return std::nullopt;
+            if (same_value(then, now) || !expressible(now)) return std::nullopt;
             return value_of(now);
         },
         after);

@@ -23,6 +23,10 @@ namespace pentamesh {
 inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
 [[nodiscard]] std::int64_t ranks_laid_out(const Plan& plan);
 
+[[nodiscard]] inline double tokens_per_step(const Training& t) {
+    return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
+}
+
 // Ascending factors of `axis` that divide what the other axes leave and that the model allows (heads for tp,
 // layers for pp, experts for ep, sequence for cp). Always holds 1; the current factor may be missing when it
 // is not legal.

@@ -102,6 +102,15 @@ class FieldLister {
     std::string_view owner_;
 };
 
+// Whether two places of one kind hold the same.
+template <typename T>
+[[nodiscard]] bool same_value(const T* a, const T* b) {
+    return *a == *b;
+}
+[[nodiscard]] inline bool same_value(const FieldPlace<true>::Choice& a, const FieldPlace<true>::Choice& b) {
+    return *a.value == *b.value;
+}
+
 // In the order of the plan file: the cluster's GPUs and what they cost, the layout, the training.
 template <typename P>
 [[nodiscard]] auto list_fields(P& plan) {

@@ -2,6 +2,7 @@
 #include "core/rules/rules.h"
 
 #include "core/pipeline/stages.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 
@@ -23,11 +24,17 @@ bool tp_fits(const Model& m, std::int64_t tp) {
            && mixers_fit(m, tp);
 }
 
+// The largest that fits the model and leaves whole replicas of the cluster; data parallelism takes the rest.
 std::vector<Edit> smaller_tp(const Rules& r) {
     return fix_by(r.plan, [&](Plan& q) {
-        std::int64_t tp = std::min(q.layout.tp - 1, q.model.heads);
-        while (tp > 1 && !tp_fits(q.model, tp)) --tp;
-        q.layout.tp = std::max<std::int64_t>(tp, 1);
+        std::int64_t best = 1, filling = 0;
+        for (std::int64_t tp = std::min(q.layout.tp - 1, q.model.heads); tp > 0 && filling == 0; --tp) {
+            if (tp > 1 && !tp_fits(q.model, tp)) continue;
+            best = std::max(best, tp);
+            const Plan with = with_factor(q, Axis::tp, tp, true);
+            if (ranks_laid_out(with) == q.cluster.gpus) filling = tp;
+        }
+        q = with_factor(q, Axis::tp, filling > 0 ? filling : best, true);
     });
 }
 

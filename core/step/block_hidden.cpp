@@ -33,18 +33,18 @@ HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
             continue;
         }
         if (o.unit == Unit::step) continue;
-        double calls = 0, again = 0;
+        double calls = 0, recomputed = 0;
         if (o.unit == Unit::embedding)
             calls = k.first ? o.calls : 0;
         else if (o.unit == Unit::head)
             calls = k.last ? o.calls : 0;
         else {
             calls = calls_in(o, k.types);
-            if (o.recomputed) again = calls_in(o, k.again);
+            if (o.recomputed) recomputed = calls_in(o, k.recomputed);
         }
         if (o.phase == Phase::forward) {
             out.forward[o.group] += each * calls;
-            out.backward[o.group] += each * again;
+            out.backward[o.group] += each * recomputed;
         } else if (o.phase == Phase::backward) {
             out.backward[o.group] += each * calls;
         }

@@ -10,14 +10,11 @@ bool inside_blocks(GroupKind k) {
 
 }  // namespace
 
-void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& work,
-                       std::vector<ChunkExposed>& out) {
-    const double send = plan.training.overlap.pp ? 0 : work.send_s;
+void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out) {
     out.clear();
     for (const std::uint32_t kind : stages.chunk_kind) {
-        const ChunkLayers& k = stages.chunk_kinds[kind];
         const ChunkWork& own = work.chunk[kind];
-        out.push_back({own.comm, k.last ? 0 : send, k.first ? 0 : send, own.recompute});
+        out.push_back({own.comm, own.recompute});
     }
 }
 

@@ -9,16 +9,13 @@
 namespace pentamesh {
 
 // Seconds of one micro-batch on a chunk that are no first-hand compute: parts of the same chunk's
-// TimelineCosts. All of the backward's lie in the input gradient. Sends are here only where the plan does not
-// overlap them.
+// TimelineCosts. All of the backward's lie in the input gradient. Sends are not among them.
 struct ChunkExposed {
     UnitComm comm;
-    double send_forward = 0, send_backward = 0;
     double recompute = 0;  // the forward run again in the backward
 };
 // [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
-void exposed_in_chunks(const Plan& plan, const Stages& stages, const StepWork& work,
-                       std::vector<ChunkExposed>& out);
+void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out);
 
 // What of a step's time is not the pipeline's: time_s less the makespan.
 struct StepTail {

@@ -24,10 +24,6 @@ struct Bubble {
     [[nodiscard]] bool form_holds() const { return form.exact && equal_stages; }
     // Its bubble of the span or makespan that it would make, to set beside `fraction`.
     [[nodiscard]] double form_fraction() const { return form_overhead / (1 + form_overhead); }
-    // The measured overhead that the closed form speaks of.
-    [[nodiscard]] double measured_overhead() const {
-        return work > 0 ? (form.span_measure ? span : makespan) / work : 0;
-    }
 };
 // `step`: one iteration of these costs. `two`: two of them back to back (run_iterations), or null.
 [[nodiscard]] Bubble measure_bubble(const Timeline& step, const TimelineCosts& costs,

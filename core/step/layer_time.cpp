@@ -10,7 +10,7 @@ namespace {
 constexpr double kResultBytes = 2;  // of a product, in 16 bits
 
 bool runs_forward(const LayerStep& s) {
-    return s.phase == LayerPass::forward || s.again;
+    return s.phase == LayerPass::forward || s.recomputed;
 }
 
 class StepTimer {
@@ -55,7 +55,7 @@ class StepTimer {
     void time_scan(LayerList& list) const {
         double forward = times_.all.forward, backward = times_.all.input_grad + times_.all.weight_grad;
         for (const LayerStep& s : list.steps)
-            if (!is_collective(s.op) && !s.again)
+            if (!is_collective(s.op) && !s.recomputed)
                 (s.phase == LayerPass::forward ? forward : backward) -= s.time_s;
         for (LayerStep& s : list.steps)
             if (s.work.rate == LayerRate::scan)
@@ -65,9 +65,9 @@ class StepTimer {
   private:
     [[nodiscard]] double call(const LayerStep& s) const {
         Operation o;
-        o.group = s.axis, o.collective = collective_of(s.op), o.group_size = s.group_size;
+        o.group = s.group, o.collective = collective_of(s.op), o.group_size = s.group_size;
         o.message_bytes = s.message_bytes, o.slow_share = s.slow_share, o.forwarded = s.forwarded;
-        return call_time(plan_, find_route(plan_, mesh_, groups_[s.axis]), o);
+        return call_time(plan_, find_route(plan_, mesh_, groups_[s.group]), o);
     }
 
     const Plan& plan_;

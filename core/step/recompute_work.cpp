@@ -50,26 +50,26 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
     const Model& m = plan.model;
     if (!choice.any()) return 0;
     const LayerTypes types = layer_types(m);
-    const PerType<double> share = shares_again(stages);
+    const PerType<double> share = shares_recomputed(stages);
     const auto tokens = static_cast<double>(plan.training.sequence_length);
     const LayerCounts counts = count_layers(m, types, 0, m.layers);
-    PerType<double> again(types.size());  // layers of each type, the prediction layers among them
-    double flops = 0, mtp_again = 0;
+    PerType<double> recomputed(types.size());  // layers of each type, the prediction layers among them
+    double flops = 0, mtp_recomputed = 0;
     for (int t = 0; t < types.size(); ++t) {
         const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
-        again[t] = (counts[t] + mtp) * share[t];
-        mtp_again += mtp * share[t];
-        const MixerFlops mixer = mixer_flops(m, types[t], tokens, again[t]);
+        recomputed[t] = (counts[t] + mtp) * share[t];
+        mtp_recomputed += mtp * share[t];
+        const MixerFlops mixer = mixer_flops(m, types[t], tokens, recomputed[t]);
         if (choice.makes(RecomputeModule::core_attn)) flops += mixer.attention;
         if (choice.whole_layers()) flops += mixer.scan;
     }
     visit_tensors(m, types, [&](const Tensor& t) {
         if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
         if (!makes_again(choice, m, t)) return;
-        double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_again : 0;
+        double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_recomputed : 0;
         if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
         for (int k = 0; k < types.size(); ++k)
-            if (has(t.types, k)) layers += again[k];
+            if (has(t.types, k)) layers += recomputed[k];
         flops += 2 * tokens * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies * layers;
     });
     return flops;
@@ -85,7 +85,7 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         PassTime& t = time.all;
         const double forward = t.forward + layer.comm.sum(Phase::forward);
         const double own = t.input_grad + t.weight_grad + layer.comm.sum(Phase::backward);
-        const double with = own + layer.recompute.input_grad + layer.again.sum(Phase::backward);
+        const double with = own + layer.recompute.input_grad + layer.recomputed.sum(Phase::backward);
         const double host = time.launches * launch, host_again = (kBackwardLaunches + repeats) * host;
         t.forward += std::max(host - forward, 0.0);
         if (choice.some_layers()) {

@@ -34,13 +34,13 @@ StageLoad stage_load(const Plan& plan, const ScheduleShape& shape, const StepWor
     for (std::int64_t i = 0; i < count; ++i) {
         ChunkLayers k = chunk_of(plan, types, {.begin = i, .end = i + 1});
         const double with = seconds(k);
-        k.again.assign(types.size());
+        k.recomputed.assign(types.size());
         const double once = seconds(k);
         load.layer.push_back(once - nothing);
-        load.again.push_back(with - once);
+        load.recomputed.push_back(with - once);
     }
     const RecomputeChoice& r = plan.training.recompute;
-    load.layers_again = !r.any() ? 0 : r.some_layers() ? std::min(r.layers, count) : count;
+    load.layers_recomputed = !r.any() ? 0 : r.some_layers() ? std::min(r.layers, count) : count;
     const std::int64_t mtp = mtp_chunk_of(plan.layout, n);
     for (std::int64_t c = 0; c < n; ++c)
         load.chunk.push_back(

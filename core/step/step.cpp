@@ -1,8 +1,11 @@
 #include "core/step/step.h"
 
+#include "core/base/statistics.h"
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_count.h"
+#include "core/plan/factors.h"
 #include "core/step/error_range.h"
+#include "core/step/exposure.h"
 #include "core/step/recompute_work.h"
 #include "core/step/straggler.h"
 
@@ -11,168 +14,6 @@
 
 namespace pentamesh {
 namespace {
-
-int unit_axis(GroupKind k) {
-    switch (k) {
-    case GroupKind::tp: return UnitComm::kTp;
-    case GroupKind::cp: return UnitComm::kCp;
-    case GroupKind::ep: return UnitComm::kEp;
-    case GroupKind::etp: return UnitComm::kEtp;
-    default: return -1;
-    }
-}
-constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
-                                                           GroupKind::etp};
-
-// The route of the axis asked for last: operations come axis by axis.
-class Routes {
-  public:
-    Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
-        : plan_(plan), mesh_(mesh), summary_(summary) {}
-
-    const Route& of(GroupKind k) {
-        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[k]);
-        known_ = true;
-        kind_ = k;
-        return route_;
-    }
-
-  private:
-    const Plan& plan_;
-    const Mesh& mesh_;
-    const GroupSummaries& summary_;
-    Route route_;
-    GroupKind kind_ = GroupKind::tp;
-    bool known_ = false;
-};
-
-// What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer. Of
-// context parallelism the ring alone is covered.
-enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
-constexpr std::size_t kCovers = 5;
-
-Cover cover_of(const Operation& o) {
-    switch (o.group) {
-    case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;
-    case GroupKind::tp:
-        return o.unit == Unit::every_layer                                ? Cover::mixer
-               : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
-                                                                          : Cover::none;
-    case GroupKind::ep: return Cover::layer;
-    default: return Cover::none;
-    }
-}
-std::string_view words_of(Cover c) {
-    constexpr std::array<std::string_view, kCovers> words{"attention core", "the products beside it",
-                                                          "the products beside it",
-                                                          "another micro-batch's compute", ""};
-    return words[static_cast<std::size_t>(c)];
-}
-
-// Operations of a layer type that the same compute may cover. Seconds per layer and micro-batch.
-struct CoveredTime {
-    double need = 0, hidden = 0;
-    [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
-};
-
-// Of one layer type: one CoveredTime for each cover, forward and backward.
-class CoveredTimes {
-  public:
-    explicit CoveredTimes(int types) : table_(types) {}
-    CoveredTime& of(int type, Cover cover, bool forward) {
-        return table_[type][static_cast<std::size_t>(cover) * 2 + (forward ? 0 : 1)];
-    }
-    // Calls use(type, its CoveredTime) for the types that make a call.
-    template <typename F>
-    void each(const Operation& o, F&& use) {
-        if (o.types == 0 || unit_axis(o.group) < 0) return;
-        const Cover cover = cover_of(o);
-        for (LayerMask m = o.types; m != 0; m &= m - 1) {
-            const int t = std::countr_zero(m);
-            use(t, of(t, cover, o.phase == Phase::forward));
-        }
-    }
-    // Of an operation's time what is exposed, over the layers of a device.
-    double exposed_share(const Operation& o, const LayerCounts& layers) {
-        if (unit_axis(o.group) < 0 || o.types == 0) return 1;  // of no layer: nothing here hides it
-        double all = 0, exposed = 0, first = -1;
-        bool alike = true;
-        each(o, [&](int t, const CoveredTime& s) {
-            const double n = layers[t], share = s.exposed_share();
-            if (first < 0) first = share;
-            alike = alike && share == first;
-            all += n;
-            exposed += n * share;
-        });
-        return alike || all <= 0 ? std::max(first, 0.0) : exposed / all;
-    }
-    [[nodiscard]] int types() const { return table_.size(); }
-
-  private:
-    PerType<std::array<CoveredTime, kCovers * 2>> table_;
-};
-
-void add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
-    const int axis = unit_axis(o.group);
-    if (axis < 0) return;
-    const auto add = [&](UnitComm& u, double share) {
-        (o.phase == Phase::forward ? u.forward : u.backward)[axis] += o.call_s * share * o.calls;
-    };
-    if (o.unit == Unit::embedding) add(work.embedding, 1);
-    if (o.unit == Unit::head) add(work.head, 1);
-    shared.each(o, [&](int t, const CoveredTime& s) {
-        LayerWork& own = work.layer[t];
-        add(o.recomputed ? own.again : own.comm, s.exposed_share());
-    });
-}
-
-double pass(const PassTime& t, bool forward) {
-    return forward ? t.forward : t.input_grad + t.weight_grad;
-}
-
-// Hides what the plan's flags allow behind compute, each second of it at most once. Ring attention runs
-// beside its own core, a tensor-parallel transfer beside its block's products, and the experts' way beside
-// what is left of the layer: another micro-batch's, which DualPipe pairs by design.
-void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
-    const Overlap& flags = plan.training.overlap;
-    const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
-    const SoftwareFacts& software = facts_of(plan.training.software);
-    for (int k = 0; k < shared.types(); ++k) {
-        const LayerTime& t = work.times.of(k);
-        const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
-            CoveredTime& s = shared.of(k, cover, forward);
-            if (!allowed || s.need <= 0) return 0.0;
-            s.hidden = std::min(s.need * share, std::max(room, 0.0));
-            return s.hidden;
-        };
-        const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
-        double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
-        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
-        busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
-        busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
-                     room(t.all) - busy);
-        PassTime& own = work.layer[k].busy;
-        (forward ? own.forward : own.input_grad) = busy;
-    }
-}
-
-void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
-                     StepWork& work, CoveredTimes& shared) {
-    Routes routes(plan, mesh, summary);
-    for (Operation& o : comm.operations) {
-        o.call_s = call_time(plan, routes.of(o.group), o);
-        shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
-        if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
-    }
-    hide(plan, true, work, shared);
-    hide(plan, false, work, shared);
-    for (Operation& o : comm.operations) {
-        bool hidden = false;
-        shared.each(o, [&](int, const CoveredTime& s) { hidden = hidden || s.hidden > 0; });
-        o.hidden_behind = hidden ? words_of(cover_of(o)) : std::string_view{};
-        add_exposed(work, o, shared);
-    }
-}
 
 // The device with most to do for a micro-batch; the first of equals.
 int longest_device(const TimelineCosts& costs, const Stages& stages) {
@@ -193,21 +34,21 @@ void count_longest(const Plan& plan, const TimelineCosts& costs, CoveredTimes& s
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
         o.exposed_s =
-            o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.again : comm.busiest.types);
+            o.time_s * shared.exposed_share(o, o.recomputed ? comm.busiest.recomputed : comm.busiest.types);
     }
 }
 
 ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
     ChunkWork c;
     for (int t = 0; t < w.times.layer.size(); ++t) {
-        const double n = k.types[t], again = k.again[t];
+        const double n = k.types[t], recomputed = k.recomputed[t];
         if (n <= 0) continue;
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
         c.busy += own.busy * n;
-        c.recompute += own.recompute.input_grad * again;
+        c.recompute += own.recompute.input_grad * recomputed;
         c.comm.add(own.comm, n);
-        c.comm.add(own.again, again);
+        c.comm.add(own.recomputed, recomputed);
     }
     if (k.first) {
         c.compute += w.times.embedding;
@@ -319,33 +160,6 @@ double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const T
     return shape.devices <= 1 ? 0.0 : std::max(makespan_estimate(shape, costs) - busy, 0.0);
 }
 
-// Gradients and parameters that move once per step hide behind the last backward and the first forward of a
-// device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
-void expose_gradients(const Plan& plan, const Parts& parts, double microbatches, Comm& comm, Step& out) {
-    const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
-    const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
-    const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
-    const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
-    const PassTime &c = parts.work.compute, &busy = parts.work.busy;
-    double forward = std::max(share * c.forward - busy.forward, 0.0) * windows;
-    double backward =
-        std::max(share * (c.input_grad + c.weight_grad + parts.work.recompute) - busy.input_grad, 0.0)
-        * windows;
-    for (Operation& o : comm.operations) {
-        if (!is_data_parallel(o.group)) {
-            if (o.group == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[o.group] += o.time_s;
-            continue;
-        }
-        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
-        double& room = gather ? forward : backward;
-        const double hidden = std::min(o.time_s * most, room);
-        room -= hidden;
-        o.exposed_s = o.time_s - hidden;
-        o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
-        out.exposed_comm_s[o.group] += o.exposed_s;
-    }
-}
-
 double sum_of_parts(const Step& s) {
     double sum = s.compute_s + s.recompute_s + s.bubble_s + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
@@ -353,14 +167,12 @@ double sum_of_parts(const Step& s) {
 }
 
 // The range is from own runs where the cluster is calibrated. Else it is from those that ship; of a GPU that
-// none of them had, it is no smaller than its preset says: nine of ten values of a normal distribution lie
-// within 2.44 times what half of them lie within.
+// none of them had, it is no smaller than its preset says.
 void set_range(const Plan& plan, double flops_per_token, Step& s) {
     if (const std::optional<Calibration>& own = plan.cluster.calibration) {
         s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
         return;
     }
-    constexpr double kNineOfTen = 2.44;
     const ErrorRange& range = error_range(traits_of(plan, flops_per_token));
     const double least = range.has_gpu ? 0 : plan.cluster.gpu.efficiency.error;
     s.error = std::max(range.half, least);
@@ -380,7 +192,7 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
     s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
-    s.tokens_per_step = batch * static_cast<double>(t.sequence_length);
+    s.tokens_per_step = tokens_per_step(t);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
     set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), s);
 }
@@ -413,7 +225,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
             o.exposed_s = plan.training.overlap.pp ? std::min(o.time_s, ramp / 2) : o.time_s;
         }
     s.bubble_s = idle - ramp + s.uneven_s;
-    expose_gradients(plan, parts, work.microbatches, comm, s);
+    expose_gradients(plan, parts.work, work.microbatches, comm, s);
     s.optimizer_s =
         optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh))) + once_a_step(plan);
     const double cv = plan.training.straggler_cv;

@@ -55,9 +55,9 @@ struct UnitComm {
 // One layer of a type, one micro-batch.
 struct LayerWork {
     UnitComm comm;
-    UnitComm again;      // besides, of a layer that is recomputed
-    PassTime recompute;  // what that adds to the input gradient
-    PassTime busy;       // of the compute: what already hides a transfer (backward whole)
+    UnitComm recomputed;  // besides, of a layer that is recomputed
+    PassTime recompute;   // what that adds to the input gradient
+    PassTime busy;        // of the compute: what already hides a transfer (backward whole)
     bool operator==(const LayerWork&) const = default;
 };
 

@@ -288,17 +288,18 @@ class LessonReader {
         steps().back().question = std::move(q);
     }
 
-    // A line that is no "key: value" goes on with the text before it.
+    // A line that is no "key: value" belongs to the text before it.
+    void continued(std::string* last) {
+        if (last == nullptr)
+            error(number_, "expected \"key: value\"");
+        else
+            *last += " " + std::string(trimmed(line_));
+    }
+
     void ask_line(LessonQuestion& q, bool& any_kind, std::string*& last) {
         if (trimmed(line_).empty()) return;
         const auto kv = key_value(line_);
-        if (!kv) {
-            if (last == nullptr)
-                error(number_, "expected \"key: value\"");
-            else
-                *last += " " + std::string(trimmed(line_));
-            return;
-        }
+        if (!kv) return continued(last);
         last = nullptr;
         const auto is_kind = [&](QuestionKind kind) {
             if (any_kind) error(number_, "a question is of one kind");
@@ -359,13 +360,7 @@ class LessonReader {
 
     void task_line(LessonTask& t, std::string*& last) {
         const auto kv = key_value(line_);
-        if (!kv) {
-            if (last == nullptr)
-                error(number_, "expected \"key: value\"");
-            else
-                *last += " " + std::string(trimmed(line_));
-            return;
-        }
+        if (!kv) return continued(last);
         last = nullptr;
         std::int64_t edits = 0;
         if (kv->key == "prompt" || kv->key == "why") {

@@ -137,7 +137,7 @@ Answer calls_per_layer(const QueryInput& in) {
             continue;
         calls.add(o);
         what += sentence(what.empty() ? "" : "; ", whole_text(o.calls), " ", words_of(o.collective), " ",
-                         name_of(o.phase), " (", o.what, ")");
+                         name_of(o.phase), " (", words_of(o.what), ")");
     }
     if (what.empty()) return none(sentence(name_of(in.arg.group), " says nothing in a layer"));
     return measure(calls.most(), "", what);

@@ -128,6 +128,20 @@ TEST_CASE("a large bubble names the batch that makes it small") {
     CHECK(schedule_bubble_s(*l.step) >= 0.1 * l.step->time_s);
 }
 
+TEST_CASE("interleaving is advised without the group of micro-batches that another schedule had") {
+    Plan p = valid_plan();
+    p.layout.pp = 8, p.layout.dp_shard = 4, p.training.global_batch = 64;
+    const auto plain = advice_on(p, "bubble-too-large");
+    REQUIRE(plain);
+    REQUIRE(plain->message.find("interleaved") != std::string::npos);
+    p.layout.microbatch_group = 32;  // 1F1B asks for none; interleaved refuses one above 16 micro-batches
+    REQUIRE(evaluate(p, {false, false}).valid);
+    const auto found = advice_on(p, "bubble-too-large");
+    REQUIRE(found);
+    const auto end_of = [](const std::string& text) { return text.substr(text.rfind("takes")); };
+    CHECK_MESSAGE(end_of(found->message) == end_of(plain->message), found->message);
+}
+
 TEST_CASE("what does not fit is offered a change that fits") {
     Plan p = valid_plan();
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1, p.layout.dp_replicate = 64, p.layout.zero = 0;

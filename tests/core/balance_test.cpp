@@ -49,9 +49,9 @@ StageLoad random_load(std::mt19937_64& random, Places places, bool alike, bool r
     const int layers = any(0, 9);
     for (int i = 0; i < layers; ++i) {
         load.layer.push_back(alike ? 7 : any(1, 30));
-        load.again.push_back(recomputes ? (alike ? 2 : any(0, 10)) : 0);
+        load.recomputed.push_back(recomputes ? (alike ? 2 : any(0, 10)) : 0);
     }
-    load.layers_again = recomputes ? layers : 0;
+    load.layers_recomputed = recomputes ? layers : 0;
     for (int c = 0; c < chunks; ++c) {
         load.chunk.push_back(c == 0 ? any(0, 5) : c + 1 == chunks ? any(0, 40) : 0);
         load.device.push_back(places == Places::one_each ? c
@@ -111,7 +111,7 @@ TEST_CASE("where some layers of a chunk run again the split of single chunks is 
     std::mt19937_64 random(3);
     for (int i = 0; i < 80; ++i) {
         StageLoad load = random_load(random, Places::one_each, false, true);
-        load.layers_again = i % 3;
+        load.layers_recomputed = i % 3;
         CHECK(longest(load, balance(load)) == doctest::Approx(least_of_all(load)).epsilon(1e-9));
     }
 }

@@ -104,6 +104,19 @@ TEST_CASE("fewer runs than constants fit fewer of them, the products first") {
     CHECK(made.constants[0].id == "efficiency.gemm");
 }
 
+TEST_CASE("a cluster without a launch time is fitted all the same, and its own constant stands as before") {
+    Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
+    Efficiency truth = on.gpu.efficiency;
+    truth.gemm *= 0.9;
+    const std::vector<MeasuredRun> runs = runs_of(truth);
+    on.gpu.efficiency.launch_s = 0;
+    const Calibrated made = calibrate(runs, {}, on, "");
+    CHECK(made.after < made.before);
+    CHECK(constant(made, "efficiency.gemm") == doctest::Approx(truth.gemm).epsilon(0.05));
+    for (const CalibratedConstant& c : made.constants)
+        if (c.id == "efficiency.launch_s") CHECK(c.before == 0);
+}
+
 TEST_CASE("a calibrated file goes onto a plan and back, and the plan's constants name it") {
     const Plan plan = presets().plan("llama-3-8b-fsdp");
     Efficiency truth = plan.cluster.gpu.efficiency;
@@ -189,4 +202,11 @@ TEST_CASE("a table of runs holds plans with what was measured, and rows as the p
     CHECK(runs[1].step_s == doctest::Approx(64 * 8192.0 / (7000 * 8)));
     CHECK(refusal_of([&] { static_cast<void>(read_measured("{}", "t.json", presets())); }).find("/cases")
           != std::string::npos);
+    for (const char* wrong : {R"("tokens_per_s_per_gpu": 0)", R"("iteration_s": -3)"}) {
+        const std::string bad = R"([{"plan": "llama-3-8b-fsdp", "measured": {)" + std::string(wrong) + "}}]";
+        CHECK(refusal_of([&] {
+                  static_cast<void>(read_measured(bad, "t.json", presets()));
+              }).find("must be more than 0")
+              != std::string::npos);
+    }
 }

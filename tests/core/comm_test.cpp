@@ -97,7 +97,7 @@ TEST_CASE(
     const Comm sp = comm_of(p);
     double extra = 0;
     for (const Operation& o : sp.operations)
-        if (o.what.find("again for the weight gradient") != std::string_view::npos)
+        if (words_of(o.what).find("again for the weight gradient") != std::string_view::npos)
             extra += o.sent_bytes_per_rank;
     CHECK(extra > 0);
     // The embedding's mirror: with SP its gradient is gathered, without it nothing moves backward.

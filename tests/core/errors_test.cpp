@@ -102,6 +102,22 @@ TEST_CASE("each rule is broken by a plan of its own, named in words and mended b
     breaks_and_mends("compute-type-unsupported", with([](Plan& p) { p.training.compute = Dtype::fp4; }));
 }
 
+TEST_CASE("a smaller tp suits the model and the cluster at once, and no GPU is left out") {
+    Plan p = valid_plan();
+    p.model.heads = p.model.kv_heads = 12, p.model.ffn = 3072;
+    p.cluster.gpus = 256, p.layout.pp = 1, p.layout.cp = 1, p.layout.ep = 1;
+    p.layout.dp_shard = 32, p.layout.dp_replicate.reset(), p.layout.tp = 8;
+    p.model.moe.reset();
+    p.training.global_batch = 256;
+    const auto errors = errors_of(p);
+    REQUIRE(errors.front().code == "tp-heads");
+    Plan mended = p;
+    REQUIRE(apply_in_core(mended, errors.front().fix));
+    CHECK(mended.layout.tp == 4);  // 6 divides the heads, not the cluster
+    CHECK(mended.cluster.gpus == 256);
+    CHECK(errors_of(mended).empty());
+}
+
 TEST_CASE("an error names the field that is wrong") {
     Plan p = valid_plan();
     p.layout.tp = 3;

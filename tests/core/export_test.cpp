@@ -70,7 +70,7 @@ Import back(const Plan& plan, Target target, const std::string& text, const std:
     ImportRequest r;
     r.text = text;
     r.path = "exported";
-    r.framework = static_cast<Framework>(target);
+    r.framework = framework_of(target);
     r.gpus = plan.cluster.gpus;
     r.model = model;
     return import_settings(r, presets());
@@ -263,7 +263,7 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
     Dice dice(1);
     for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
                                 Target::accelerate, Target::nanotron, Target::picotron}) {
-        const Framework framework = static_cast<Framework>(target);
+        const Framework framework = framework_of(target);
         std::set<std::string> seen;
         for (int i = 0; i < 60; ++i) {
             const Plan plan = random_plan(dice, target);

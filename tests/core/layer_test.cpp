@@ -25,7 +25,7 @@ LayerList layer_of(const Plan& p, int type = 0) {
 double calls_of(const LayerList& list, GroupKind axis, LayerOp op, LayerPass pass, bool again) {
     double n = 0;
     for (const LayerStep& s : list.steps)
-        if (is_collective(s.op) && s.axis == axis && s.op == op && s.phase == pass && s.again == again)
+        if (is_collective(s.op) && s.group == axis && s.op == op && s.phase == pass && s.recomputed == again)
             n += s.calls;
     return n;
 }
@@ -68,7 +68,7 @@ std::vector<Call> forward_calls(const LayerList& list, LayerBlock block, bool we
         if (!is_collective(s.op) || s.phase != LayerPass::forward) continue;
         const bool of_weights = s.block == LayerBlock::weights;
         if (of_weights == weights && (weights || s.block == block))
-            out.push_back({std::string(name_of(s.op)), golden_axis(s.axis)});
+            out.push_back({std::string(name_of(s.op)), golden_axis(s.group)});
     }
     return out;
 }
@@ -81,8 +81,8 @@ TEST_CASE("the four cases of sharded products are those of the JAX scaling book"
     CHECK(product_case(outer, whole) == ProductCase::local);
     CHECK(product_case(whole, outer) == ProductCase::local);
     // A[I, J_X] B[J, K]: A is gathered first.
-    CHECK(product_case(inner, whole) == ProductCase::gather_left);
-    CHECK(product_case(whole, inner) == ProductCase::gather_right);
+    CHECK(product_case(inner, whole) == ProductCase::gather_one);
+    CHECK(product_case(whole, inner) == ProductCase::gather_one);
     // A[I, J_X] B[J_X, K] -> C[I, K] {U_X}: an all-reduce or a reduce-scatter follows.
     CHECK(product_case(inner, inner) == ProductCase::partial);
     // A[I_X, J] B[J, K_X]: one of them is gathered.
@@ -129,7 +129,7 @@ TEST_CASE("Megatron's TP with SP gathers and scatters twice each way and gathers
     CHECK(calls_of(plain, GroupKind::tp, all_reduce, forward, false) == 2);
     CHECK(calls_of(plain, GroupKind::tp, all_reduce, backward, false) == 2);
     double sent = 0;
-    for (const LayerStep& s : list.steps) sent += s.again ? 0 : s.sent_bytes;
+    for (const LayerStep& s : list.steps) sent += s.recomputed ? 0 : s.sent_bytes;
     CHECK(sent == doctest::Approx(plain.totals.calls[0].sent_bytes));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a product over a cut inner dimension leaves summands, which the next 
         ++sums;
         const auto next = std::find_if(list.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                        list.steps.end(), [&](const LayerStep& x) {
-                                           return is_collective(x.op) && x.axis == GroupKind::tp
+                                           return is_collective(x.op) && x.group == GroupKind::tp
                                                   && !x.in.empty() && x.in[0].partial_over(GroupKind::tp);
                                        });
         REQUIRE(next != list.steps.end());
@@ -191,7 +191,7 @@ TEST_CASE("the stash is empty when the backward is done, and what was dropped is
         p.training.recompute = r;
         const LayerList list = layer_of(p);
         CHECK(list.steps.back().stash_bytes == doctest::Approx(0));
-        const double again = list.totals.flops_again;
+        const double again = list.totals.flops_recomputed;
         CHECK((again > 0) == (r != Recompute::none));
         if (r == Recompute::full) CHECK(again == doctest::Approx(list.totals.flops_forward));
     }

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/interop/fabric_text.h"
+#include "core/interop/nvlink.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -134,4 +135,23 @@ TEST_CASE("a matrix that is cut or holds no link is refused with its line") {
     CHECK(message(good.substr(0, good.find("GPU1\tNV4"))).find("2 GPUs in its head and 1 rows")
           != std::string::npos);
     CHECK_FALSE(message("").empty());
+}
+
+TEST_CASE("an NVLink carries what the shipped file says; a file without a source or a figure is refused") {
+    for (const NvLink& g : nvlinks()) {
+        CHECK(g.bytes_per_s > 0);
+        CHECK(g.least_links <= g.most_links);
+    }
+    CHECK(most_nvlinks() == 18);
+    CHECK(nvlink_with(12, 25e9).link->name == "NVLink 2 to 4");
+    CHECK_FALSE(nvlink_with(12, 25e9).by_rate);
+    // Of as many links the cluster's own rate tells the generation.
+    CHECK(nvlink_with(18, 25e9).link->name == "NVLink 2 to 4");
+    CHECK(nvlink_with(18, 50e9).link->name == "NVLink 5");
+    CHECK(nvlink_with(18, 50e9).by_rate);
+    for (const char* text :
+         {"[]", R"([{"name": "a", "least_links": 1, "most_links": 2, "bytes_per_s": 1}])",
+          R"([{"name": "a", "least_links": 1, "most_links": 2, "source": "b"}])",
+          R"([{"name": "a", "least_links": 1, "most_links": 2, "bytes_per_s": 1, "source": ""}])"})
+        CHECK_THROWS_AS(static_cast<void>(read_nvlinks(text, "links.json")), Error);
 }

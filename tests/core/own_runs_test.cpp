@@ -182,6 +182,14 @@ TEST_CASE("tables of nccl-tests set the tiers that they measure, and the fit kee
         CHECK(c.after != c.before);
     }
     CHECK(measured);
+    // A second table of a tier counts in the place of the first, and says so.
+    OwnFiles again = own;
+    (void)add_own_file(again, nccl_table(1, 8, nvlink * 0.9, 3e-6), "later.txt", nullptr, "", presets());
+    const Calibrated later = calibrate(again.runs, again.links, on, again.from);
+    CHECK(later.constants.size() == made.constants.size());
+    CHECK(later.constants[0].before == made.constants[0].before);
+    CHECK(later.cluster.tiers[0].bytes_per_s < made.cluster.tiers[0].bytes_per_s);
+    CHECK(later.links.back().find("in the place of an earlier table") != std::string::npos);
     // With a run besides, the tiers stay as they were measured, and the figure names the table.
     (void)add_own_file(own, megatron_log({9e3, 9e3, 6e3, 6e3}), "train.log", nullptr, "h100-sxm-ib",
                        presets());

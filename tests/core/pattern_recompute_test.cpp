@@ -56,7 +56,7 @@ TEST_CASE("the first layers of a chunk that run again are counted by type as one
             const LayerSums sums = layer_sums(p, degrees, types[type]);
             kept += repeated ? sums.kept : sums.all;
         }
-        CHECK(s.again == again);
+        CHECK(s.recomputed == again);
         CHECK(s.layer_activations == doctest::Approx(kept * s.in_flight));
     }
 }

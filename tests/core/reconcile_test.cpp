@@ -41,6 +41,7 @@ class RandomPlans {
         t.gradients = pick({0, 1}) == 0 ? Dtype::bf16 : Dtype::fp32;
         t.optimizer = static_cast<Optimizer>(pick({0, 1, 2, 3}));
         t.master_weights = static_cast<MasterWeights>(pick({0, 1, 2}));
+        make_choices(p);
         return p;
     }
 
@@ -89,6 +90,16 @@ class RandomPlans {
         if (pick({0, 1})) return;
         l.stage_layers.assign(static_cast<std::size_t>(l.pp * l.virtual_stages), 1);  // uneven
         l.stage_layers[1] += p.model.layers - l.pp * l.virtual_stages;
+    }
+    // What moves bytes or wires but never what a stage holds.
+    void make_choices(Plan& p) {
+        Layout& l = p.layout;
+        if (pick({0, 1})) std::shuffle(l.order.begin(), l.order.end(), random_);
+        l.cp_comm = static_cast<CpComm>(pick({0, 1, 2, 3}));
+        if (l.cp_comm == CpComm::ulysses_ring) l.cp_inner = l.cp;
+        l.ep_comm = static_cast<EpComm>(pick({0, 1, 2, 3}));
+        l.reshard = static_cast<Reshard>(pick({0, 1}));
+        p.training.offload.activations_layers = pick({0, 0, 1});
     }
     std::mt19937 random_;
 };
@@ -149,7 +160,7 @@ double close(double x) {
 
 TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradients and the optimizer") {
     RandomPlans plans(14);
-    int seen = 0, mtp = 0, copies = 0, folded = 0, sharded = 0;
+    int seen = 0, mtp = 0, copies = 0, folded = 0, sharded = 0, kept = 0, reordered = 0, contexts = 0;
     for (int round = 0; round < test::rounds(600); ++round) {
         const Plan p = plans.next();
         const Evaluation e = evaluate(p);
@@ -160,6 +171,9 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
         copies += p.layout.schedule == Schedule::dualpipe;
         folded += e.mesh.has_experts;
         sharded += p.layout.zero > 0 && p.layout.dp_shard > 1;
+        kept += p.layout.zero == 3 && p.layout.reshard == Reshard::never;
+        reordered += p.layout.order != Layout{}.order;
+        contexts += p.layout.cp > 1 && p.layout.cp_comm != CpComm::ring;
         const int stage_copies = p.layout.schedule == Schedule::dualpipe ? 2 : 1;
 
         Held largest;
@@ -208,4 +222,7 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
     CHECK(copies > test::rounds(5));
     CHECK(folded > test::rounds(50));
     CHECK(sharded > test::rounds(50));
+    CHECK(kept > test::rounds(10));
+    CHECK(reordered > test::rounds(50));
+    CHECK(contexts > test::rounds(20));
 }

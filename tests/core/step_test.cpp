@@ -222,7 +222,7 @@ TEST_CASE("every operation and every part of a step can say how it came about") 
     for (const Operation& o : e.comm.operations) {
         const Explanation x = explain_operation(p, e, o);
         CHECK_FALSE(x.empty());
-        CHECK(x.title.find(o.what) != std::string::npos);
+        CHECK(x.title.find(words_of(o.what)) != std::string::npos);
         CHECK_FALSE(x.source.empty());
     }
     for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::exposed,

@@ -166,7 +166,7 @@ TEST_CASE("the steps of a call take as long as the call, and move what leaves a 
                 bytes += static_cast<double>(phase.steps) * phase.chunk_bytes;
                 switched = switched || phase.shape == CollectivePhase::Shape::switch_up;
             }
-            CAPTURE(o.what);
+            CAPTURE(words_of(o.what));
             CHECK(time == doctest::Approx(o.call_s).epsilon(1e-9));
             if (!switched && o.unit != Unit::step)
                 CHECK(bytes == doctest::Approx(sent_bytes(o.collective, o.group_size, o.message_bytes)));

@@ -14,7 +14,7 @@ seeds_of() {
     case $1 in
         plan) echo presets/plans ;;
         hf_config) echo tests/golden/hf_configs ;;
-        lesson) echo assets/lessons ;;
+        lesson) echo assets/lessons assets/lessons/courses ;;
         glossary) echo assets/glossary.json ;;
     esac
 }
@@ -24,7 +24,7 @@ for name in "$@"; do
     folder=build/fuzz/fuzzed/$name
     mkdir -p "$folder/corpus" "$folder/seeds"
     for seed in "tests/fuzz/seeds/$name" $(seeds_of "$name"); do
-        if [ -d "$seed" ]; then cp "$seed"/* "$folder/seeds"; elif [ -e "$seed" ]; then cp "$seed" "$folder/seeds"; fi
+        [ ! -e "$seed" ] || find "$seed" -maxdepth 1 -type f -exec cp -t "$folder/seeds" {} +
     done
     if "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -max_len=20000 -timeout=10 -rss_limit_mb=4096 \
         -artifact_prefix="$folder/" -print_final_stats=1 "$folder/corpus" "$folder/seeds" > "$folder/log.txt" 2>&1; then

@@ -314,18 +314,6 @@ TEST_CASE(
     CHECK(d.plan() == d.presets.plan("mesh-8"));
 }
 
-TEST_CASE("closing asks for a plan that was replaced with changes, too") {
-    Driver d("mesh-8");
-    d.click("mod.zero", 2);
-    d.press(kNew);
-    CHECK_FALSE(d.shell.document().modified());
-    CHECK_FALSE(d.shell.may_close());
-    d.settle();
-    CHECK(d.shell.dialog_text().find("Two nodes of four") != std::string::npos);
-    d.click("dialog.cancel");
-    CHECK(d.shell.dialog() == DialogKind::none);
-}
-
 TEST_CASE("the history keeps some MiB of plans, not a thousand of any size") {
     Document document{Plan{}};
     Plan plan;

@@ -147,7 +147,7 @@ TEST_CASE("where the layer's room is narrow its program stands in the place of i
 
 TEST_CASE("the layer of 16,384 GPUs names eight ranks of a group") {
     LayerDriver d("llama-3.1-405b-16k");
-    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.group.size() <= 8);
+    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.ranks.size() <= 8);
     REQUIRE(d.click("layer.step", 0));
     CHECK(says(d, "8 of 128 ranks"));
 }

@@ -85,7 +85,8 @@ TEST_CASE(
     const auto call = [&] {
         const int i = d.shell.selection().operation;
         return i < 0 ? std::string()
-                     : std::string(d.shell.evaluation().comm.operations[static_cast<std::size_t>(i)].what);
+                     : std::string(
+                         words_of(d.shell.evaluation().comm.operations[static_cast<std::size_t>(i)].what));
     };
     const std::string picked = call();
     const int before = d.shell.selection().operation;
@@ -100,6 +101,26 @@ TEST_CASE(
     d.shell.edit_plan(p, "no tensor parallelism");
     d.settle();
     CHECK(d.shell.selection().operation == -1);
+}
+
+TEST_CASE("what is selected is selected again when an impossible edit is taken back") {
+    Driver d("llama-3-70b-3d");
+    d.press({.key = Key::n7});
+    REQUIRE(d.click("comm.table", 2));
+    d.press({.key = Key::n7});
+    const Selection before = d.shell.selection();
+    REQUIRE(before.operation >= 0);
+    Plan impossible = d.plan();
+    impossible.layout.tp = 7;
+    d.shell.edit_plan(impossible, "tp 7");
+    d.settle();
+    REQUIRE_FALSE(d.shell.evaluation().valid);
+    impossible.layout.tp = 5;
+    d.shell.edit_plan(impossible, "tp 5");
+    d.settle();
+    for (int i = 0; i < 2; ++i) d.press({.key = Key::z, .ctrl = true});
+    REQUIRE(d.shell.evaluation().valid);
+    CHECK(d.shell.selection() == before);
 }
 
 TEST_CASE("a selected block of the timeline stays the same pass of the same micro-batch") {

@@ -233,6 +233,33 @@ TEST_CASE("the sheet counts the model's parameters while no layout is possible")
     CHECK(why);
 }
 
+TEST_CASE("what the model comes to follows each letter, and the fields keep their place") {
+    Driver d("single-gpu");
+    d.press(kAllFields);
+    press_field(d, "/model/layers");
+    const auto counted = [&](std::int64_t layers) {
+        Model m = d.plan().model;
+        m.layers = layers;
+        return says(d, thousands(count_parameters(m).total));
+    };
+    const float place = d.shell.ui_state().rect_of("editor/model/hidden")->y;
+    const std::int64_t before = d.plan().model.layers;
+    d.press({Key::a, true});
+    d.type("4");
+    CHECK(counted(4));
+    d.type("0");
+    CHECK(counted(40));
+    d.type("x");  // no number: the plan as it is
+    CHECK(counted(before));
+    CHECK(d.plan().model.layers == before);
+    d.press({Key::escape});
+    Plan impossible = d.plan();
+    impossible.layout.tp = 7;
+    d.shell.edit_plan(impossible, "tp 7");
+    d.settle();
+    CHECK(d.shell.ui_state().rect_of("editor/model/hidden")->y == place);
+}
+
 TEST_CASE("the way to edit a model by hand is seen below the list, wherever that is scrolled") {
     Driver d("llama-3-70b-3d", {1280, 720});
     REQUIRE(d.click("plan.model"));

@@ -231,6 +231,50 @@ TEST_CASE("an axis is dragged to another place of the order") {
     CHECK(d.plan().layout.order == before);
 }
 
+TEST_CASE("recomputation by module, by layers and by units is chosen beside the three words") {
+    Driver d("deepseek-v3-2048", {1600, 1000});
+    Plan none = d.plan();
+    none.training.recompute = Recompute::none;
+    d.shell.edit_plan(none, "recompute nothing");
+    d.settle();
+    const auto choice = [&]() -> const RecomputeChoice& { return d.plan().training.recompute; };
+    REQUIRE(d.click("mod.recompute_more"));
+    for (const RecomputeModule m : all_of<RecomputeModule>()) {
+        REQUIRE(d.click("recompute." + std::string(name_of(m)), 1));
+        CHECK(choice().modules.has(m));
+    }
+    CHECK(choice().kind == Recompute::selective);
+    for (const RecomputeModule m : all_of<RecomputeModule>())
+        if (m != RecomputeModule::moe_act) REQUIRE(d.click("recompute." + std::string(name_of(m)), 0));
+    CHECK(choice() == RecomputeChoice(RecomputeModules(RecomputeModule::moe_act), 0, {}));
+    REQUIRE(d.click("recompute.layers.plus"));
+    CHECK(choice().layers == 1);
+    REQUIRE(d.click("recompute.layers.minus"));
+    CHECK(choice().layers == 0);
+    REQUIRE(d.click("recompute.moe_act", 0));
+    CHECK(choice() == RecomputeChoice(Recompute::none));
+    d.press({Key::escape});
+    // Whole layers: block by block, or in units that keep one input.
+    REQUIRE(d.click("mod.recompute", 2));
+    REQUIRE(d.click("mod.recompute_more"));
+    REQUIRE(d.click("recompute.layers.plus"));
+    CHECK(choice() == RecomputeChoice({}, 1, RecomputeMethod::block));
+    REQUIRE(d.click("recompute.method", 1));
+    CHECK(choice() == RecomputeChoice({}, 2, RecomputeMethod::uniform));
+    REQUIRE(d.click("recompute.layers.minus"));  // a unit of one layer is the same as each by itself
+    CHECK(choice() == RecomputeChoice(Recompute::full));
+    d.press({Key::escape});
+    // What no word says stands in the row, and a click on it opens the same.
+    REQUIRE(d.click("mod.recompute_more"));
+    REQUIRE(d.click("recompute.mlp", 1));
+    d.press({Key::escape});
+    CHECK(window_says(d, "mlp"));
+    REQUIRE(d.click("mod.recompute"));
+    CHECK(d.drawn("recompute.mlp", 0));
+    REQUIRE(d.click("recompute.kind", 2));
+    CHECK(choice() == RecomputeChoice(Recompute::full));
+}
+
 TEST_CASE("problems are counted in the status line and open with their fixes where no panel shows them") {
     Driver d("llama-3-70b-3d", {800, 600});
     type_into(d, "layout.tp", "edit.tp", "7");
@@ -245,6 +289,28 @@ TEST_CASE("problems are counted in the status line and open with their fixes whe
     CHECK(d.plan().layout.tp != 7);
     d.press({Key::escape});
     CHECK_FALSE(d.drawn("problem.fix"));
+}
+
+TEST_CASE("more problems than the smallest window shows are reached by keyboard and by the thumb") {
+    Driver d("llama-3-70b-3d", {800, 600});
+    Plan plan = d.plan();
+    plan.layout.tp = 7, plan.layout.cp = 3, plan.layout.pp = 9, plan.training.global_batch = 13;
+    d.shell.edit_plan(plan, "nothing fits");
+    d.surface.resize({640, 200}, 1);
+    d.settle();
+    REQUIRE(d.click("status.problems"));
+    REQUIRE(d.drawn("problems.thumb"));
+    const auto top = [&] { return d.shell.ui_state().rect_of("problem.fix")->y; };
+    d.move({1, 1});
+    const float first = top();
+    d.press({Key::tab});
+    d.press({Key::page_down});
+    CHECK(top() < first);
+    d.press({Key::home});
+    CHECK(top() == first);
+    const Vec2 thumb = d.shell.ui_state().rect_of("problems.thumb")->center();
+    d.drag(thumb, thumb + Vec2{0, 60});
+    CHECK(top() < first);
 }
 
 TEST_CASE("a bandwidth takes the unit shown; bits are bits; what is refused is said beside it") {

@@ -88,6 +88,10 @@ TEST_CASE("what is put off is offered again, and what is deleted is gone") {
     REQUIRE(d.shell.offer_recovery());
     d.settle();
     REQUIRE(d.click("recover.delete", 0));
+    CHECK(config.plans() == 1);  // it asks
+    REQUIRE(d.click("recover.keep", 0));
+    REQUIRE(d.click("recover.delete", 0));
+    REQUIRE(d.click("recover.delete", 0));
     CHECK(config.files() == 0);
     CHECK(d.shell.dialog() == DialogKind::none);
     CHECK_FALSE(d.shell.offer_recovery());
@@ -157,6 +161,7 @@ TEST_CASE("what cannot be read any more is listed, says why, and stays until it 
     CHECK(d.shell.dialog() == DialogKind::recover);
     CHECK(d.shell.dialog_error().find("1-1.1.plan.json") != std::string::npos);
     CHECK(config.plans() == 1);
+    REQUIRE(d.click("recover.delete", 0));
     REQUIRE(d.click("recover.delete", 0));
     CHECK(config.files() == 0);
 }

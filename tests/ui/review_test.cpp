@@ -2,6 +2,7 @@
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
+#include "app/ui/review/report_pictures.h"
 #include "app/ui/review/review.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
@@ -113,6 +114,52 @@ TEST_CASE("a table that goes on has its head on each page, and each page its num
     }
 }
 
+TEST_CASE("with one figure or table on a page each heading is a page's title, and nothing is left out") {
+    const std::vector<Plan> plans = plans_of({"llama-3-70b-3d", "hsdp-64"});
+    ReviewRequest request;
+    const std::vector<TextRun> dense = text_of(plans, request);
+    request.one_a_page = true;
+    const std::vector<TextRun> apart = text_of(plans, request);
+    const auto pages = [](const std::vector<TextRun>& runs) {
+        return std::ranges::count_if(runs,
+                                     [](const TextRun& r) { return has(r.text, "sha256 of the plans"); });
+    };
+    CHECK(pages(apart) > pages(dense) + 3);
+    const float top = request.page().margin + 1.5f * request.page().title;
+    for (const char* head : {"By stage and category", "What leaves the headroom", "Groups by link",
+                             "The pipeline in one step", "Every collective", "Why"}) {
+        CAPTURE(head);
+        CHECK(std::ranges::any_of(apart, [&](const TextRun& r) { return r.text == head && r.at.y < top; }));
+    }
+    const std::string text = joined(apart);
+    for (const TextRun& r : dense)
+        if (r.text.find("continued") == std::string::npos && !has(r.text, " of ")) {
+            CAPTURE(r.text);
+            CHECK(has(text, r.text));
+        }
+    CHECK_FALSE(has(text, "…"));
+}
+
+TEST_CASE("a figure of a report stands whole on its one page, for one stage and for 600") {
+    Plan many = shipped().plan("gpt-1t-a100");
+    many.model.layers = 600, many.layout.pp = 600, many.layout.virtual_stages = 1;
+    many.layout.schedule = Schedule::one_f_one_b;
+    many.cluster.gpus = 600 * many.layout.tp;
+    many.layout.dp_shard = 1, many.layout.dp_replicate = 1;
+    std::vector<Plan> plans = plans_of({"llama-3-8b-fsdp", "mesh-8", "gpt-1t-a100"});
+    plans.push_back(many);
+    for (const Plan& plan : plans) {
+        const Evaluation e = assess(plan);
+        CAPTURE(e.memory.stage.size());
+        REQUIRE(e.valid);
+        const std::string svg = report_figure(shipped(), plan, e, ReportFigure::memory, review_fonts());
+        CHECK_FALSE(has(svg, "continued"));
+        const auto first = svg.find(">parameters<");
+        CHECK(first != std::string::npos);
+        CHECK(svg.find(">parameters<", first + 1) == std::string::npos);
+    }
+}
+
 TEST_CASE("the same plans give the same review in every form, and it gives the plans back") {
     const std::vector<Plan> plans = plans_of({"llama-3-70b-3d", "hsdp-64"});
     for (const ReviewForm form : {ReviewForm::pdf, ReviewForm::html, ReviewForm::folder}) {
@@ -193,7 +240,11 @@ TEST_CASE("a second plan adds what differs, both waterfalls and why") {
     ReviewRequest request;
     request.pages = {ReviewPage::comparison};
     const std::string text = joined(text_of(plans, request));
-    CHECK(has(text, "/layout/virtual_stages"));
+    CHECK(has(text, "virtual_stages"));
+    CHECK_FALSE(has(text, "/layout/"));  // a reader's names, not the file's
+    // The verdict stands on the first page too.
+    const std::string whole = joined(text_of(plans));
+    CHECK(whole.find("Beside ") < whole.find("Placement: "));
     CHECK(has(text, "Where the time goes, on one scale"));
     for (const Plan& p : plans)
         CHECK(has(text, time_text(evaluate(p).step->time_s, Zeros::kept) + "  100 %"));
@@ -248,6 +299,7 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
     REQUIRE(d.shell.dialog() == DialogKind::review);
     REQUIRE(d.click("review.paper", 1));
     REQUIRE(d.click("review.theme", 1));
+    REQUIRE(d.click("review.dense", 1));
     REQUIRE(d.click("review.pages"));
     d.type("7");
     REQUIRE(d.click("review.file"));
@@ -264,6 +316,12 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
     d.settle();
     REQUIRE(d.shell.dialog() == DialogKind::review_file);
     d.press({.key = Key::a, .ctrl = true});
+    d.type((home / "a-review.svg").string());
+    d.press({Key::enter});
+    d.settle();
+    REQUIRE(d.shell.dialog() == DialogKind::review_file);
+    CHECK(has(d.shell.dialog_error(), ".pdf or .html"));
+    d.press({.key = Key::a, .ctrl = true});
     d.type((home / "a-review-that-is-not-there").string());
     d.press({Key::enter});
     d.settle();
@@ -272,6 +330,7 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
     CHECK(d.reviews[0].second == home / "a-review-that-is-not-there.pdf");
     const ReviewRequest& r = d.reviews[0].first;
     CHECK(r.paper == PaperKind::a4);
+    CHECK(r.one_a_page);
     CHECK(r.theme == ThemeId::dark);
     CHECK(r.pages == std::vector<ReviewPage>{ReviewPage::summary, ReviewPage::memory});
     CHECK(r.title == "T");

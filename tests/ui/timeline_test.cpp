@@ -178,6 +178,23 @@ TEST_CASE("a second schedule runs on the same time axis, slowed and repeated ali
     }
 }
 
+TEST_CASE("a second schedule is what the panel would make of the plan") {
+    Driver d("llama-3.1-405b-16k");
+    Plan p = d.plan();
+    p.layout.schedule = Schedule::one_f_one_b;
+    p.layout.virtual_stages = 1;
+    p.layout.stage_layers.clear();
+    p.layout.microbatch_group = 32;
+    d.shell.edit_plan(p, "1F1B");
+    d.settle();
+    REQUIRE(d.shell.evaluation().valid);
+    d.press({Key::n6});
+    const TimelineViewState& s = d.shell.views().timeline;
+    while (s.second != static_cast<int>(Schedule::interleaved)) REQUIRE(d.click("timeline.second.plus"));
+    CHECK(s.second_evaluation.valid);
+    CHECK_FALSE(s.second_plan.layout.microbatch_group.has_value());
+}
+
 TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then until it goes") {
     Driver d("llama-3-70b-3d");
     const Image groups = d.surface.read();

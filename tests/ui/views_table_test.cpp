@@ -50,6 +50,25 @@ TEST_CASE("each view has a command with its key, a tab, a picture and a table") 
     }
 }
 
+TEST_CASE("in the narrowest window every view of a pane is reached by its tabs, none of which lies outside") {
+    Driver d("mesh-8", {640, 480});
+    for (const Pane pane : {Pane::top, Pane::middle, Pane::bottom}) {
+        std::set<ViewId> seen;
+        for (std::size_t i = 0; i <= views_in(pane).size(); ++i) {
+            ViewId shown = views_in(pane).front();
+            for (const ViewId v : views_in(pane))
+                if (const auto tab = d.shell.ui_state().rect_of("view." + std::string(view_of(v).name))) {
+                    CAPTURE(view_of(v).name);
+                    CHECK(tab->x + tab->w <= 640);
+                    seen.insert(v);
+                    shown = v;
+                }
+            if (!d.click("view.next")) REQUIRE(d.click("view." + std::string(view_of(shown).name)));
+        }
+        CHECK(seen.size() == views_in(pane).size());
+    }
+}
+
 TEST_CASE("an impossible plan shows no figures in any view, table, dashboard or review, and says why") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     Plan plan = presets.plan("llama-3-70b-3d");

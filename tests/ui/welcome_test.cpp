@@ -10,8 +10,8 @@ using namespace pentamesh::ui;
 TEST_CASE("the welcome is shown once, only when asked for, and its doors lead somewhere") {
     Driver plain("mesh-8");
     CHECK_FALSE(plain.drawn("welcome.lesson"));
-    for (const char* door :
-         {"welcome.preset", "welcome.lesson", "welcome.open", "welcome.tour", "welcome.skip"}) {
+    for (const char* door : {"welcome.preset", "welcome.lesson", "welcome.open", "welcome.tour",
+                             "welcome.model", "welcome.skip"}) {
         CAPTURE(door);
         Driver d("mesh-8");
         const auto& list = d.shell.commands();

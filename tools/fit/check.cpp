@@ -1,6 +1,7 @@
 #include "check.h"
 
 #include "core/base/error.h"
+#include "core/base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,11 +27,6 @@ std::vector<double> sizes_of(const std::vector<RunError>& runs) {
 
 double percentile(const std::vector<double>& sorted, double p) {
     return sorted.at(static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1)));
-}
-
-double median(const std::vector<double>& sorted) {
-    const std::size_t n = sorted.size();
-    return n % 2 ? sorted.at(n / 2) : (sorted.at(n / 2 - 1) + sorted.at(n / 2)) / 2;
 }
 
 std::string write_errors(const std::vector<RunError>& runs) {

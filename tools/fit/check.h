@@ -15,7 +15,6 @@ struct RunError {
 [[nodiscard]] std::vector<double> sizes_of(const std::vector<RunError>& runs);
 // p from 0 to 1, of sorted values: the one at p * (n - 1), rounded down.
 [[nodiscard]] double percentile(const std::vector<double>& sorted, double p);
-[[nodiscard]] double median(const std::vector<double>& sorted);
 
 // One line a run: the error in per cent with two digits, two blanks, the label. Errors are of type Error.
 [[nodiscard]] std::string write_errors(const std::vector<RunError>& runs);

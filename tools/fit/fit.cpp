@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "core/base/files.h"
+#include "core/base/statistics.h"
 #include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"

@@ -215,6 +215,24 @@ void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& acros
     if (hit.held) across = (ui.frame().mouse.x - bar.x - w / 2) * sum / bar.w;
 }
 
+// What is not shown below the last row; empty: nothing.
+std::string rest_words(const Table& table, std::size_t end) {
+    if (end < table.rows.size())
+        return "… and "
+               + plural(static_cast<std::int64_t>(table.rows.size() - end + table.left_out), "more row",
+                        "more rows");
+    if (table.left_out == 0) return {};
+    return "… and " + thousands(static_cast<std::int64_t>(table.left_out)) + " more";
+}
+
+// A mark at the right: which of the rows are shown. `last`: the largest scroll.
+void mark_place(Ui& ui, Rect room, float rows, float last, float scroll) {
+    if (ui.state().for_picture || ui.state().without_bars) return;
+    const float h = std::max(16.0f, room.h * (rows - last) / std::max(1.0f, rows)),
+                y = room.y + (room.h - h) * scroll / last;
+    ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().hairline, 1.5f);
+}
+
 }  // namespace
 
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
@@ -237,12 +255,13 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const float pinned = sideways && columns.width[0] < room.w * 0.45f ? columns.width[0] : 0;
     const auto cells = [&](Rect row, auto&& draw) {
         float x = row.x - state.across;
-        c.push_clip({row.x + pinned, row.y, row.w - pinned, row.h});
-        for (std::size_t i = 0; i < columns.width.size(); ++i) {
-            if (i > 0 || pinned <= 0) draw(i, Rect{x, row.y, columns.width[i] - kColumnGap, row.h});
-            x += columns.width[i];
+        {
+            const Canvas::Clip clip = c.clip({row.x + pinned, row.y, row.w - pinned, row.h});
+            for (std::size_t i = 0; i < columns.width.size(); ++i) {
+                if (i > 0 || pinned <= 0) draw(i, Rect{x, row.y, columns.width[i] - kColumnGap, row.h});
+                x += columns.width[i];
+            }
         }
-        c.pop_clip();
         if (pinned > 0) draw(0, Rect{row.x, row.y, columns.width[0] - kColumnGap, row.h});
     };
     cells(room.cut_top(columns.head_lines > 1 ? 36.0f : 22.0f),
@@ -250,7 +269,6 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     c.line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
     room.cut_top(2);
 
-    const auto rows = static_cast<float>(table.rows.size());
     // One further where a line below says what is left out.
     const float last = static_cast<float>(last_start(columns, table.rows.size(), room.h))
                        + (table.left_out > 0 ? 1.0f : 0.0f);
@@ -263,46 +281,34 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const std::size_t end = ui.state().for_picture
                                 ? whole_rows(columns, table, static_cast<std::size_t>(state.scroll), room.h)
                                 : table.rows.size();
-    c.push_clip(room);
-    const auto start = static_cast<std::size_t>(state.scroll);
-    Rect row{room.x, room.y, room.w, 0};
-    for (std::size_t r = start; r < end && row.bottom() < room.bottom(); ++r) {
-        row = {row.x, row.bottom(), row.w, columns.height_of(r)};
-        const Hit hit = ui.area(name, row, r, true, false);
-        if (static_cast<int>(r) == selected)
-            c.rect(row, ui.theme().raised, 3);
-        else if (hit.hovered)
-            c.rect(row, ui.theme().raised.alpha(0.5f), 3);
-        if (hit.hovered) state.hovered_row = static_cast<int>(r);
-        const bool steps_back = r < faint.size() && faint[r] != 0;
-        TextStyle style = body;
-        if (steps_back) style.color = style.color.alpha(0.45f);
-        cells(row, [&](std::size_t i, Rect cell) {
-            if (i >= table.rows[r].size()) return;
-            const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
-            draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
-                      columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);
-        });
-        if (hit.clicked) clicked = static_cast<int>(r);
+    {
+        const Canvas::Clip clip = c.clip(room);
+        const auto start = static_cast<std::size_t>(state.scroll);
+        Rect row{room.x, room.y, room.w, 0};
+        for (std::size_t r = start; r < end && row.bottom() < room.bottom(); ++r) {
+            row = {row.x, row.bottom(), row.w, columns.height_of(r)};
+            const Hit hit = ui.area(name, row, r, true, false);
+            if (static_cast<int>(r) == selected)
+                c.rect(row, ui.theme().raised, 3);
+            else if (hit.hovered)
+                c.rect(row, ui.theme().raised.alpha(0.5f), 3);
+            if (hit.hovered) state.hovered_row = static_cast<int>(r);
+            const bool steps_back = r < faint.size() && faint[r] != 0;
+            TextStyle style = body;
+            if (steps_back) style.color = style.color.alpha(0.45f);
+            cells(row, [&](std::size_t i, Rect cell) {
+                if (i >= table.rows[r].size()) return;
+                const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
+                draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
+                          columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);
+            });
+            if (hit.clicked) clicked = static_cast<int>(r);
+        }
+        const std::string rest = rest_words(table, end);
+        if (!rest.empty() && (end < table.rows.size() || row.bottom() < room.bottom()))
+            c.text({room.x, row.bottom() + 2}, rest, ui.small(Tone::secondary));
     }
-    if (end < table.rows.size()) {
-        c.text({room.x, row.bottom() + 2},
-               "… and "
-                   + plural(static_cast<std::int64_t>(table.rows.size() - end + table.left_out), "more row",
-                            "more rows"),
-               ui.small(Tone::secondary));
-    } else if (table.left_out > 0) {
-        if (row.bottom() < room.bottom())
-            c.text({room.x, row.bottom() + 2},
-                   "… and " + thousands(static_cast<std::int64_t>(table.left_out)) + " more",
-                   ui.small(Tone::secondary));
-    }
-    c.pop_clip();
-    if (last > 0 && !ui.state().for_picture && !ui.state().without_bars) {  // where we are
-        const float h = std::max(16.0f, room.h * (rows - last) / std::max(1.0f, rows)),
-                    y = room.y + (room.h - h) * state.scroll / last;
-        c.rect({room.right() - 3, y, 3, h}, ui.theme().hairline, 1.5f);
-    }
+    if (last > 0) mark_place(ui, room, static_cast<float>(table.rows.size()), last, state.scroll);
     return clicked;
 }
 

@@ -307,21 +307,22 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         foot = room.cut_bottom(30);
         room.cut_bottom(10);
     }
-    ui.canvas().push_clip({room.x - 4, room.y, room.w + 8, room.h});
     if (ui.hovers(room) && ui.frame().wheel != 0) session.scroll -= ui.frame().wheel * 3 * p.line();
     const float scrolled = session.scroll;
     p.room = {room.x, room.y - std::round(scrolled), room.w - 8, 1e6f};
     p.view = room;
-    draw_errors(p);
-    if (const LessonStep* step = session.current()) {
-        TextStyle s = ui.style(size + 3, Tone::text, Face::semibold);
-        p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(s.size * 1.35f)) + 8);
-        p.words(session.words);
-        draw_way_to_plan(p, *step);
-        if (step->question) draw_question(p, *step->question);
-        if (step->task) p.room.cut_top(draw_task(ui, p.room, session, size, p.action.kind));
+    {
+        const Canvas::Clip clip = ui.canvas().clip({room.x - 4, room.y, room.w + 8, room.h});
+        draw_errors(p);
+        if (const LessonStep* step = session.current()) {
+            TextStyle s = ui.style(size + 3, Tone::text, Face::semibold);
+            p.room.cut_top(ui.canvas().paragraph(p.room, step->title, s, std::round(s.size * 1.35f)) + 8);
+            p.words(session.words);
+            draw_way_to_plan(p, *step);
+            if (step->question) draw_question(p, *step->question);
+            if (step->task) p.room.cut_top(draw_task(ui, p.room, session, size, p.action.kind));
+        }
     }
-    ui.canvas().pop_clip();
     const float used = p.room.y + std::round(scrolled) - room.y;
     session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
     if (used > room.h) {  // how much more there is

@@ -117,38 +117,40 @@ PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& sess
 
     Rect next = room.cut_right(std::round(room.w * 0.36f));
     room.cut_right(28);
-    c.push_clip(next);
-    ui.section(next.cut_top(18), "NEXT");
-    next.cut_top(4);
-    if (page.next_title.empty()) {
-        p.words(next, "This is the last step.", Tone::secondary);
-    } else {
-        const char* kind = page.next_asks ? " (asks)" : page.next_task ? " (a task)" : "";
-        next.cut_top(p.words(next, "**" + page.next_title + "**" + kind) + 6);
-        next.cut_top(p.words(next, page.next_words, Tone::secondary) + size);
-        if (!page.next_notes.empty()) p.part(next, "ITS NOTES", page.next_notes, Tone::secondary);
+    {
+        const Canvas::Clip clip = c.clip(next);
+        ui.section(next.cut_top(18), "NEXT");
+        next.cut_top(4);
+        if (page.next_title.empty()) {
+            p.words(next, "This is the last step.", Tone::secondary);
+        } else {
+            const char* kind = page.next_asks ? " (asks)" : page.next_task ? " (a task)" : "";
+            next.cut_top(p.words(next, "**" + page.next_title + "**" + kind) + 6);
+            next.cut_top(p.words(next, page.next_words, Tone::secondary) + size);
+            if (!page.next_notes.empty()) p.part(next, "ITS NOTES", page.next_notes, Tone::secondary);
+        }
     }
-    c.pop_clip();
 
     const LessonStep* step = session.current();
     if (step == nullptr) return out;
-    c.push_clip(room);
     page.scroll = std::max(0.0f, page.scroll - ui.take_wheel(room) * 3 * size);
     Rect at{room.x, room.y - std::round(page.scroll), room.w, 1e6f};
-    at.cut_top(p.words(at, "**" + step->title + "**") + size * 0.6f);
-    const bool none = session.notes.empty();
-    at.cut_top(p.part(at, "NOTES", none ? "No notes for this step." : session.notes,
-                      none ? Tone::secondary : Tone::text));
-    if (step->question) {
-        at.cut_top(p.part(at, "THE ROOM IS ASKED", session.prompt));
-        at.cut_top(p.part(
-            at, session.states[session.step].shown() ? "THE ANSWER, SHOWN" : "THE ANSWER, NOT SHOWN YET",
-            answer_line(session)));
-    } else if (step->task) {
-        at.cut_top(p.part(at, "THE TASK", session.prompt));
+    {
+        const Canvas::Clip clip = c.clip(room);
+        at.cut_top(p.words(at, "**" + step->title + "**") + size * 0.6f);
+        const bool none = session.notes.empty();
+        at.cut_top(p.part(at, "NOTES", none ? "No notes for this step." : session.notes,
+                          none ? Tone::secondary : Tone::text));
+        if (step->question) {
+            at.cut_top(p.part(at, "THE ROOM IS ASKED", session.prompt));
+            at.cut_top(p.part(
+                at, session.states[session.step].shown() ? "THE ANSWER, SHOWN" : "THE ANSWER, NOT SHOWN YET",
+                answer_line(session)));
+        } else if (step->task) {
+            at.cut_top(p.part(at, "THE TASK", session.prompt));
+        }
+        at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
     }
-    at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
-    c.pop_clip();
     const float used = at.y + std::round(page.scroll) - room.y;
     page.scroll = std::clamp(page.scroll, 0.0f, std::max(0.0f, used - room.h));
     return out;

@@ -34,7 +34,7 @@ std::string calls_text(const Evaluation& e, const SharedGroup& g) {
     std::vector<std::string> seen;
     for (const int i : g.operations) {
         const Operation& o = e.comm.operations[static_cast<std::size_t>(i)];
-        std::string words = std::string(words_of(o.collective)) + " of " + std::string(o.what);
+        std::string words = std::string(words_of(o.collective)) + " of " + std::string(words_of(o.what));
         if (std::find(seen.begin(), seen.end(), words) != seen.end()) continue;
         seen.push_back(words);
         if (named == kCallsShown) continue;

@@ -30,8 +30,7 @@ struct CalibrateSheetState {
     WorkedOut<Calibrated, std::uint64_t> made{};  // for `version`
     std::string name{};                           // to be saved under
     std::string error{};                          // why it could not be saved or used
-    bool fresh = false;
-    ScrollState files_scroll{}, words_scroll{};
+    ScrollState files_scroll{};
     TableState runs{}, constants{};
 
     void add(std::string path, std::string text);

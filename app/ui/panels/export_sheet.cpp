@@ -74,21 +74,6 @@ std::string_view ending_of(interop::Target target) {
     return kTargetWords[static_cast<std::size_t>(target)].ending;
 }
 
-std::optional<interop::Framework> framework_of(Software software) {
-    using interop::Framework;
-    switch (software) {
-    case Software::megatron: return Framework::megatron;
-    case Software::megatron_bridge: return Framework::bridge;
-    case Software::torchtitan: return Framework::torchtitan;
-    case Software::deepspeed: return Framework::deepspeed;
-    case Software::fsdp: return Framework::accelerate;
-    case Software::nanotron: return Framework::nanotron;
-    case Software::maxtext:
-    case Software::automodel: break;
-    }
-    return std::nullopt;
-}
-
 ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& state, std::uint64_t revision) {
     if (!state.open) return ExportAction::none;
     if (!scene.evaluation.valid) {

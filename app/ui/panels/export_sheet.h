@@ -15,8 +15,6 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string_view target_words(interop::Target target);
 // Of a file with its settings: ".sh", ".py", ".yaml", ".json".
 [[nodiscard]] std::string_view ending_of(interop::Target target);
-// The framework whose words the plan's own software speaks; nothing where none of those does.
-[[nodiscard]] std::optional<interop::Framework> framework_of(Software software);
 
 struct ExportSheetState {
     bool open = false, fresh = true;

@@ -70,7 +70,7 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     if (i >= ops.size()) return;
     const Operation& op = ops[i];
     section(ui, room, "COLLECTIVE", axis_label(op.group));
-    field(ui, room, "what", std::string(op.what));
+    field(ui, room, "what", std::string(words_of(op.what)));
     field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
     field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
     field(ui, room, "link", tier_label(scene.plan.cluster, op.tier));
@@ -168,11 +168,48 @@ void severity_mark(Ui& ui, Vec2 at, Severity s) {
     c.polygon(triangle, color);
 }
 
+// A message with its fix below it, as much of the fix's words as there is room for.
+std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std::size_t i) {
+    std::optional<PlanEdit> edit;
+    Canvas& c = ui.canvas();
+    const Problem& p = scene.evaluation.problems[i];
+    severity_mark(ui, room.min(), p.severity);
+    Rect text{room.x + 22, room.y, room.w - 22, room.h};
+    const float used = c.paragraph(text, p.message, ui.style(12), 18);
+    text.cut_top(used);
+    room.cut_top(used);
+    if (!p.fix.empty()) {
+        const std::string words = words_of(p.fix);
+        std::string label = words;
+        for (std::size_t end = words.size(); end > 1 && c.text_width(label, ui.style(12)) > text.w;) {
+            do --end;
+            while (end > 1 && (words[end] & 0xC0) == 0x80);  // whole letters of UTF-8
+            label = words.substr(0, end) + "…";
+        }
+        if (label != words && ui.hovers({text.x, text.y, text.w, 18})) ui.tooltip(words);
+        if (ui.link("problem.fix", text.min(), label, i)) {
+            try {
+                edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
+            } catch (const Error& e) {
+                scene.next_hover.message = e.what();
+            }
+        }
+        room.cut_top(18);
+    }
+    room.cut_top(10);
+    return edit;
+}
+
+// Errors first: what is better than the plan as it was comes a little later, and moves none of them.
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
     section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size() + scene.better.size()));
     Canvas& c = ui.canvas();
+    std::size_t errors = 0;
+    while (errors < problems.size() && problems[errors].severity == Severity::error) ++errors;
+    for (std::size_t i = 0; i < errors; ++i)
+        if (auto e = problem_row(ui, room, scene, i)) edit = std::move(e);
     for (std::size_t i = 0; i < scene.better.size(); ++i) {
         severity_mark(ui, room.min(), Severity::info);
         const Rect text{room.x + 22, room.y, room.w - 22, room.h};
@@ -187,33 +224,8 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
         c.text(room.min(), "Nothing to mend.", ui.small());
         room.cut_top(26);
     }
-    for (std::size_t i = 0; i < problems.size(); ++i) {
-        const Problem& p = problems[i];
-        severity_mark(ui, room.min(), p.severity);
-        Rect text{room.x + 22, room.y, room.w - 22, room.h};
-        const float used = c.paragraph(text, p.message, ui.style(12), 18);
-        text.cut_top(used);
-        room.cut_top(used);
-        if (!p.fix.empty()) {
-            const std::string words = words_of(p.fix);
-            std::string label = words;
-            for (std::size_t end = words.size(); end > 1 && c.text_width(label, ui.style(12)) > text.w;) {
-                do --end;
-                while (end > 1 && (words[end] & 0xC0) == 0x80);  // whole letters of UTF-8
-                label = words.substr(0, end) + "…";
-            }
-            if (label != words && ui.hovers({text.x, text.y, text.w, 18})) ui.tooltip(words);
-            if (ui.link("problem.fix", text.min(), label, i)) {
-                try {
-                    edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
-                } catch (const Error& e) {
-                    scene.next_hover.message = e.what();
-                }
-            }
-            room.cut_top(18);
-        }
-        room.cut_top(10);
-    }
+    for (std::size_t i = errors; i < problems.size(); ++i)
+        if (auto e = problem_row(ui, room, scene, i)) edit = std::move(e);
     room.cut_top(6);
     return edit;
 }
@@ -302,7 +314,7 @@ void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, Insp
     const Hit hit = ui.area("status.problems", r);
     if (hit.focused) ui.focus_ring(r.inset(-2, 4), 3);
     if (hit.hovered) ui.tooltip(text + "\nclick to see what mends them");
-    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = 0;
+    if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = {};
 }
 
 }  // namespace
@@ -341,17 +353,13 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
                    state.problems_anchor.y - 4 - h, w, h};
     const auto layer = ui.open_layer("status.problems.list", box);
     state.problems_open = layer.stays();
-    Rect room = box.inset(16, 14);
-    const Rect view = room;
-    ui.canvas().push_clip(view);
-    room.y -= state.problems_scroll;
-    room.h = 1e5f;
-    const float top = room.y;
-    std::optional<PlanEdit> edit = problems_block(ui, room, scene);
-    if (ui.hovers(box)) state.problems_scroll -= ui.frame().wheel * 40;
-    state.problems_scroll = std::clamp(state.problems_scroll, 0.0f, std::max(0.0f, room.y - top - view.h));
-    ui.canvas().pop_clip();
+    ScrollArea area(ui, "problems", box.inset(2, 2), state.problems_scroll, {.pad = {14, 12}});
+    std::optional<PlanEdit> edit = problems_block(ui, area.room, scene);
     return edit;
+}
+
+namespace {
+constexpr float kTimedFrom = 800;  // logical pixels
 }
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
@@ -363,7 +371,9 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
                                : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
                                                       : "Pentamesh " PENTAMESH_VERSION;
     const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
-    const float timing_w = std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f);
+    // Where there is little room, the plan's figures have it.
+    const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
+    const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
                           bool bad = false) {
         const float w = c.text_width(name, ui.small()) + 6
@@ -400,7 +410,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         const std::string why = first_error(e.problems);
         if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
         row = room.inset(16, 0);
-        c.text_in(row, timing, timing_style, Align::right);
+        if (timed) c.text_in(row, timing, timing_style, Align::right);
         return;
     }
     if (!e.memory.stage.empty())
@@ -420,7 +430,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         for (const double x : s.exposed_comm_s) exposed += x;
         if (s.time_s > 0) item("exposed communication", percent(exposed / s.time_s), "");
     }
-    if (c.text_in(row, timing, timing_style, Align::right) && ui.hovers(row)) ui.tooltip(timing);
+    if (timed && c.text_in(row, timing, timing_style, Align::right) && ui.hovers(row)) ui.tooltip(timing);
 }
 
 }  // namespace pentamesh::ui

@@ -13,7 +13,7 @@ struct InspectorState {
     ScrollState scroll;
     bool problems_open = false;  // the layer that the status line opens
     Rect problems_anchor;
-    float problems_scroll = 0;
+    ScrollState problems_scroll;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 

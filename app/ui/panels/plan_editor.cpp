@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/export_sheet.h"
+#include "app/ui/panels/model_line.h"
 #include "app/ui/panels/preset_menu.h"
 #include "core/base/error.h"
 #include "core/io/plan_json.h"
@@ -9,7 +10,6 @@
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 #include "core/rules/first_error.h"
-#include "core/step/compute.h"
 
 #include <algorithm>
 #include <array>
@@ -209,23 +209,6 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     return edit;
 }
 
-// What the model comes to, live: numbers, and the bytes of its weights.
-std::string model_line(const Scene& scene) {
-    const ParameterCounts& n = scene.evaluation.parameters;
-    const auto total = static_cast<double>(n.total), active = static_cast<double>(n.active);
-    const std::int64_t sequence = scene.plan.training.sequence_length;
-    const ForwardFlops flops = forward_flops(scene.plan.model, sequence);
-    std::string line = count_text(total) + " parameters (" + thousands(n.total) + ")";
-    if (n.active != n.total)
-        line += ", " + count_text(static_cast<double>(n.active_without_embedding)) + " active for one token ("
-                + count_text(active) + " with the embedding's table)";
-    if (sequence > 0)  // forward and backward, as MFU counts them
-        line += ", " + three_digits(3 * (flops.layers + flops.head) / static_cast<double>(sequence) / 1e9)
-                + " GFLOP a token";
-    return line + ", " + traffic_text(total * bytes_of(scene.plan.training.parameters)) + " of weights in "
-           + std::string(name_of(scene.plan.training.parameters));
-}
-
 std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state) {
     Rect row = room.cut_top(kFieldRow);
     room.cut_top(kFieldGap);
@@ -366,17 +349,29 @@ bool is_model(EditorSection s) {
     return s <= EditorSection::other_model;
 }
 
-// What the model comes to needs no layout. Why there are no other figures stands below it.
-void draw_counts(Ui& ui, Rect& room, const Scene& scene, EditorSection section) {
+// What the model comes to needs no layout. Why there are no other figures stands below it. The fields keep
+// their place whether or not there is a reason.
+void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
+    constexpr float kLine = 16;
     Canvas& c = ui.canvas();
-    const bool valid = scene.evaluation.valid;
-    if (is_model(section))
-        room.cut_top(c.paragraph(room, model_line(scene), ui.small(), 16) + (valid ? 8 : 2));
-    if (valid) return;
-    TextStyle bad = ui.small();
-    bad.color = ui.theme().bad;
-    const std::string why = "No other figures: " + first_error(scene.evaluation.problems);
-    room.cut_top(c.paragraph(room, why, bad, 16) + 8);
+    Rect said = room;
+    const bool model = is_model(state.section);
+    if (model) {
+        const std::string& typed = state.edit_text;
+        const std::optional<Plan>& tried =
+            state.tried.get({revision, state.editing + "=" + (state.editing.empty() ? "" : typed)}, [&] {
+                return state.editing.empty() ? std::nullopt
+                                             : plan_as_typed(scene.plan, state.editing, typed, scene.presets);
+            });
+        said.cut_top(c.paragraph(said, model_line(tried ? *tried : scene.plan), ui.small(), kLine));
+    }
+    if (!scene.evaluation.valid) {
+        TextStyle bad = ui.small();
+        bad.color = ui.theme().bad;
+        const std::string why = "No other figures: " + first_error(scene.evaluation.problems);
+        said.cut_top(c.paragraph(said, why, bad, kLine));
+    }
+    room.cut_top(std::max((model ? 3 : 2) * kLine, said.y - room.y) + 8);
 }
 
 }  // namespace
@@ -421,7 +416,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         preset_button(ui, head, scene, state);
         c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(8);
-        draw_counts(ui, room, scene, state.section);
+        draw_counts(ui, room, scene, state, revision);
         draw_sections(ui, room.cut_left(std::min(kSectionWidth, room.w * 0.3f)), state);
         room.cut_left(20);
         ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});

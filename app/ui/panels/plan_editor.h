@@ -42,7 +42,9 @@ struct PlanEditorState {
     std::string choosing;          // pointer of the field whose choices are open
     Rect choices_anchor;
     MenuState choices;
-    Kept<std::vector<PlanField>> fields;     // by revision
+    Kept<std::vector<PlanField>> fields;  // by revision
+    // The plan with what is being typed, by revision and text; none: that is no value yet.
+    Kept<std::optional<Plan>, std::pair<std::uint64_t, std::string>> tried;
     std::optional<PresetKind> wants_preset;  // this part of the plan is to be kept as a preset
 
     void open_at(EditorSection at) {

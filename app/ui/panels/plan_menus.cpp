@@ -2,6 +2,7 @@
 #include "app/ui/panels/plan_blocks.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/panels/preset_menu.h"
+#include "core/evaluate.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
@@ -40,14 +41,16 @@ MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetK
         if (can_add && i == added) return new_model_edit(scene.plan);
         if (i > sheet) state.wants_presets = true;
         if (!menu.is_preset(i)) return std::nullopt;
-        return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, ""};
+        return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, "", kind == PresetKind::model};
     });
 }
 
 }  // namespace
 
 PlanEdit new_model_edit(const Plan& plan) {
-    return {with_model(plan, plain_model(), ""), "a new model", ""};
+    Plan p = with_model(plan, plain_model(), "");
+    if (!evaluate(p).valid) p = with_plain_layout(p);  // the old model's layout is no place to begin
+    return {std::move(p), "a new model", "", true};
 }
 
 namespace {

@@ -41,6 +41,23 @@ MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     return edit;
 }
 
+// One of the three words; "…" opens the modules and how many layers.
+MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const RecomputeChoice& now = scene.plan.training.recompute;
+    Rect box = modifier_row(ui, room, "Recompute", "recompute");
+    const Rect more = box.cut_right(24);
+    box.cut_right(4);
+    if (ui.button("mod.recompute_more", more, "…")) open_menu(state, "recompute", box);
+    if (!now.is_plain()) {
+        opener(ui, box, "recompute", words_of(now), state);
+        return std::nullopt;
+    }
+    const auto to = choose(ui, "mod.recompute", box, now.kind);
+    if (!to) return std::nullopt;
+    return changed(scene, "recompute " + std::string(name_of(*to)),
+                   [&](Plan& p) { p.training.recompute = *to; });
+}
+
 // The micro-batches stand in the box where they have room, else below it.
 void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Training& t = scene.plan.training;
@@ -79,10 +96,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     if (l.virtual_stages > 1) schedule += ", " + thousands(l.virtual_stages) + " chunks";
     if (l.pp == 1) schedule = "none (pp 1)";
     opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
-    if (const auto to =
-            choose(ui, "mod.recompute", modifier_row(ui, room, "Recompute", "recompute"), t.recompute.kind))
-        edit = changed(scene, "recompute " + std::string(name_of(*to)),
-                       [&](Plan& p) { p.training.recompute = *to; });
+    if (auto again = recompute_row(ui, room, scene, state)) edit = std::move(again);
     batch_row(ui, room, scene, state);
     opener(ui, modifier_row(ui, room, "Precision", "precision"), "precision",
            std::string(name_of(t.compute)) + ", grads " + std::string(name_of(t.gradients)), state);

@@ -111,23 +111,29 @@ class ChoiceRows {
     }
     template <typename Get>
     void flag(std::string_view label, std::string_view name, Get&& get) {
-        static constexpr std::array<std::string_view, 2> kOffOn{"off", "on"};
         Plan p = scene_.plan;
         bool& value = get(p.training);
-        const int to = ui_.segments(name, row(label), kOffOn, value ? 1 : 0);
-        if ((to == 1) == value) return;
-        value = to == 1;
-        edit_ = PlanEdit{std::move(p), std::string(label) + (value ? " on" : " off"), ""};
+        toggle(label, name, value, [&](Plan& to, bool on) { get(to.training) = on; });
     }
-
-  private:
-    Rect row(std::string_view label) {
+    // `set(plan, on)`.
+    template <typename Set>
+    void toggle(std::string_view label, std::string_view name, bool now, Set&& set) {
+        static constexpr std::array<std::string_view, 2> kOffOn{"off", "on"};
+        const bool to = ui_.segments(name, row(label), kOffOn, now ? 1 : 0) == 1;
+        if (to != now)
+            edit_ = changed(scene_, std::string(label) + (to ? " on" : " off"), [&](Plan& p) { set(p, to); });
+    }
+    void take(PlanEdit edit) { edit_ = std::move(edit); }
+    [[nodiscard]] Ui& ui() { return ui_; }
+    [[nodiscard]] const Scene& scene() const { return scene_; }
+    [[nodiscard]] Rect row(std::string_view label) {
         Rect r = room_.cut_top(kRow);
         room_.cut_top(kGap);
         ui_.canvas().text_in(r.cut_left(kLabel), label, ui_.style(13, Tone::secondary));
         return r.inset(0, 2);
     }
 
+  private:
     Ui& ui_;
     const Scene& scene_;
     Rect room_;
@@ -196,6 +202,48 @@ MaybeEdit overlap_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
+// Megatron's modules, and how many layers of a chunk.
+void module_rows(ChoiceRows& rows, const RecomputeChoice& now) {
+    const RecomputeModules chosen = now.kind == Recompute::selective ? now.modules : RecomputeModules();
+    for (const RecomputeModule m : all_of<RecomputeModule>())
+        rows.toggle(name_of(m), "recompute." + std::string(name_of(m)), chosen.has(m), [&](Plan& p, bool on) {
+            RecomputeModules all;
+            for (const RecomputeModule other : all_of<RecomputeModule>())
+                if (other == m ? on : chosen.has(other)) all.add(other);
+            p.training.recompute = {all, all.empty() ? 0 : now.layers, now.method};
+        });
+}
+
+void layer_rows(ChoiceRows& rows, const RecomputeChoice& now) {
+    const std::int64_t most = rows.scene().plan.model.layers;  // a stage cannot have more than the model
+    const auto choose_layers = [&](std::int64_t n, RecomputeMethod how) {
+        const RecomputeChoice to = now.whole_layers() && n == 0 ? RecomputeChoice(Recompute::full)
+                                                                : RecomputeChoice(now.modules, n, how);
+        rows.take(
+            changed(rows.scene(), "recompute " + words_of(to), [&](Plan& p) { p.training.recompute = to; }));
+    };
+    const Ui::Step step = rows.ui().stepper(
+        "recompute.layers", rows.row("layers a chunk"), now.layers == 0 ? "all" : thousands(now.layers),
+        now.any() && now.layers > 0, now.any() && now.layers < most, now.any(), false);
+    if (step.by != 0) choose_layers(now.layers + step.by, now.method);
+    if (!now.whole_layers()) return;
+    if (const auto to = choose(rows.ui(), "recompute.method", rows.row("chosen as"), now.method))
+        choose_layers(std::max<std::int64_t>(now.layers, *to == RecomputeMethod::uniform ? 2 : 1), *to);
+}
+
+MaybeEdit recompute_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    const RecomputeChoice& now = scene.plan.training.recompute;
+    const int rows = static_cast<int>(kEnumCount<RecomputeModule>) + (now.whole_layers() ? 3 : 2);
+    static constexpr auto kKinds = all_values<Recompute>();
+    return choices(ui, scene, state, rows, width_of<Recompute>(ui, kKinds), [&](ChoiceRows& lines) {
+        if (const auto to = choose(ui, "recompute.kind", lines.row("of a layer"), now.kind))
+            lines.take(changed(scene, "recompute " + std::string(name_of(*to)),
+                               [&](Plan& p) { p.training.recompute = *to; }));
+        module_rows(lines, now);
+        layer_rows(lines, now);
+    });
+}
+
 }  // namespace
 
 MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state) {
@@ -204,6 +252,7 @@ MaybeEdit draw_plan_popover(Ui& ui, Scene& scene, PlanPanelState& state) {
     if (state.menu == "optimizer") return optimizer_popover(ui, scene, state);
     if (state.menu == "attention") return attention_popover(ui, scene, state);
     if (state.menu == "overlap") return overlap_popover(ui, scene, state);
+    if (state.menu == "recompute") return recompute_popover(ui, scene, state);
     state.menu.clear();
     return std::nullopt;
 }

@@ -285,10 +285,11 @@ std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEd
     row.numbered = *std::max_element(f.chunk.begin(), f.chunk.end()) > 0;
     row.several = row.numbered || (!busy.empty() && busy.size() < n);
     const auto count = static_cast<double>(std::max<std::size_t>(f.load.layer.size(), 1));
-    row.layer_s = f.load.layer.empty() ? 1
-                                       : (std::accumulate(f.load.layer.begin(), f.load.layer.end(), 0.0)
-                                          + std::accumulate(f.load.again.begin(), f.load.again.end(), 0.0))
-                                             / count;
+    row.layer_s = f.load.layer.empty()
+                      ? 1
+                      : (std::accumulate(f.load.layer.begin(), f.load.layer.end(), 0.0)
+                         + std::accumulate(f.load.recomputed.begin(), f.load.recomputed.end(), 0.0))
+                            / count;
     Rect heads = room.cut_top(20);
     heads.cut_right(8);
     draw_heads(ui, heads, row.several, !busy.empty());

@@ -16,16 +16,27 @@ struct BarFrame {
     float label = 0, total = 0;
 };
 
+// Its colour with a texture of its own over it: what is printed in grey is told apart by that.
+void fill_category(ReviewSheet& sheet, Rect r, int category) {
+    static constexpr std::array<Pattern, kMemoryCategoryCount> kTexture{
+        Pattern::solid, Pattern::hatched, Pattern::dotted, Pattern::solid, Pattern::cross_hatched};
+    const auto k = static_cast<std::size_t>(category);
+    const Theme& t = sheet.theme();
+    if (category == static_cast<int>(MemoryCategory::buffers)) {
+        sheet.canvas().pattern(r, kTexture[k], t.secondary.alpha(0.55f));
+        return;
+    }
+    sheet.canvas().rect(r, t.memory[k]);
+    if (kTexture[k] != Pattern::solid)
+        sheet.canvas().pattern(r, kTexture[k], ink_on(t.memory[k]).alpha(0.3f));
+}
+
 // Buffers have their figure in the table: a whisker lies over them here.
 void fill_segment(ReviewSheet& sheet, Rect bar, int category, double bytes) {
     Canvas& c = sheet.canvas();
-    const Theme& t = sheet.theme();
-    if (category == static_cast<int>(MemoryCategory::buffers)) {
-        c.pattern(bar, Pattern::hatched, t.secondary.alpha(0.55f));
-        return;
-    }
-    const Color color = t.memory[static_cast<std::size_t>(category)];
-    c.rect(bar, color);
+    fill_category(sheet, bar, category);
+    if (category == static_cast<int>(MemoryCategory::buffers)) return;
+    const Color color = sheet.theme().memory[static_cast<std::size_t>(category)];
     const TextStyle style{Face::regular, sheet.paper().small, ink_on(color), 0};
     const std::string figure = memory_text(bytes, Zeros::kept);
     if (c.text_width(figure, style) + 8 <= bar.w && sheet.paper().small * 1.1f <= bar.h)
@@ -70,12 +81,8 @@ void memory_legend(ReviewSheet& sheet, double hbm) {
         sheet.label(box, words, style);
     };
     for (int k = 0; k < kMemoryCategoryCount; ++k)
-        item(std::string(name_of(static_cast<MemoryCategory>(k))), [&](Rect r) {
-            if (k == static_cast<int>(MemoryCategory::buffers))
-                c.pattern(r, Pattern::hatched, sheet.theme().secondary.alpha(0.55f));
-            else
-                c.rect(r, sheet.theme().memory[static_cast<std::size_t>(k)]);
-        });
+        item(std::string(name_of(static_cast<MemoryCategory>(k))),
+             [&](Rect r) { fill_category(sheet, r, k); });
     item("what buffers may take", [&](Rect r) {
         const float y = r.center().y;
         c.line({r.x, y}, {r.right(), y}, sheet.theme().text, 1.5f);
@@ -105,13 +112,18 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
         + sheet.paper().body * 0.6f;
     frame.total += sheet.paper().body * 0.6f;
     memory_legend(sheet, m.hbm);
-    const float row_h = sheet.paper().line() * 1.35f;
+    const float least_h = sheet.paper().line() * 1.35f;
     const bool twice = n > kMostRowsAlone;
+    // Alone on its page, few bars are thicker.
+    const float row_h =
+        sheet.paper().one_a_page && !twice
+            ? std::clamp(sheet.left() / (static_cast<float>(n) + 1.5f), least_h, 2.4f * least_h)
+            : least_h;
     const float between = sheet.paper().body * 1.5f;
     for (int next = 0; next < n;) {
-        sheet.need(row_h * 4);
-        const int fit = std::max(1, static_cast<int>((sheet.left() - row_h) / row_h));
         const int rest = n - next, columns = twice ? 2 : 1;
+        sheet.need(row_h * static_cast<float>(1 + std::min(3, (rest + columns - 1) / columns)));
+        const int fit = std::max(1, static_cast<int>((sheet.left() - row_h) / row_h));
         const int rows = std::min(fit, (rest + columns - 1) / columns);
         const Rect head = sheet.take(row_h * 0.9f), all = sheet.take(row_h * static_cast<float>(rows));
         for (int k = 0; k < columns && next < n; ++k) {

@@ -3,7 +3,6 @@
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_marks.h"
 #include "core/base/text.h"
-#include "core/mesh/failure.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"
 

@@ -69,17 +69,6 @@ void draw_op(ReviewSheet& sheet, const TimeAxis& axis, Rect row, const Timeline&
         sheet.label(r, number, style, Align::center);
 }
 
-std::string op_words(OpKind kind) {
-    switch (kind) {
-    case OpKind::F: return "forward";
-    case OpKind::B: return "backward";
-    case OpKind::I: return "backward, inputs";
-    case OpKind::W: return "backward, weights";
-    case OpKind::FB: break;
-    }
-    return "forward above backward";
-}
-
 void draw_timeline_foot(ReviewSheet& sheet, Rect row, const TimeAxis& axis, const Timeline& t) {
     Canvas& c = sheet.canvas();
     const TextStyle style = sheet.faint();
@@ -94,13 +83,13 @@ void draw_timeline_foot(ReviewSheet& sheet, Rect row, const TimeAxis& axis, cons
         if (!has[k] || kind == OpKind::FB) continue;
         c.rect({x, row.center().y - mark / 2, mark, mark}, color_of(sheet.theme(), kind));
         x += mark + 6;
-        const std::string words = op_words(kind);
+        const std::string words(name_of(kind));
         const float w = c.text_width(words, style);
         sheet.label({x, row.y, w + 1, row.h}, words, style);
         x += w + sheet.paper().small * 1.2f;
     }
     if (has[static_cast<std::size_t>(OpKind::FB)]) {
-        const std::string words = "pairs: " + op_words(OpKind::FB);
+        const std::string words = "pairs: forward above backward";
         sheet.label({x, row.y, c.text_width(words, style) + 1, row.h}, words, style);
     }
 }

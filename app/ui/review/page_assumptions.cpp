@@ -131,10 +131,7 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
                         + calibrated_text(*of.plan.cluster.calibration) + ".");
         sheet.words("The measured runs that are most like this plan, with the constants that ship:");
         sheet.table(runs_of(content.near_runs, sources));
-        sheet.words(
-            "Distance: |log2| of the ratios of active parameters, GPUs, sequence lengths and peaks; + "
-            "2 dense against MoE, + 1 another GPU, + 1 another compute type.",
-            sheet.faint());
+        sheet.words(std::string(distance_words()), sheet.faint());
         sheet.gap();
     }
     if (e.valid) {

@@ -1,28 +1,72 @@
 #include "app/tables/compare.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/compare/compare_shown.h"
 #include "core/base/text.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh::ui {
 
 namespace {
 
 std::string plan_of(const PlanComparison& c, std::size_t i) {
-    return plan_letter(i) + ": " + c.plans[i];
+    std::string title = full_title(c, i);
+    if (const std::size_t more = title.find(", …"); more != std::string::npos)
+        title.replace(more, 5, " and more");
+    return plan_letter(i) + ": " + title;
 }
 
-// The axis to show both meshes by: in use in both where there is one.
-std::vector<GroupKind> shared_axes(const ReviewContent& content) {
-    const std::vector<GroupKind> a = axes_in_use(content.evaluations[0]),
-                                 b = axes_in_use(content.evaluations[1]);
-    std::vector<GroupKind> out;
-    for (const GroupKind k : a)
-        if (std::find(b.begin(), b.end(), k) != b.end()) out.push_back(k);
-    if (out.empty()) out = a.empty() ? b : a;
-    if (out.size() > 1) out.resize(1);
-    return out;
+// The axis to show both meshes by: one whose groups are not the same, else one that both have. None: neither
+// plan cuts anything.
+std::optional<GroupKind> telling_axis(const ReviewContent& content) {
+    const Evaluation &a = content.evaluations[0], &b = content.evaluations[1];
+    std::optional<GroupKind> shared;
+    for (const GroupKind k : all_of<GroupKind>()) {
+        const bool in_a = in_use(a, k), in_b = in_use(b, k);
+        if (!in_a && !in_b) continue;
+        const GroupSummary &ga = a.groups[k], &gb = b.groups[k];
+        if (ga.degree != gb.degree || ga.slowest_tier != gb.slowest_tier) return k;
+        if (in_a && in_b && !shared) shared = k;
+    }
+    return shared;
+}
+
+// As a reader says them: fields without their group, figures with their units.
+Table shown_fields(const PlanComparison& c) {
+    Table t = fields_table(c);
+    for (std::vector<std::string>& row : t.rows) {
+        row[0] = field_name(row[0]);
+        for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i]);
+    }
+    return t;
+}
+
+std::string figure_text(FigureRow::Unit unit, double x) {
+    using U = FigureRow::Unit;
+    switch (unit) {
+    case U::seconds: return time_text(x, Zeros::kept);
+    case U::tokens_per_s: return with_commas(static_cast<std::int64_t>(std::llround(x))) + " tokens/s";
+    case U::share: return percent_text(x, Zeros::kept);
+    case U::bytes: return memory_text(x, Zeros::kept);
+    default: return three_digits(x) + " " + std::string(words_of(unit));
+    }
+}
+
+Table shown_figures(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"figure"}};
+    for (std::size_t i = 0; i < c.plans.size(); ++i) t.columns.push_back({plan_letter(i), Shown::words});
+    t.columns.push_back({"better"});
+    for (const FigureRow& f : c.figures) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row.emplace_back(f.name);
+        for (const auto& v : f.values) row.push_back(v ? figure_text(f.unit, *v) : "");
+        const auto better = f.better();
+        row.push_back(better ? plan_letter(*better) : "");
+    }
+    return t;
 }
 
 // Both sides of the page, one plan each, of that height; `draw(rect, index)`.
@@ -37,7 +81,7 @@ void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
 
 // Few fields stand at the left, the figures at the right. False: there is no room for that, nothing is drawn.
 bool fields_beside_figures(ReviewSheet& sheet, const PlanComparison& c) {
-    const Table fields = fields_table(c), figures = figures_table(c);
+    const Table fields = shown_fields(c), figures = shown_figures(c);
     const float half = (sheet.width() - sheet.paper().body * 2) / 2, line = sheet.paper().line() * 1.4f;
     const float high = line
                        + std::max(sheet.table_in({0, 0, half, 0}, fields, false),
@@ -54,7 +98,8 @@ bool fields_beside_figures(ReviewSheet& sheet, const PlanComparison& c) {
 
 void both_meshes(ReviewSheet& sheet, const ReviewContent& content) {
     const float line = sheet.paper().line();
-    for (const GroupKind axis : shared_axes(content)) {
+    if (const auto axis_or_none = telling_axis(content)) {
+        const GroupKind axis = *axis_or_none;
         const float w = (sheet.width() - sheet.paper().body * 2) / 2;
         float words = 0;
         for (std::size_t i = 0; i < 2; ++i)
@@ -91,12 +136,19 @@ void both_waterfalls(ReviewSheet& sheet, const ReviewContent& content) {
 
 }  // namespace
 
+std::string comparison_verdict(const ReviewContent& content) {
+    const PlanComparison& c = *content.comparison;
+    return why_words(content.evaluations[content.compared(0)], content.evaluations[content.compared(1)],
+                     c.why);
+}
+
 void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (!content.comparison) return;
     const PlanComparison& c = *content.comparison;
     sheet.begin("Compared with another plan");
     sheet.words(plan_of(c, 0), sheet.strong());
     sheet.words(plan_of(c, 1), sheet.strong());
+    sheet.words(comparison_verdict(content));
     sheet.gap(0.4f);
     bool possible = true;
     for (std::size_t i = 0; i < 2; ++i)
@@ -107,22 +159,22 @@ void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
         }
     const float line = sheet.paper().line();
     if (!possible || !fields_beside_figures(sheet, c)) {
-        sheet.head("What differs", line + sheet.table_start(fields_table(c)));
+        sheet.head("What differs", line + sheet.table_start(shown_fields(c)));
         if (c.fields.empty()) sheet.words("Nothing.");
-        sheet.table(fields_table(c));
+        sheet.table(shown_fields(c));
         if (!possible) {
             sheet.words("An impossible plan has no figures to compare.");
             return;
         }
-        sheet.head("The figures", line + sheet.table_start(figures_table(c)));
-        sheet.table(figures_table(c));
+        sheet.head("The figures", line + sheet.table_start(shown_figures(c)));
+        sheet.table(shown_figures(c));
     }
     both_meshes(sheet, content);
     both_waterfalls(sheet, content);
     sheet.head("Why", line + sheet.table_start(why_table(c)));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
     sheet.table(why_table(c));
-    sheet.head("From A to B, the edit that gains most first", line + sheet.table_start(path_table(c)));
+    sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(path_table(c)));
     if (c.path.empty()) sheet.words(c.fields.empty() ? "No edit is needed." : "B has no step.");
     sheet.table(path_table(c));
 }

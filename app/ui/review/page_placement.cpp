@@ -9,7 +9,7 @@ namespace pentamesh::ui {
 
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes) {
     const bool wide = sheet.paper().wide;
-    const std::size_t most = wide ? 3 : 2;
+    const std::size_t most = sheet.paper().one_a_page ? 1 : wide ? 3 : 2;
     const std::size_t rows = (axes.size() + most - 1) / most;
     const std::size_t columns = (axes.size() + rows - 1) / rows;
     const float gap = sheet.paper().body * 1.6f, line = sheet.paper().line();

@@ -1,6 +1,8 @@
+#include "app/tables/compare.h"
 #include "app/tables/groups.h"
 #include "app/tables/review.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/compare/compare_shown.h"
 #include "core/base/text.h"
 #include "core/explain/plan_line.h"
 #include "core/mesh/layout_name.h"
@@ -46,13 +48,17 @@ void figures_and_mesh(ReviewSheet& sheet, const Reviewed& of) {
 
 }  // namespace
 
+bool in_use(const Evaluation& e, GroupKind axis) {
+    return e.groups[axis].groups > 0 && e.groups[axis].degree > 1;
+}
+
 std::vector<GroupKind> axes_in_use(const Evaluation& e) {
     static constexpr std::array kAll{GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
                                      GroupKind::dp_replicate, GroupKind::pp, GroupKind::etp,
                                      GroupKind::ep,           GroupKind::edp};
     std::vector<GroupKind> out;
     for (const GroupKind k : kAll)
-        if (e.groups[k].groups > 0 && e.groups[k].degree > 1) out.push_back(k);
+        if (in_use(e, k)) out.push_back(k);
     return out;
 }
 
@@ -94,6 +100,12 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
+    if (content.comparison) {
+        const std::size_t other = content.request.second_is_a ? 0 : 1;
+        sheet.words("Beside " + full_title(*content.comparison, other) + " as " + plan_letter(other) + ". "
+                        + comparison_verdict(content),
+                    sheet.strong());
+    }
     sheet.gap();
     if (of.evaluation.valid) {
         figures_and_mesh(sheet, of);

@@ -37,8 +37,11 @@ void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPa
 // What stands over every page of an impossible plan; "": it is possible.
 [[nodiscard]] std::string review_banner(const Evaluation& e);
 
-// Axes of both meshes that have more than one rank a group.
+// Whether an axis has groups of more than one rank; all such axes of the dense and the expert mesh.
+[[nodiscard]] bool in_use(const Evaluation& e, GroupKind axis);
 [[nodiscard]] std::vector<GroupKind> axes_in_use(const Evaluation& e);
+// "B is 1.95 s faster: ...". Precondition: the content has a comparison.
+[[nodiscard]] std::string comparison_verdict(const ReviewContent& content);
 // Axes beside each other, in rows of as many as can be read: words, and the mesh.
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes);
 // A mark and a text behind it, wrapped.

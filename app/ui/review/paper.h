@@ -17,7 +17,8 @@ inline constexpr int kPaperCount = 3;
 struct Paper {
     Vec2 size{};
     float margin = 40;
-    bool wide = false;  // a slide: a row of figures is as high as the page
+    bool wide = false;        // a slide: a row of figures is as high as the page
+    bool one_a_page = false;  // each heading begins a page: one figure or table on each, as large as it goes
     float title = 28, head = 21, body = 18.67f, small = 18.67f;  // sizes of type
     [[nodiscard]] float line() const { return body * 1.3f; }
 };

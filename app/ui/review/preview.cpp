@@ -17,7 +17,7 @@ struct Small {
     float k;
 
     Small(Rect box, const ReviewRequest& request)
-        : paper(paper_of(request.paper)), k(std::min(box.w / paper.size.x, box.h / paper.size.y)) {
+        : paper(request.page()), k(std::min(box.w / paper.size.x, box.h / paper.size.y)) {
         shown = {box.x + (box.w - paper.size.x * k) / 2, box.y, paper.size.x * k, paper.size.y * k};
     }
     [[nodiscard]] Canvas canvas(const Canvas& window) const { return {window.list(), window.scale() * k}; }
@@ -68,7 +68,7 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
     if (small.k <= 0 || canvas.list() == nullptr) return 0;
     const auto same = [](const ReviewRequest& a, const ReviewRequest& b) {
         return a.paper == b.paper && a.theme == b.theme && a.pages == b.pages && a.title == b.title
-               && a.author == b.author && a.date == b.date;
+               && a.author == b.author && a.date == b.date && a.one_a_page == b.one_a_page;
     };
     if (!counted_ || !same(*counted_, request)) count(request);
     const int all = begins_.back();

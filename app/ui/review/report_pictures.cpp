@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kReportWidth = 960, kTallest = 6000;
+constexpr float kReportWidth = 960, kTallest = 60000;  // the figure ends where it ends
 
 bool has_figure(const Evaluation& e, ReportFigure figure) {
     if (!e.valid) return false;
@@ -61,7 +61,7 @@ std::string report_figure(const Presets& presets, const Plan& plan, const Evalua
                           theme_of(ThemeId::light), "", "", "");
         sheet.begin_bare();
         draw_report_figure(sheet, of, figure);
-        paper.size.y = std::ceil(paper.size.y - sheet.left());
+        paper.size.y = std::ceil(paper.size.y - sheet.left()) + 1;
         if (format == PageFormat::svg) svg = page.finish();
     }
     return svg;

@@ -129,7 +129,7 @@ struct Printer {
         draw_pages(s, content);
         return page.finish();
     }
-    // A file a page, of the first `most` pages.
+    // One file for each page.
     std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
         std::vector<ReviewFile> out;
         std::vector<std::unique_ptr<Page>> made;
@@ -183,8 +183,7 @@ std::string Printer::html() {
 
 Printer printer_of(const Presets& presets, std::span<const Plan> plans, const ReviewRequest& request,
                    const FontFiles& fonts) {
-    Printer p{review_content_of(presets, plans, request),
-              request.size ? slide_of(*request.size) : paper_of(request.paper), load_faces(fonts)};
+    Printer p{review_content_of(presets, plans, request), request.page(), load_faces(fonts)};
     std::string sums;
     for (const Plan& plan : plans) {
         p.embedded.push_back(write_plan(without_own_presets(plan, presets)));  // it is opened elsewhere
@@ -199,6 +198,12 @@ Printer printer_of(const Presets& presets, std::span<const Plan> plans, const Re
 }
 
 }  // namespace
+
+Paper ReviewRequest::page() const {
+    Paper out = size ? slide_of(*size) : paper_of(paper);
+    out.one_a_page = one_a_page;
+    return out;
+}
 
 std::string_view name_of(ReviewPage page) {
     return kPageNames[static_cast<std::size_t>(page)];

@@ -16,6 +16,7 @@ void ReviewSheet::label(Rect box, std::string_view words, const TextStyle& style
 
 void ReviewSheet::begin(std::string section) {
     section_ = std::move(section);
+    heading_.clear();
     columns_ = 1;
     turn(false);
 }
@@ -88,10 +89,12 @@ void ReviewSheet::turn_page(bool continued) {
 
     const TextStyle title{Face::semibold, paper_.title, theme_.text, 0};
     const float h = paper_.title * 1.3f;
-    const std::string words = section_ + (continued ? ", continued" : "");
+    const std::string words = (heading_.empty() ? section_ : heading_) + (continued ? ", continued" : "");
+    const bool part = !heading_.empty() && section_ != plan_title_;
+    const std::string under = (part ? section_ + "  ·  " : "") + plan_title_;
     canvas_.paragraph(page, words, title, h);
     page.cut_top(canvas_.paragraph_height(page.w, words, title, h));
-    if (words != plan_title_) page.cut_top(canvas_.paragraph(page, plan_title_, faint(), line));
+    if (words != under) page.cut_top(canvas_.paragraph(page, under, faint(), line));
     page.cut_top(line * 0.4f);
     if (!banner_.empty()) {
         const float pad = paper_.body * 0.6f;
@@ -120,6 +123,12 @@ void ReviewSheet::gap(float lines) {
 }
 
 void ReviewSheet::head(std::string_view words, float behind) {
+    if (paper_.one_a_page && columns_ == 1 && room_.h < whole_) {
+        heading_ = words;
+        turn_page(false);
+        return;
+    }
+    if (paper_.one_a_page) heading_ = words;
     const TextStyle style{Face::semibold, paper_.head, theme_.text, 0};
     const float line = paper_.head * 1.35f;
     const float h = canvas_.paragraph_height(room_.w, words, style, line) + paper_.line() * 0.25f;

@@ -42,7 +42,7 @@ class ReviewSheet {
     void lay_at(Vec2 origin) { origin_ = origin; }
     // So many pages lie before the next one.
     void go_on_after(int pages) { page_ = pages; }
-    // A new page of that name. `title`: the plan's stands large, as on the first page.
+    // A new page of that name.
     void begin(std::string section);
     // A page without title and foot: for a figure by itself.
     void begin_bare();
@@ -56,12 +56,12 @@ class ReviewSheet {
     // A strip as wide as the page.
     [[nodiscard]] Rect take(float height);
     void gap(float lines = 0.5f);
-    // A heading that has `behind` of what follows on its own page.
+    // A heading that has `behind` of what follows on its own page; the page's title where each has its own.
     void head(std::string_view words, float behind = 0);
     void words(std::string_view words, const TextStyle& style);
     void words(std::string_view words_) { words(words_, plain()); }
     [[nodiscard]] float words_height(std::string_view words, float width) const;
-    // Whole: what does not fit goes on on the next page under its head; too many columns go on below.
+    // Whole: what does not fit continues on the next page under its head; too many columns continue below.
     void table(const Table& exact);
     // What a heading above it is to have behind it: the height of its head and first rows, of a short one
     // all.
@@ -79,6 +79,7 @@ class ReviewSheet {
     const Paper& paper_;
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;
+    std::string heading_;  // that the page has as its title; empty: the section's name
     Canvas canvas_;
     Vec2 origin_{};
     Rect room_{};

@@ -78,8 +78,9 @@ struct Hover {
 
 struct PlanEdit {
     Plan plan;
-    std::string what;       // "tp 8" for the undo menu
-    std::string merge_key;  // edits in a row of one drag are one step
+    std::string what;          // "tp 8" for the undo menu
+    std::string merge_key;     // edits in a row of one drag are one step
+    bool other_model = false;  // another model was chosen, not this one changed
 };
 
 // The keyboard goes to one view at a time: the one that fills the window, has the focus or is under the

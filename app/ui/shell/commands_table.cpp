@@ -100,14 +100,14 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .chord = ctrl(Key::z),
          .repeats = true,
-         .run = [this] { document_.undo(); },
+         .run = [this] { document_.undo(), toast_.clear(); },
          .enabled = [this] { return document_.can_undo(); }});
     add({.id = "edit.redo",
          .title = "Redo",
          .menu = "Edit",
          .chord = ctrl(Key::z, true),
          .repeats = true,
-         .run = [this] { document_.redo(); },
+         .run = [this] { document_.redo(), toast_.clear(); },
          .enabled = [this] { return document_.can_redo(); }});
     add({.id = "edit.fields",
          .title = "Every field of the plan…",
@@ -119,8 +119,7 @@ void Shell::make_edit_commands() {
              editor_.open_at(EditorSection::size);
          }});
     add({.id = "edit.new_model", .title = "New model…", .menu = "Edit", .run = [this] {
-             apply(new_model_edit(document_.plan()));
-             editor_.open_at(EditorSection::size);
+             begin_new_model();
          }});
     add({.id = "edit.cluster", .title = "Edit the cluster…", .menu = "Edit", .run = [this] {
              editor_.open_at(EditorSection::fabric);

@@ -169,8 +169,9 @@ void Shell::draw_dialog(Ui& ui) {
 bool Shell::draw_close_dialog(Ui& ui, Rect buttons) {
     if (dialog_button(ui, buttons, "dialog.save", "Save"))
         later("Save", [this] { save_or_ask(std::move(dialog_.after)); });
-    const bool discards = dialog_button(ui, buttons, "dialog.discard", "Discard");
-    if (discards && dialog_.after) later("Discard", dialog_.after);
+    const bool several = document_.unsaved().size() > 1;
+    const bool discards = dialog_button(ui, buttons, "dialog.discard", several ? "Discard all" : "Discard");
+    if (discards) later("Discard", [this] { quit_ = true; });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel") || discards;
 }
 
@@ -190,14 +191,19 @@ bool Shell::draw_recovery_dialog(Ui& ui, Rect room, Rect buttons) {
     const auto& left = recovery_->left();
     for (std::size_t i = 0; i < std::min(left.size(), kMostLeft); ++i) {
         Rect row = room.cut_top(kLeftRow).inset(0, 3);
-        if (ui.button("recover.delete", row.cut_right(74), "Delete", i))
-            later("Delete", [this, i] { try_in_dialog([&] { forget_left(i); }); });
+        const bool asks = dialog_.asks == static_cast<int>(i);
+        if (ui.button("recover.delete", row.cut_right(82), asks ? "Delete" : "Delete…", i)) {
+            dialog_.asks = asks ? -1 : static_cast<int>(i);
+            if (asks) later("Delete", [this, i] { try_in_dialog([&] { forget_left(i); }); });
+        }
         row.cut_right(kDialogGap);
-        if (ui.button("recover.open", row.cut_right(74), "Open", i))
+        if (asks && ui.button("recover.keep", row.cut_right(74), "Keep", i)) dialog_.asks = -1;
+        if (!asks && ui.button("recover.open", row.cut_right(74), "Open", i))
             later("Open", [this, i] { try_in_dialog([&] { open_left(i); }); });
         row.cut_right(kDialogGap);
         const std::string about =
-            age_text(left[i].written) + ", " + std::to_string((left[i].bytes + 1023) / 1024) + " KiB";
+            asks ? "for good?"
+                 : age_text(left[i].written) + ", " + std::to_string((left[i].bytes + 1023) / 1024) + " KiB";
         ui.canvas().text_in(row.cut_right(ui.canvas().text_width(about, ui.small()) + 8), about, ui.small(),
                             Align::right);
         if (ui.canvas().text_in(row, left_names_[i], ui.style()) && ui.hovers(row))

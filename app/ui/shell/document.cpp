@@ -4,6 +4,7 @@
 #include "core/io/plan_json.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pentamesh::ui {
 
@@ -29,9 +30,24 @@ Document::Document(Plan plan) : now_(state_of({std::move(plan)})) {}
 Document::State Document::state_of(OpenedPlan opened) {
     State state;
     state.plan = std::make_shared<const Plan>(std::move(opened.plan));
-    state.file =
-        std::make_shared<File>(File{++files_, std::move(opened.path), opened.kept ? state.plan : nullptr});
+    const Stamp stamp = stamp_of(opened.path);
+    state.file = std::make_shared<File>(
+        File{++files_, std::move(opened.path), opened.kept ? state.plan : nullptr, stamp});
     return state;
+}
+
+Document::Stamp Document::stamp_of(const std::filesystem::path& path) {
+    std::error_code error;
+    if (path.empty() || !std::filesystem::is_regular_file(path, error)) return {};
+    const auto time = std::filesystem::last_write_time(path, error);
+    if (error) return {};
+    const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+    return error ? Stamp{} : Stamp{time, bytes};
+}
+
+bool Document::changed_elsewhere() const {
+    const Stamp now = stamp_of(path());
+    return !(now == Stamp{}) && !(now == now_.file->stamp);
 }
 
 std::size_t Document::history_bytes() const {
@@ -86,6 +102,21 @@ void Document::replace_unmodified(OpenedPlan opened) {
     ++revision_;
 }
 
+bool Document::bring_back(std::uint64_t file, std::string what) {
+    const auto of_file = [&](const Step& s) { return s.state.file->id == file; };
+    auto at = std::find_if(undo_.rbegin(), undo_.rend(), of_file);
+    std::optional<State> found;
+    if (at != undo_.rend()) found = at->state;
+    if (at = std::find_if(redo_.rbegin(), redo_.rend(), of_file); !found && at != redo_.rend())
+        found = at->state;
+    if (!found) return false;
+    push_undo(std::move(what));
+    now_ = std::move(*found);
+    merge_key_.clear();
+    ++revision_;
+    return true;
+}
+
 void Document::looked_at(Plan plan, std::string what) {
     redo_.push_back({state_of({std::move(plan)}), std::move(what)});
     merge_key_.clear();
@@ -124,10 +155,12 @@ void Document::rewrite(const std::function<Plan(const Plan&)>& change) {
 void Document::belongs_to(const std::filesystem::path& path) {
     now_.file->path = path;
     now_.file->saved = now_.plan;
+    now_.file->stamp = stamp_of(path);
     // Another opening of the same file, further back: what it was saved as is no longer on the disk.
     for (auto* steps : {&undo_, &redo_})
         for (Step& s : *steps)
-            if (s.state.file->path == path) s.state.file->saved = now_.plan;
+            if (s.state.file->path == path)
+                s.state.file->saved = now_.plan, s.state.file->stamp = now_.file->stamp;
 }
 
 void Document::save_as(const std::filesystem::path& path, const SavedScene& scene) {

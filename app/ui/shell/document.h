@@ -43,6 +43,9 @@ class Document {
     void replace(OpenedPlan opened, std::string what);
     // The same without a step of undo: only for a plan that nobody changed.
     void replace_unmodified(OpenedPlan opened);
+    // The nearest state of that file (UnsavedPlan) is the open plan again, as a step of undo. False: there is
+    // none.
+    bool bring_back(std::uint64_t file, std::string what);
     // A plan that was looked at and changed meanwhile, and is not asked about: redo shows it, undo then this
     // one.
     void looked_at(Plan plan, std::string what);
@@ -55,7 +58,6 @@ class Document {
         return undo_.empty() ? nullptr : undo_.back().state.plan.get();
     }
     [[nodiscard]] std::string undo_text() const { return undo_.empty() ? "" : undo_.back().what; }
-    [[nodiscard]] std::string redo_text() const { return redo_.empty() ? "" : redo_.back().what; }
     // What a plan says means something else from now on: each state of the history is replaced by what
     // `change` makes of it. What was saved stays what the file holds, so that a state that is changed counts
     // as modified.
@@ -68,6 +70,8 @@ class Document {
         revision_ = (revision_ > revision ? revision_ : revision) + 1;
     }
 
+    // Another program wrote the plan's file since it was read or saved here.
+    [[nodiscard]] bool changed_elsewhere() const;
     // The plan as it stands is this file's.
     void belongs_to(const std::filesystem::path& path);
     // Writes the canonical text with the scene, new file then rename. Error of kind io; the old file stays as
@@ -80,11 +84,19 @@ class Document {
     [[nodiscard]] std::size_t history_bytes() const;
 
   private:
+    // Tells one writing of a file from the next. A file that is not there has none.
+    struct Stamp {
+        std::filesystem::file_time_type time{};
+        std::uintmax_t bytes = 0;
+        bool operator==(const Stamp&) const = default;
+    };
+    static Stamp stamp_of(const std::filesystem::path& path);
     // What one plan file is: shared by all states of the plan that belong to it.
     struct File {
         std::uint64_t id = 0;
         std::filesystem::path path;
         std::shared_ptr<const Plan> saved;  // as it is kept elsewhere; null: nowhere
+        Stamp stamp{};                      // when it was read or saved here
     };
     struct State {
         std::shared_ptr<const Plan> plan;

@@ -101,7 +101,6 @@ std::string base64(std::string_view bytes) {
     return out;
 }
 
-// `open`: beside the question, without what would answer it.
 constexpr std::string_view kStyle =
     "body{font:16px/1.5 Inter,system-ui,sans-serif;color:#1a2029;background:#fff;max-width:52rem;margin:2rem "
     "auto;"
@@ -112,6 +111,7 @@ constexpr std::string_view kStyle =
     "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
     "print{h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
 
+// `open`: beside the question, without what would answer it.
 std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {
     return "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
            + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";

@@ -76,7 +76,7 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     PictureRequest request;
     const auto views = picture_views();
     request.view = s.step.scene.view;
-    if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = "dashboard";
+    if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = kDashboardName;
     request.size = {1280, 720};
     request.theme = ThemeId::light;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;

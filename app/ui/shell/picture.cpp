@@ -28,7 +28,6 @@ namespace {
 // The first page of a design review.
 constexpr std::string_view kReview = "review";
 
-constexpr float kMostPixels = 20000, kLeastHeight = 150;
 constexpr int kMostTries = 12;  // at another height
 
 // What a sheet is drawn from.
@@ -93,6 +92,60 @@ std::vector<std::string_view> names_of_pictures() {
     return out;
 }
 
+void refuse_unfit(const PictureRequest& request, std::string_view ending) {
+    const auto known = picture_views();
+    if (std::find(known.begin(), known.end(), request.view) == known.end()) {
+        std::string all;
+        for (const auto v : known) all += (all.empty() ? "" : ", ") + std::string(v);
+        throw Error(ErrorKind::usage, "", "",
+                    "there is no picture of \"" + request.view + "\"; there are: " + all);
+    }
+    if (ending != "png" && ending != "svg" && ending != "pdf")
+        throw Error(ErrorKind::usage, "", "",
+                    "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
+    const bool as_high = request.size.y == 0;
+    if (!(request.size.x >= kLeastPicture.x && (as_high || request.size.y >= kLeastPicture.y)
+          && request.size.x <= kMostPicture.x && request.size.y <= kMostPicture.y))
+        throw Error(ErrorKind::usage, "", "", "a picture is " + picture_limits_words());
+    if (!(request.scale >= 0.5f && request.scale <= 8))
+        throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
+}
+
+std::string picture_of_review(const Presets& presets, const Plan& plan, const PictureRequest& request,
+                              std::string_view ending, const FontFiles& fonts) {
+    ReviewRequest review;
+    review.size = request.size;
+    review.theme = request.screen ? request.screen->settings.theme : request.theme;
+    review.pages = {ReviewPage::summary};
+    review.text_runs = request.text_runs;
+    review.outlines = request.outlines;
+    Plan shown = plan;
+    shown.scene = scene_as_saved(ViewStates{}, Selection{}, std::nullopt);
+    return make_review_picture(presets, shown, review, ending, request.scale, fonts);
+}
+
+// What the window works out beside its frames: a tornado, plans to compare and the way between them.
+void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan, bool valid,
+              std::uint64_t revision, ViewStates& views) {
+    StepViewState& step = views.step;
+    const bool tornado = step.part == StepViewState::kSensitivity || wants_tornado_table(views);
+    if (request.view == view_of(ViewId::step).name && tornado && valid) {
+        step.tornado.of = {};
+        step.tornado.of.key = revision;
+        step.tornado.of.value = sensitivity_of(plan, presets);
+    }
+    for (const Plan& other : request.compared) {
+        CompareViewState& c = views.compare;
+        if (c.kept.empty())
+            c.pin(other, assess(other));
+        else
+            (void)c.add(other, assess(other));
+    }
+    if (request.view == view_of(ViewId::compare).name && valid)
+        if (const KeptPlan* a = views.compare.pinned())
+            views.compare.path.value = path_between(*a->plan, plan);
+}
+
 }  // namespace
 
 std::span<const std::string_view> picture_views() {
@@ -113,36 +166,11 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
 
 std::string make_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
-    const auto known = picture_views();
-    if (std::find(known.begin(), known.end(), request.view) == known.end()) {
-        std::string all;
-        for (const auto v : known) all += (all.empty() ? "" : ", ") + std::string(v);
-        throw Error(ErrorKind::usage, "", "",
-                    "there is no picture of \"" + request.view + "\"; there are: " + all);
-    }
-    if (ending != "png" && ending != "svg" && ending != "pdf")
-        throw Error(ErrorKind::usage, "", "",
-                    "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
-    const bool as_high = request.size.y == 0;
-    if (!(request.size.x >= 200 && (as_high || request.size.y >= 150) && request.size.x <= kMostPixels
-          && request.size.y <= kMostPixels))
-        throw Error(ErrorKind::usage, "", "", "a picture is 200x150 to 20000x20000");
-    if (!(request.scale >= 0.5f && request.scale <= 8))
-        throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
-    if (request.view == kReview) {
-        ReviewRequest review;
-        review.size = request.size;
-        review.theme = request.screen ? request.screen->settings.theme : request.theme;
-        review.pages = {ReviewPage::summary};
-        review.text_runs = request.text_runs;
-        review.outlines = request.outlines;
-        Plan shown = plan;
-        shown.scene = scene_as_saved(ViewStates{}, Selection{}, std::nullopt);
-        return make_review_picture(presets, shown, review, ending, request.scale, fonts);
-    }
-    const bool vector = ending != "png";
+    refuse_unfit(request, ending);
+    if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
+    const bool vector = ending != "png", as_high = request.size.y == 0;
     Vec2 size = request.size;
-    if (as_high) size.y = std::max(kLeastHeight, std::round(size.x * 9 / 16));
+    if (as_high) size.y = std::max(kLeastPicture.y, std::round(size.x * 9 / 16));
     const float scale = vector ? 1 : request.scale;
     Offscreen surface(size, scale, fonts);
     surface.record_text(request.text_runs != nullptr);
@@ -150,7 +178,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     Screen screen = screen_of(request, shell);
     // What the window works out beside its frames is there before the first.
     const auto shows = [&](ViewId id) {
-        if (request.view != "dashboard") return request.view == view_of(id).name;
+        if (request.view != kDashboardName) return request.view == view_of(id).name;
         const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
         return (screen.full ? *screen.full : in_pane) == id;
     };
@@ -160,7 +188,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     // It opens as it was left: the view of the picture.
     Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
     written.scene = scene_as_saved(screen.views, screen.selection,
-                                   request.view == "dashboard" ? std::nullopt : view_named(request.view));
+                                   request.view == kDashboardName ? std::nullopt : view_named(request.view));
     const std::string text = write_plan(written);
     UiState state;
     state.for_picture = true;
@@ -173,7 +201,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         screen.views,
         revision};
     const auto draw = [&](const FrameInfo& info, Page* page) {
-        if (request.view == "dashboard") {
+        if (request.view == kDashboardName) {
             shell.frame(info, page);
             return;
         }
@@ -183,29 +211,13 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
         sheet.scene.shown_timeline = timeline.current(shell.evaluation(), revision);
         draw_sheet(ui, sheet, *view_named(request.view), request, screen.veil);
     };
-    StepViewState& step = sheet.views.step;
-    const bool tornado = step.part == StepViewState::kSensitivity || wants_tornado_table(sheet.views);
-    if (request.view == view_of(ViewId::step).name && tornado && shell.evaluation().valid) {
-        step.tornado.of = {};
-        step.tornado.of.key = revision;
-        step.tornado.of.value = sensitivity_of(plan, presets);
-    }
-    for (const Plan& other : request.compared) {
-        CompareViewState& c = sheet.views.compare;
-        if (c.kept.empty())
-            c.pin(other, assess(other));
-        else
-            (void)c.add(other, assess(other));
-    }
-    if (request.view == view_of(ViewId::compare).name && shell.evaluation().valid)
-        if (const KeptPlan* a = sheet.views.compare.pinned())
-            sheet.views.compare.path.value = path_between(*a->plan, plan);
+    work_out(request, presets, plan, shell.evaluation().valid, revision, sheet.views);
     const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };
     // What does not fit makes the picture higher. What is wider then may be lower again: it never shrinks.
     for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
-        if (hidden() <= 0 || size.y >= kMostPixels) break;
-        size.y = std::min(kMostPixels, size.y + hidden());
+        if (hidden() <= 0 || size.y >= kMostPicture.y) break;
+        size.y = std::min(kMostPicture.y, size.y + hidden());
         surface.resize(size, scale);
     }
     const auto frames = [&](int count) {
@@ -213,7 +225,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
             surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     };
     frames(2);  // the first lays out, the second draws what the first found out
-    const bool waits = request.view == "dashboard" && shell.works_beside();
+    const bool waits = request.view == kDashboardName && shell.works_beside();
     while (waits && shell.works_beside()) {
         if (kHasThreads)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));

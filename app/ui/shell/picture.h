@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string assumptions_line(const Plan& plan, const Evaluation& evaluation);
 
 struct PictureRequest {
-    std::string view = "dashboard";
+    std::string view{kDashboardName};
     Vec2 size{1600, 900};  // height 0: at least 9/16 of the width, and as much more as the content takes
     float scale = 1;
     bool outlines = false;  // SVG: text as shapes

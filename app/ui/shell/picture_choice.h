@@ -12,8 +12,11 @@
 
 namespace pentamesh::ui {
 
+inline constexpr Vec2 kLeastPicture{200, 150}, kMostPicture{20000, 20000};
+[[nodiscard]] std::string picture_limits_words();  // "200x150 to 20000x20000"
+
 // "1600x900" or "1600xauto", in logical pixels; a height of 0 is "auto": as high as the content takes.
-// nullopt: not written so, or a side is out of reach (200x150 to 20000x20000).
+// nullopt: not written so, or a side is out of reach.
 [[nodiscard]] std::optional<Vec2> picture_size_named(std::string_view text);
 [[nodiscard]] std::string picture_size_words(Vec2 size);  // "1600x900"
 

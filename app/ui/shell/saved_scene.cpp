@@ -60,7 +60,6 @@ std::optional<int> index_named(std::string_view name, int count) {
     return std::nullopt;
 }
 
-constexpr int kTensorStates = 4;
 constexpr int kStepParts = static_cast<int>(StepPart::uneven) + 1;
 
 // Sets what the item says; none where the plan has no such thing.
@@ -80,7 +79,7 @@ void select_item(const Item& item, const Evaluation& e, Selection& s, Topic& top
     if (item.key == "tensor") take(s.tensor, kAny, Topic::tensor);
     if (item.key == "activation") take(s.activation, kAny, Topic::tensor);
     if (item.key == "of")
-        if (const auto i = index_named<TensorState>(item.value, kTensorStates))
+        if (const auto i = index_named<TensorState>(item.value, kTensorStateCount))
             s.tensor_state = static_cast<TensorState>(*i);
     if (item.key == "memory") {
         topic = Topic::memory;
@@ -112,30 +111,6 @@ void show_tabs(std::int64_t page, ViewStates& views) {
         const std::vector<ViewId> all = views_in(static_cast<Pane>(pane));
         const auto tab = static_cast<std::size_t>(page % kTabBase);
         if (tab < all.size()) views.in_pane[static_cast<std::size_t>(pane)] = all[tab];
-    }
-}
-
-std::int64_t page_of(const ViewStates& views, ViewId view) {
-    switch (view) {
-    case ViewId::map: return static_cast<std::int64_t>(views.map.page);
-    case ViewId::memory: return views.memory.saved ? 1 : 0;
-    case ViewId::comm: return views.comm.part;
-    case ViewId::step: return views.step.part;
-    case ViewId::shards: return static_cast<std::int64_t>(views.shards.state);
-    default: return 0;
-    }
-}
-void show_page(std::int64_t page, ViewStates& views, ViewId view) {
-    const auto within = [&](std::int64_t last) {
-        return static_cast<int>(std::clamp<std::int64_t>(page, 0, last));
-    };
-    switch (view) {
-    case ViewId::map: views.map.page = static_cast<MapPage>(within(static_cast<int>(MapPage::tables))); break;
-    case ViewId::memory: views.memory.saved = page == 1; break;
-    case ViewId::comm: views.comm.part = within(CommViewState::kRing); break;
-    case ViewId::step: views.step.part = within(StepViewState::kSoftware); break;
-    case ViewId::shards: views.shards.state = static_cast<TensorState>(within(kTensorStates - 1)); break;
-    default: break;
     }
 }
 
@@ -185,7 +160,8 @@ SavedScene scene_as_saved(const ViewStates& views, const Selection& selection, s
     scene.axis = name_of(selection.group);
     scene.selection = selection_words(selection);
     scene.cursor = std::max(0.0, views.timeline.cursor_s);
-    scene.page = full ? page_of(views, *full) : tabs_of(views);
+    const ViewPages pages = full ? view_of(*full).pages : ViewPages{};
+    scene.page = !full ? tabs_of(views) : pages.shown != nullptr ? pages.shown(views) : 0;
     return scene;
 }
 
@@ -194,7 +170,9 @@ void show_saved_scene(const SavedScene& scene, const Evaluation& e, ViewStates& 
     const auto view = view_named(scene.view);
     if (view) {
         full = *view;
-        show_page(scene.page, views, *view);
+        const ViewPages& pages = view_of(*view).pages;
+        if (pages.show != nullptr)
+            pages.show(views, static_cast<int>(std::clamp<std::int64_t>(scene.page, 0, pages.count - 1)));
     } else if (scene.view == kDashboard) {
         full.reset();
         show_tabs(scene.page, views);

@@ -34,7 +34,7 @@ int place_of_name(const std::vector<Placement>& all, const std::string& name) {
 }  // namespace
 
 SelectedThings::Call SelectedThings::call_of(const Operation& o) {
-    return {o.group, o.phase, o.recomputed, std::string(o.what)};
+    return {o.group, o.phase, o.recomputed, o.what};
 }
 
 void SelectedThings::note(const Plan& plan, const Evaluation& e, const Selection& s) {

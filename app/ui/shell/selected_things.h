@@ -9,6 +9,11 @@
 
 namespace pentamesh::ui {
 
+// A plan became impossible: what was selected before, and what of it that plan could keep.
+struct LostSelection {
+    Selection whole, left;
+};
+
 class SelectedThings {
   public:
     // Looks up what is selected in the plan that is shown; does nothing while that stands.
@@ -22,7 +27,7 @@ class SelectedThings {
         GroupKind group = GroupKind::tp;
         Phase phase = Phase::forward;
         bool recomputed = false;
-        std::string what;
+        What what = What::none;
         bool operator==(const Call&) const = default;
     };
     struct Block {

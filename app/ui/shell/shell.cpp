@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr double kToast_s = 6;
-constexpr double kAdviceRest_s = 0.85;  // a little more than shell_decide.cpp waits
+constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
 
 }  // namespace
 
@@ -54,17 +54,31 @@ void Shell::evaluate_now() {
     assess(document_.plan(), evaluation_);
     evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
     note_change(std::exchange(evaluated_, document_.revision()) != document_.revision());
+    if (evaluation_.valid && lost_selection_ && selection_ == lost_selection_->left)
+        selection_ = lost_selection_->whole;
+    const Selection before = selection_;
     if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
     if (!selection_.ranks.empty() && selection_.ranks.back() >= evaluation_.mesh.world)
         selection_ = selection_.cleared();
     if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
     selected_.find(document_.plan(), evaluation_, selection_);
-    selected_.note(document_.plan(), evaluation_, selection_);
+    // What an impossible plan does not have is selected again in the next possible one.
+    if (evaluation_.valid) {
+        lost_selection_.reset();
+        selected_.note(document_.plan(), evaluation_, selection_);
+    } else if (!lost_selection_) {
+        lost_selection_ = {before, selection_};
+    }
 }
 
 void Shell::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
     edit->plan = with_true_title(document_.plan(), std::move(edit->plan));
+    // A model of one's own that no file has is kept as a plan is that another one replaces.
+    if (edit->other_model && document_.modified() && is_own_model(document_.plan())) {
+        const std::string name = title_of(edit->plan);
+        return replace_plan({std::move(edit->plan), {}, false}, name);
+    }
     document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     dirty_ = true;
 }
@@ -83,8 +97,7 @@ double Shell::idle_s() const {
     // An open lesson's file is looked at once a second; the presenter's clock ticks.
     double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
     if (native_dialog_) wait = std::min(wait, 0.1);  // it is asked whether it is done
-    if (host_.searches && !lesson_.open && !presenter_.on && !welcome_ && now_s_ < edited_s_ + kAdviceRest_s)
-        wait = std::min(wait, edited_s_ + kAdviceRest_s - now_s_);
+    if (now_s_ < advice_due_s()) wait = std::min(wait, advice_due_s() + kPast_s - now_s_);
     if (dialog_.kind == DialogKind::picture && picture_.due_s >= 0)
         wait = std::min(wait, std::max(0.02, picture_.due_s - now_s_));
     if (!changed_.empty()) wait = std::min(wait, std::max(0.05, changed_until_s_ - now_s_));

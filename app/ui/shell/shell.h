@@ -97,7 +97,7 @@ class Shell {
         return selection_;
     }
     [[nodiscard]] const ViewStates& views() const { return views_; }
-    // A search, a comparison or a tornado is being worked out for what is shown.
+    // A search, a comparison, a tornado, advice nearby, a review or a fit is being worked out.
     [[nodiscard]] bool works_beside() const;
     [[nodiscard]] const CalibrateSheetState& calibration() const { return calibrate_; }
     // What the window shows, to be shown by another shell: for a picture.
@@ -207,6 +207,7 @@ class Shell {
     std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
     double toast_until_s_ = 0, now_s_ = 0, evaluate_s_ = 0;
+    std::optional<LostSelection> lost_selection_;
     SelectedThings selected_;  // what the selection's numbers mean in the evaluated plan
     std::uint64_t evaluated_ = 0;
     MainFigures figures_;  // of the plan that was evaluated last
@@ -268,6 +269,8 @@ class Shell {
     // shell_decide.cpp
     void tend_decide();
     void note_change(bool edited);
+    // When the plan has rested long enough that better layouts are looked for; infinity: not as things stand.
+    [[nodiscard]] double advice_due_s() const;
     [[nodiscard]] bool rests() const;
     void tend_advice();
     void look_for_better();
@@ -428,6 +431,8 @@ class Shell {
     [[nodiscard]] std::string proposed_file(std::string_view name = {}) const;
     [[nodiscard]] std::string plan_text() const;
     // The own plan, also while a lesson shows another.
+    void ask_to_keep();
+    void begin_new_model();
     [[nodiscard]] const Document& own_document() const { return set_aside_ ? *set_aside_ : document_; }
     void keep_unsaved();
     void look_for_left_plans();

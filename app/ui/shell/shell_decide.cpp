@@ -5,6 +5,9 @@
 #include "core/advice/advice.h"
 #include "core/decide/nearby.h"
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -22,12 +25,19 @@ std::string from_to(std::string_view name, const std::string& from, const std::s
 }
 
 // "tp 8 → 4, ZeRO 1 → 2": what is to be changed by hand; dp_shard takes what is left.
-std::string changes_words(const LayoutChoice& from, const LayoutChoice& to) {
-    std::string out;
+struct ChangesWords {
+    std::string words;
+    int changes = 0;
+};
+ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice from = choice_of(plan);
+    ChangesWords out;
     for (const Varied v : all_of<Varied>()) {
+        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
+        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;  // left out, it follows tp
         const std::string was = value_text(from, v), is = value_text(to, v);
         if (v == Varied::dp_shard || was == is) continue;
-        out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
+        out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
     }
     return out;
 }
@@ -78,9 +88,14 @@ bool Shell::works_beside() const {
 }
 
 // The plan stands still for a moment, and nobody is to find its answer by himself.
+double Shell::advice_due_s() const {
+    const bool looks = host_.searches && !lesson_.open && !presenter_.on && !welcome_;
+    return looks ? edited_s_ + kRest_s : std::numeric_limits<double>::infinity();
+}
+
 bool Shell::rests() const {
-    return host_.searches && !lesson_.open && !presenter_.on && !welcome_ && dialog_.kind == DialogKind::none
-           && edited_revision_ == document_.revision() && now_s_ - edited_s_ >= kRest_s;
+    return dialog_.kind == DialogKind::none && edited_revision_ == document_.revision()
+           && now_s_ >= advice_due_s();
 }
 
 // The best layout within two edits, worked out once for each plan that rests.
@@ -113,14 +128,16 @@ void Shell::look_for_better() {
     // What does not fit is worth any layout that does.
     const bool fits = evaluation_.step && evaluation_.memory.has_room();
     const double now_s = evaluation_.step ? evaluation_.step->time_s : 0;
+    const double room =
+        document_.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
                            const std::string& words) {
         const bool less = now_s > 0 && step_s < now_s;
         better_.push_back({std::move(plan),
                            how + " " + time_text(step_s)
                                + (less ? " a step, " + percent(1 - step_s / now_s) + " less" : " a step")
-                               + ", and fits with " + memory_text(evaluation_.memory.hbm - memory_bytes)
-                               + " to spare: " + words + ".",
+                               + ", and fits with " + memory_text(room - memory_bytes) + " to spare: " + words
+                               + ".",
                            ""});
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, document_.plan());
@@ -132,8 +149,12 @@ void Shell::look_for_better() {
         Plan plan = near->plan;
         plan.name = document_.plan().name, plan.notes = document_.plan().notes;
         plan.scene = document_.plan().scene;
-        offer("Two changes make it", near->step_s, near->memory_bytes, std::move(plan),
-              changes_words(choice_of(document_.plan()), near->choice));
+        const ChangesWords changes = changes_words(document_.plan(), near->choice);
+        static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
+                                                            "Three changes make it", "Four changes make it"};
+        const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
+        offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
+              near->memory_bytes, std::move(plan), changes.words);
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
@@ -147,7 +168,9 @@ void Shell::note_change(bool edited) {
     if (evaluation_.step && !evaluation_.memory.stage.empty())
         now = {true, evaluation_.step->time_s, evaluation_.memory.peak()};
     const MainFigures before = std::exchange(figures_, now);
-    if (!edited || std::exchange(replaced_, false) || !before.any || !now.any) return;
+    if (!edited) return;
+    changed_.clear();
+    if (std::exchange(replaced_, false) || !before.any || !now.any) return;
     const std::string step = from_to("step", time_text(before.step_s), time_text(now.step_s)),
                       memory = from_to("memory", gib(before.memory), gib(now.memory));
     changed_ = step + (step.empty() || memory.empty() ? "" : ", ") + memory + (memory.empty() ? "" : " GiB");
@@ -158,6 +181,7 @@ void Shell::flip_pinned() {
     const KeptPlan* a = views_.compare.pinned();
     if (a == nullptr) return;
     if (evaluated_ != document_.revision()) evaluate_now();  // what was typed came just before
+    if (!evaluation_.valid) return say("An impossible plan has no figures to become A; undo brings it back");
     const Plan other = *a->plan;
     views_.compare.pin(document_.plan(), evaluation_);
     document_.edit(other, "flip A and B");

@@ -93,6 +93,11 @@ void Shell::edit_plan(Plan plan, std::string what) {
     apply(PlanEdit{std::move(plan), std::move(what), ""});
 }
 
+void Shell::begin_new_model() {
+    apply(new_model_edit(document_.plan()));
+    editor_.open_at(EditorSection::size);
+}
+
 // `path` is where it was read from; empty: from no file.
 void Shell::take(Incoming in, const fs::path& path, const std::string& origin) {
     switch (in.kind) {
@@ -156,6 +161,14 @@ void Shell::save(const fs::path& path) {
 void Shell::save_or_ask(std::function<void()> after) {
     if (document_.path().empty()) {
         ask(DialogKind::save, proposed_file(), std::move(after));
+        return;
+    }
+    if (document_.changed_elsewhere()) {
+        ask(DialogKind::save, document_.path().string(), std::move(after),
+            document_.path().string()
+                + ": another program wrote this file after it was read here. Save again to replace it, or "
+                  "give another name.");
+        dialog_.confirmed = document_.path();
         return;
     }
     try {
@@ -237,7 +250,8 @@ void Shell::forget_left(std::size_t index) {
 // ---- the end ------------------------------------------------------------------------------------------
 
 std::string Shell::close_words() const {
-    std::string words = document_.modified() ? "It was changed and not saved." : "";
+    std::string words =
+        document_.modified() ? title_of(document_.plan()) + " was changed and not saved." : "";
     std::string others;
     for (const UnsavedPlan& p : document_.unsaved()) {
         if (p.plan.get() == &document_.plan()) continue;
@@ -245,7 +259,7 @@ std::string Shell::close_words() const {
     }
     if (!others.empty())
         words += (words.empty() ? "" : " ")
-                 + ("Opened before and changed, too: " + others + ". Cancel, then Ctrl+Z brings that back.");
+                 + ("Opened before and changed, too: " + others + ". Save asks about each.");
     return words;
 }
 
@@ -253,8 +267,24 @@ bool Shell::may_close() {
     apply(typed_notes());
     if (quit_ || own_document().unsaved().empty()) return true;
     leave_lesson();
-    ask(DialogKind::close, close_words(), [this] { quit_ = true; });
+    ask_to_keep();
     return false;
+}
+
+// Of the open plan first; once it is saved, of the next that would be lost.
+void Shell::ask_to_keep() {
+    if (!document_.modified()) {
+        const std::vector<UnsavedPlan> left = document_.unsaved();
+        if (left.empty()
+            || !document_.bring_back(left.front().file, "back to " + title_of(*left.front().plan))) {
+            quit_ = true;
+            return;
+        }
+        replaced_ = true;
+        selection_ = {};
+        dirty_ = true;
+    }
+    ask(DialogKind::close, close_words(), [this] { ask_to_keep(); });
 }
 
 }  // namespace pentamesh::ui

@@ -158,13 +158,14 @@ fs::path Shell::typed_path(DialogKind kind) const {
 
 // Done between frames.
 void Shell::finish_file_dialog() {
-    const fs::path path = typed_path(dialog_.kind);
     browser_.read_again();
     try_in_dialog([&] {
+        const fs::path path = typed_path(dialog_.kind);
         std::error_code ignored;
         if (!lies_in(path, host_.fence))
             throw Error(ErrorKind::usage, path.string(), "", "lies out of reach");
-        const bool own = dialog_.kind == DialogKind::save && path == document_.path();
+        const bool own =
+            dialog_.kind == DialogKind::save && path == document_.path() && !document_.changed_elsewhere();
         if (saves(dialog_.kind) && !own && path != dialog_.confirmed && fs::is_regular_file(path, ignored)) {
             dialog_.confirmed = path;
             throw Error(ErrorKind::usage, path.string(), "", "is there already. Save again to replace it.");

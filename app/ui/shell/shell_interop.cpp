@@ -23,7 +23,7 @@ std::string flags_label(std::string_view flags) {
 }  // namespace
 
 std::optional<interop::Framework> Shell::flags_framework() const {
-    if (settings_.flags == kBySoftware) return framework_of(document_.plan().training.software);
+    if (settings_.flags == kBySoftware) return interop::framework_of(document_.plan().training.software);
     const auto at =
         std::find(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end(), settings_.flags);
     if (at == interop::kFrameworkNames.end()) return std::nullopt;

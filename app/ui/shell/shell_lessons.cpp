@@ -152,7 +152,7 @@ void Shell::show_lesson_view() {
     if (const auto view = view_named(step->scene.view)) {
         full_ = *view;
         views_.as_data[static_cast<std::size_t>(*view)] = false;
-    } else if (step->scene.view == "dashboard") {
+    } else if (step->scene.view == kDashboardName) {
         full_.reset();
     }
 }

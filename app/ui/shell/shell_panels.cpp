@@ -16,8 +16,7 @@ constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
 constexpr float kWithPlan = 1000, kBesideView = 760;
 constexpr float kSwitch = 200;  // of lesson, plan and view
 
-// A draggable line between two panes. `along` is the coordinate it moves; returns the pixels moved in this
-// frame.
+// A line between two panes that the mouse drags. Returns the pixels that it moves in this frame.
 float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
     const Hit hit = ui.area(name, r, 0, true, false);
     const Color color = hit.hovered || hit.held ? ui.theme().link : ui.theme().hairline;

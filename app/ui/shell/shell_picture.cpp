@@ -34,7 +34,7 @@ std::string pixels_words(const PictureChoice& c) {
 }  // namespace
 
 std::string Shell::pictured_view() const {
-    return full_ ? std::string(view_of(*full_).name) : "dashboard";
+    return full_ ? std::string(view_of(*full_).name) : std::string(kDashboardName);
 }
 
 float Shell::picture_dialog_height(Ui& ui, float width) const {
@@ -93,7 +93,7 @@ bool Shell::draw_picture_dialog(Ui& ui, Rect room, Rect buttons) {
         ui.canvas().text_in(line.cut_left(kPictureLabel), name, ui.style(13, Tone::secondary));
         return line;
     };
-    const bool whole = pictured_view() == "dashboard";
+    const bool whole = pictured_view() == kDashboardName;
     picture_.size = ui.segments("picture.size", row("Size"), kSizeWords, picture_.size);
     Rect line = row("");
     bool sized = true;
@@ -106,7 +106,7 @@ bool Shell::draw_picture_dialog(Ui& ui, Rect room, Rect buttons) {
         if (!sized) {
             TextStyle bad = ui.small();
             bad.color = ui.theme().bad;
-            ui.label(line, "200x150 to 20000x20000", bad);
+            ui.label(line, picture_limits_words(), bad);
         }
     } else {
         choice.size = kSizes[static_cast<std::size_t>(picture_.size)];
@@ -241,10 +241,18 @@ void Shell::make_export_commands() {
          .menu = "Export",
          .run = [this] { copy_picture(); },
          .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
-    add({.id = "export.table", .title = "This table…", .menu = "Export", .separator = true, .run = [this] {
-             const std::string name(view_of(tabled_view()).name);
-             ask(DialogKind::table, proposed_file(name + ".csv"), nullptr);
-         }});
+    // The answer to a question that is open stands in none of these.
+    const auto tells_nothing = [this] { return !veil_.hides(); };
+    add({.id = "export.table",
+         .title = "This table…",
+         .menu = "Export",
+         .separator = true,
+         .run =
+             [this] {
+                 const std::string name(view_of(tabled_view()).name);
+                 ask(DialogKind::table, proposed_file(name + ".csv"), nullptr);
+             },
+         .enabled = tells_nothing});
     struct Format {
         TableFormat format;
         const char *id, *title;
@@ -259,7 +267,7 @@ void Shell::make_export_commands() {
              .title = f.title,
              .menu = "Export",
              .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
+             .enabled = [this] { return host_.set_clipboard && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui

@@ -53,7 +53,7 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
 
 void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, ui.theme().hairline);
-    ui.canvas().push_clip(notes);
+    const Canvas::Clip clip = ui.canvas().clip(notes);
     notes = notes.inset(16, 12);
     ui.section(notes.cut_top(18), "NOTES");
     notes.cut_top(4);
@@ -61,7 +61,6 @@ void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     const Reworded plain(as_it_is);
     const std::string text = lesson_.notes.empty() ? "No notes for this step." : lesson_.notes;
     rich_text(ui, notes, text, {13, 20, 8, lesson_.notes.empty() ? Tone::secondary : Tone::text});
-    ui.canvas().pop_clip();
 }
 
 void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
@@ -210,29 +209,34 @@ void Shell::draw_welcome(Ui& ui) {
         ui.style(13, Tone::secondary), 20));
     room.cut_top(14);
     struct Door {
-        const char *name, *title, *text;
+        const char *name, *title;
+        std::string text;
     };
-    static constexpr std::array<Door, 3> kDoors{
+    const auto count = std::count_if(lessons_.begin(), lessons_.end(),
+                                     [](const LessonEntry& e) { return e.tasks.empty() && e.id != "tour"; });
+    const std::array<Door, 3> ways{
         {{"welcome.preset", "Explore a preset",
           "Llama 3 405B on 16,384 GPUs, DeepSeek-V3, or one GPU: change what you like."},
          {"welcome.lesson", "Start the workshop",
-          "Seventeen lessons that ask before they show. Courses and tasks: the menu Learn."},
+          (count > 0 ? std::to_string(count) + " lessons" : "Lessons")
+              + " that ask before they show. Courses and tasks: the menu Learn."},
          {"welcome.open", "Open my own",
           "A plan file or a Hugging Face config.json. Dropping one on the window does the same."}}};
     Rect doors = room.cut_top(std::min(120.0f, room.h - 44));
     const float door_w = (doors.w - 24) / 3;
     int picked = -1;
-    for (std::size_t i = 0; i < kDoors.size(); ++i) {
+    for (std::size_t i = 0; i < ways.size(); ++i) {
         const Rect r = doors.cut_left(door_w);
         doors.cut_left(12);
-        const Hit hit = ui.area(kDoors[i].name, r);
+        const Hit hit = ui.area(ways[i].name, r);
         c.rect(r, ui.theme().raised, 6);
         c.frame(r, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
         Rect text = r.inset(12, 10);
-        c.text_in(text.cut_top(22), kDoors[i].title, ui.title());
-        c.push_clip(r);
-        c.paragraph(text, kDoors[i].text, ui.small(), 18);
-        c.pop_clip();
+        c.text_in(text.cut_top(22), ways[i].title, ui.title());
+        {
+            const Canvas::Clip clip = c.clip(r);
+            c.paragraph(text, ways[i].text, ui.small(), 18);
+        }
         if (hit.focused) ui.focus_ring(r, 6);
         if (hit.clicked) picked = static_cast<int>(i);
     }
@@ -251,6 +255,8 @@ void Shell::draw_welcome(Ui& ui) {
     }
     Rect row = room.cut_top(30);
     if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
+    row.cut_left(8);
+    if (ui.button("welcome.model", row.cut_left(150), "Type in my model")) picked = 5;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
     if (reopened < recent)
         later("", [this, file = std::filesystem::path(settings_.recent[reopened])] { open_recent(file); });
@@ -266,6 +272,7 @@ void Shell::draw_welcome(Ui& ui) {
     if (picked == 1) lesson("01-");
     if (picked == 2) ask(DialogKind::open, "", nullptr);
     if (picked == 3) lesson("tour");
+    if (picked == 5) later("New model", [this] { begin_new_model(); });
 }
 
 }  // namespace pentamesh::ui

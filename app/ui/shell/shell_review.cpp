@@ -20,9 +20,18 @@ namespace {
 constexpr float kReviewRow = 38, kReviewLabel = 78;
 constexpr float kPreview = 440, kPreviewHigh = 330;  // of a page, at the right where there is room
 constexpr float kTurn = 30;                          // the row that turns its pages
-constexpr std::string_view kPagesNote =
-    "Pages: 1 summary, 2 placement, 3 memory, 4 time, 5 communication, 6 assumptions, 7 the comparison with "
-    "A. Empty: all. The plans are inside the file, which opens here again.";
+
+// "Pages: 1 summary, ..., 7 the comparison with A."
+std::string pages_note() {
+    std::string out = "Pages: ";
+    for (int i = 0; i < kReviewPageCount; ++i) {
+        const auto page = static_cast<ReviewPage>(i);
+        const std::string name(name_of(page));
+        out += (i > 0 ? ", " : "") + std::to_string(i + 1) + " "
+               + (page == ReviewPage::comparison ? "the " + name + " with A" : name);
+    }
+    return out + ". Empty: all. The plans are inside the file, which opens here again.";
+}
 
 }  // namespace
 
@@ -42,12 +51,12 @@ std::vector<Plan> Shell::reviewed_plans() const {
 
 std::string Shell::review_note() const {
     const Plan* second = review_second();
-    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(kPagesNote);
+    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(pages_note());
 }
 
 float Shell::review_dialog_height(Ui& ui, float width) const {
     const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
-    const float rows = kReviewRow * 7 + text;
+    const float rows = kReviewRow * 8 + text;
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
@@ -111,6 +120,8 @@ bool Shell::draw_review_dialog(Ui& ui, Rect room, Rect buttons) {
     };
     static constexpr std::string_view kPapers[] = {"16:9", "A4", "Letter"}, kThemes[] = {"light", "dark"};
     draw_review_second(ui, row("Compare"));
+    static constexpr std::string_view kDense[] = {"as many as fit", "one figure or table"};
+    r.one_a_page = ui.segments("review.dense", row("On a page"), kDense, r.one_a_page ? 1 : 0) == 1;
     Rect line = row("Paper");
     r.paper = static_cast<PaperKind>(
         ui.segments("review.paper", line.cut_left(200), kPapers, static_cast<int>(r.paper)));
@@ -188,13 +199,13 @@ void Shell::make_review_commands() {
          .title = "Export review…",
          .menu = "File",
          .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
     add({.id = "export.review",
          .title = "Export review for a meeting…",
          .menu = "Export",
          .separator = true,
          .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review); }});
+         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui

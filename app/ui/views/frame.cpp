@@ -5,20 +5,54 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kTabGap = 16, kMoreWidth = 20;
+
+struct Tabs {
+    std::vector<ViewId> shown;
+    std::optional<ViewId> next;  // the first that has no room
+};
+
+// The siblings in their order. Where the row has no room for all, the current one comes first and those after
+// it follow, as in a ring.
+Tabs tabs_in(Ui& ui, float room, ViewId current) {
+    const auto all = views_in(view_of(current).pane);
+    Tabs out{{all.begin(), all.end()}, std::nullopt};
+    const auto width = [&](ViewId v) {
+        const TextStyle s = v == current ? ui.title() : ui.style(13);
+        return ui.canvas().text_width(view_of(v).title, s) + kTabGap;
+    };
+    float sum = 0;
+    for (const ViewId v : out.shown) sum += width(v);
+    if (sum - kTabGap <= room) return out;
+    std::rotate(out.shown.begin(), std::find(out.shown.begin(), out.shown.end(), current), out.shown.end());
+    float used = width(current) + kMoreWidth;
+    std::size_t n = 1;
+    while (n < out.shown.size() && used + width(out.shown[n]) <= room) used += width(out.shown[n++]);
+    out.next = out.shown[n % out.shown.size()];
+    out.shown.resize(n);
+    return out;
+}
+
+}  // namespace
 
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
     ViewHead head;
     Rect row = room.cut_top(24);
     room.cut_top(4);
     Canvas& c = ui.canvas();
-    for (const ViewId v : views_in(view_of(current).pane)) {
+    const Tabs tabs = tabs_in(ui, row.w, current);
+    for (const ViewId v : tabs.shown) {
         const ViewEntry& entry = view_of(v);
         const bool own = v == current;
         TextStyle s = own ? ui.title() : ui.style(13, Tone::secondary);
         const float w = c.text_width(entry.title, s);
-        const Rect tab = row.cut_left(w + 16);
+        const Rect tab = row.cut_left(w + kTabGap);
         const Rect box{tab.x - 4, tab.y, w + 8, tab.h};
         const Hit hit = ui.area("view." + std::string(entry.name), box);
         if (hit.hovered) {
@@ -30,6 +64,14 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
         if (hit.focused) ui.focus_ring(box, 4);
         if (own && hit.double_clicked) head.full = true;
         if (!own && hit.clicked) head.switch_to = v;
+    }
+    if (tabs.next) {
+        const Rect more = row.cut_left(kMoreWidth);
+        const Hit hit = ui.area("view.next", more);
+        if (hit.hovered) ui.tooltip("More views here; the next is " + std::string(view_of(*tabs.next).title));
+        c.text_in(more, "›", ui.style(13, hit.hovered ? Tone::text : Tone::secondary), Align::center);
+        if (hit.focused) ui.focus_ring(more, 4);
+        if (hit.clicked) head.switch_to = tabs.next;
     }
     const std::string_view label = as_data ? "show as picture" : "show as data";
     const float w = c.text_width(label, ui.small()) + 2;
@@ -54,10 +96,9 @@ void draw_void(Ui& ui, Rect room, const Scene& scene) {
     const float w = std::min(room.w, 640.0f);
     const float h = c.paragraph_height(w, why, ui.style(13), 20);
     Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - (h + 24) / 2), w, h + 24};
-    c.push_clip(room);
+    const Canvas::Clip clip = c.clip(room);
     c.text_in(box.cut_top(24), "—", ui.title(), Align::center);
     c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
-    c.pop_clip();
 }
 
 }  // namespace
@@ -123,7 +164,7 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
 void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
                       std::uint64_t revision) {
     Canvas& c = ui.canvas();
-    c.push_clip(room.inset(-2));
+    const Canvas::Clip clip = c.clip(room.inset(-2));
     Rect head = room.cut_top(24);
     room.cut_top(4);
     const std::string_view title = view_of(view).title;
@@ -132,7 +173,6 @@ void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& 
     head.cut_left(w + 16);
     (void)draw_view_body(ui, head, room, scene, view, states, revision);
     draw_view_moving(ui, scene, view, states);
-    c.pop_clip();
 }
 
 }  // namespace pentamesh::ui

@@ -83,7 +83,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
          return draw_shards(ui, head, room, scene, s.shards, revision);
      },
-     .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); }},
+     .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); },
+     .pages = {kTensorStateCount, [](const ViewStates& s) { return static_cast<int>(s.shards.state); },
+               [](ViewStates& s, int page) { s.shards.state = static_cast<TensorState>(page); }}},
     {.id = ViewId::map,
      .name = "map",
      .title = "Map",
@@ -95,7 +97,10 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          draw_map(ui, head, room, scene, s.map, revision);
          return {};
      },
-     .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); }},
+     .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
+     .pages = {static_cast<int>(MapPage::tables) + 1,
+               [](const ViewStates& s) { return static_cast<int>(s.map.page); },
+               [](ViewStates& s, int page) { s.map.page = static_cast<MapPage>(page); }}},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
@@ -110,6 +115,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
      .data_parts = kMemoryTables,
      .data_follows_plan = true,
+     .pages = {2, [](const ViewStates& s) { return s.memory.saved ? 1 : 0; },
+               [](ViewStates& s, int page) { s.memory.saved = page == 1; }},
      .lit_by = lit_stage},
     {.id = ViewId::timeline,
      .name = "timeline",
@@ -139,6 +146,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
      .data_parts = kCommTables,
+     .pages = {CommViewState::kRing + 1, [](const ViewStates& s) { return s.comm.part; },
+               [](ViewStates& s, int page) { s.comm.part = page; }},
      .pick_row = pick_operation},
     {.id = ViewId::tensors,
      .name = "tensors",
@@ -167,7 +176,11 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      },
      .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
      .data_parts = kStepTables,
-     .draws_void = true},  // its constants can be edited all the same
+     .draws_void = true,
+     .pages = {StepViewState::kSoftware + 1, [](const ViewStates& s) { return s.step.part; },
+               [](ViewStates& s, int page) {
+                   s.step.part = page;
+               }}},  // its constants can be edited all the same
     {.id = ViewId::compare,
      .name = "compare",
      .title = "Compare",
@@ -219,6 +232,7 @@ constexpr bool table_is_whole() {
         if (static_cast<std::size_t>(e.id) != i || e.draw == nullptr || e.data == nullptr) return false;
         if (e.name.empty() || e.title.empty() || e.help.empty() || e.key.key == Key::none) return false;
         if ((e.moving == nullptr) != (e.draw_moving == nullptr)) return false;
+        if ((e.pages.count > 1) != (e.pages.shown != nullptr && e.pages.show != nullptr)) return false;
         for (std::size_t k = 0; k < i; ++k)
             if (kTable[k].name == e.name || kTable[k].key == e.key) return false;
     }
@@ -228,7 +242,7 @@ static_assert(kTable.size() == kViewCount, "each ViewId has a row");
 static_assert(table_is_whole(), "each row has an id, a name, a title, help, a key, draw and data");
 
 constexpr auto kNames = [] {
-    std::array<std::string_view, kTable.size() + 1> names{"dashboard"};
+    std::array<std::string_view, kTable.size() + 1> names{kDashboardName};
     for (std::size_t i = 0; i < kTable.size(); ++i) names[i + 1] = kTable[i].name;
     return names;
 }();

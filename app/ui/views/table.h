@@ -70,6 +70,13 @@ struct KeyHelp {
     std::string_view keys, what;
 };
 
+// A view's pages, from 0: a file that is saved names the one that is shown.
+struct ViewPages {
+    int count = 1;
+    int (*shown)(const ViewStates& states) = nullptr;  // null: it has one
+    void (*show)(ViewStates& states, int page) = nullptr;
+};
+
 struct ViewEntry {
     ViewId id;
     std::string_view name;   // in file names, the command line, lessons, ids of commands and areas
@@ -87,6 +94,7 @@ struct ViewEntry {
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     bool data_void = false;          // its tables say something of a plan with errors too
     // The rest is null where a view has nothing of the kind.
+    ViewPages pages = {};
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
     std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
     Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
@@ -97,7 +105,8 @@ struct ViewEntry {
 [[nodiscard]] std::optional<ViewId> view_named(std::string_view name);
 // Those that share a pane, in the order of their tabs.
 [[nodiscard]] std::vector<ViewId> views_in(Pane pane);
-// "dashboard" and the name of each view: what a lesson may show.
+inline constexpr std::string_view kDashboardName = "dashboard";  // beside the names of views
+// It and the name of each view: what a lesson may show.
 [[nodiscard]] std::span<const std::string_view> view_names();
 
 // A lesson's step begins: what it says nothing about stands as at first.

@@ -7,11 +7,10 @@ namespace pentamesh {
 namespace {
 
 bool accepts_dualpipe(const ScheduleShape& s) {
-    return s.chunks == 1 && s.devices % 2 == 0 && s.microbatches % 2 == 0 && s.microbatches / 2 >= s.devices;
+    return s.devices % 2 == 0 && s.microbatches % 2 == 0 && s.microbatches / 2 >= s.devices;
 }
 
 void refuse_dualpipe(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 1, "gives each device one stage of either copy", mended, out);
     if (s.devices % 2 != 0) {
         const bool more = s.devices == 1 || s.microbatches / 2 >= s.devices + 1;
         mended.devices = more ? s.devices + 1 : s.devices - 1;
@@ -77,6 +76,8 @@ extern const ScheduleRules kDualpipeRules{
                .term = "dualpipe",
                .paper = "DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1",
                .choices = kDualPipeChoices},
+    .chunks = 1,
+    .chunks_because = "gives each device one stage of either copy",
     .refuse = refuse_dualpipe,
     .accepts = accepts_dualpipe,
     .emit = emit_dualpipe,

@@ -7,11 +7,10 @@ namespace pentamesh {
 namespace {
 
 bool accepts_dualpipev(const ScheduleShape& s) {
-    return s.chunks == 2 && s.microbatches / 2 >= s.devices;
+    return s.microbatches / 2 >= s.devices;
 }
 
 void refuse_dualpipev(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 2, "folds the model into a V of two chunks a device", mended, out);
     if (s.microbatches / 2 >= s.devices) return;
     complain(out, "/training/global_batch",
              "dualpipev needs at least 2 x pp = " + std::to_string(2 * s.devices) + " micro-batches; there "
@@ -59,6 +58,8 @@ extern const ScheduleRules kDualpipevRules{
                .term = "dualpipe",
                .paper = "deepseek-ai/DualPipe, dualpipev.py, after Qi et al. 2024",
                .choices = kDualPipeVChoices},
+    .chunks = 2,
+    .chunks_because = "folds the model into a V of two chunks a device",
     .refuse = refuse_dualpipev,
     .accepts = accepts_dualpipev,
     .emit = emit_dualpipev,

@@ -5,14 +5,6 @@
 namespace pentamesh {
 namespace {
 
-void refuse_gpipe(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 1, "runs one chunk a device", mended, out);
-}
-
-bool accepts_gpipe(const ScheduleShape& s) {
-    return s.chunks == 1;
-}
-
 Op* emit_gpipe(const ScheduleShape& s, int, Op* at) {
     return wave(at, s.microbatches, s.microbatches, kWholeBackward, EachMicrobatch{}, EachMicrobatch{});
 }
@@ -38,8 +30,8 @@ extern const ScheduleRules kGpipeRules{
                .term = "gpipe",
                .paper = "Huang et al. 2019, GPipe",
                .choices = kGPipeChoices},
-    .refuse = refuse_gpipe,
-    .accepts = accepts_gpipe,
+    .chunks = 1,
+    .chunks_because = "runs one chunk a device",
     .emit = emit_gpipe,
     .peak = peak_gpipe,
     .closed_form = closed_gpipe,

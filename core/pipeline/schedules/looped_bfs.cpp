@@ -7,12 +7,6 @@
 namespace pentamesh {
 namespace {
 
-void refuse_looped_bfs(const ScheduleShape&, ScheduleShape&, Refusal&) {}
-
-bool accepts_looped_bfs(const ScheduleShape&) {
-    return true;
-}
-
 struct BreadthForwards {
     int m;
     int chunk = 0, microbatch = 0;
@@ -72,8 +66,6 @@ extern const ScheduleRules kLoopedBfsRules{
                .term = "bfs",
                .paper = "Lamy-Poirier 2023, Breadth-First Pipeline Parallelism",
                .choices = kLoopedBfsChoices},
-    .refuse = refuse_looped_bfs,
-    .accepts = accepts_looped_bfs,
     .emit = emit_looped_bfs,
     .peak = peak_looped_bfs,
     .closed_form = closed_looped_bfs,

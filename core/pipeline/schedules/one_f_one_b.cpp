@@ -6,14 +6,6 @@
 namespace pentamesh {
 namespace {
 
-void refuse_1f1b(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 1, "runs one chunk a device (several are the interleaved schedule)", mended, out);
-}
-
-bool accepts_1f1b(const ScheduleShape& s) {
-    return s.chunks == 1;
-}
-
 Op* emit_1f1b(const ScheduleShape& s, int device, Op* at) {
     return wave(at, s.microbatches, s.devices - 1 - device, kWholeBackward, EachMicrobatch{},
                 EachMicrobatch{});
@@ -48,8 +40,8 @@ extern const ScheduleRules kOneFOneBRules{
     .traits = {.term = "1f1b",
                .paper = "Narayanan et al. 2019, PipeDream, and 2021, section 2.2",
                .choices = kOneFOneBChoices},
-    .refuse = refuse_1f1b,
-    .accepts = accepts_1f1b,
+    .chunks = 1,
+    .chunks_because = "runs one chunk a device (several are the interleaved schedule)",
     .emit = emit_1f1b,
     .peak = peak_1f1b,
     .closed_form = closed_1f1b,

@@ -54,6 +54,10 @@ void refuse_counts(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) 
     }
 }
 
+bool has_chunks(const ScheduleRules& rules, const ScheduleShape& s) {
+    return rules.chunks == 0 || s.chunks == rules.chunks;
+}
+
 }  // namespace
 
 std::string_view name_of(OpKind kind) {
@@ -76,21 +80,20 @@ void complain(Refusal& out, const char* pointer, const std::string& sentence) {
     out.message += sentence;
 }
 
-void require_chunks(const ScheduleShape& shape, int chunks, const char* why, ScheduleShape& mended,
-                    Refusal& out) {
-    if (shape.chunks == chunks) return;
-    complain(out, "/layout/virtual_stages",
-             std::string(name_of(shape.schedule)) + " " + why + ": virtual_stages must be "
-                 + std::to_string(chunks) + "; it is " + std::to_string(shape.chunks) + ".");
-    mended.chunks = chunks;
-}
-
 Refusal refuse(const ScheduleShape& shape) {
     Refusal out;
     ScheduleShape sane = shape, mended = shape;
     refuse_counts(shape, sane, out);
     mended = sane;
-    rules_of(shape.schedule).refuse(sane, mended, out);
+    const ScheduleRules& rules = rules_of(shape.schedule);
+    if (!has_chunks(rules, sane)) {
+        complain(out, "/layout/virtual_stages",
+                 std::string(name_of(shape.schedule)) + " " + rules.chunks_because
+                     + ": virtual_stages must be " + std::to_string(rules.chunks) + "; it is "
+                     + std::to_string(sane.chunks) + ".");
+        mended.chunks = rules.chunks;
+    }
+    if (rules.refuse) rules.refuse(sane, mended, out);
     if (mended.microbatches != shape.microbatches) out.microbatches = mended.microbatches;
     if (mended.chunks != shape.chunks) out.chunks = mended.chunks;
     if (mended.devices != shape.devices) out.devices = mended.devices;
@@ -99,7 +102,8 @@ Refusal refuse(const ScheduleShape& shape) {
 }
 
 bool accepts(const ScheduleShape& shape) {
-    return counts_make_sense(shape) && rules_of(shape.schedule).accepts(shape);
+    const ScheduleRules& rules = rules_of(shape.schedule);
+    return counts_make_sense(shape) && has_chunks(rules, shape) && (!rules.accepts || rules.accepts(shape));
 }
 
 const ScheduleTraits& traits_of(Schedule schedule) {

@@ -6,14 +6,6 @@
 namespace pentamesh {
 namespace {
 
-void refuse_zb_h1(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 1, "runs one chunk a device", mended, out);
-}
-
-bool accepts_zb_h1(const ScheduleShape& s) {
-    return s.chunks == 1;
-}
-
 Op* emit_zb_h1(const ScheduleShape& s, int device, Op* at) {
     return wave(at, s.microbatches, s.devices - 1 - device, device, EachMicrobatch{}, EachMicrobatch{});
 }
@@ -54,8 +46,8 @@ extern const ScheduleRules kZbH1Rules{
                .term = "zero-bubble",
                .paper = "Qi et al. 2023, Zero Bubble Pipeline Parallelism",
                .choices = kZbH1Choices},
-    .refuse = refuse_zb_h1,
-    .accepts = accepts_zb_h1,
+    .chunks = 1,
+    .chunks_because = "runs one chunk a device",
     .emit = emit_zb_h1,
     .peak = peak_zb_h1,
     .closed_form = closed_zb_h1,

@@ -7,7 +7,6 @@ namespace pentamesh {
 namespace {
 
 void refuse_zb_h2(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 1, "runs one chunk a device", mended, out);
     const int least = 2 * s.devices;
     if (s.microbatches >= least) return;
     complain(out, "/training/global_batch",
@@ -17,7 +16,7 @@ void refuse_zb_h2(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
 }
 
 bool accepts_zb_h2(const ScheduleShape& s) {
-    return s.chunks == 1 && s.microbatches / 2 >= s.devices;
+    return s.microbatches / 2 >= s.devices;
 }
 
 Op* emit_zb_h2(const ScheduleShape& s, int device, Op* at) {
@@ -52,6 +51,8 @@ extern const ScheduleRules kZbH2Rules{
                .term = "zero-bubble",
                .paper = "Qi et al. 2023, Zero Bubble Pipeline Parallelism",
                .choices = kZbH2Choices},
+    .chunks = 1,
+    .chunks_because = "runs one chunk a device",
     .refuse = refuse_zb_h2,
     .accepts = accepts_zb_h2,
     .emit = emit_zb_h2,

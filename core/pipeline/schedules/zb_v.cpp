@@ -9,14 +9,6 @@
 namespace pentamesh {
 namespace {
 
-void refuse_zb_v(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
-    require_chunks(s, 2, "folds the model into a V of two chunks a device", mended, out);
-}
-
-bool accepts_zb_v(const ScheduleShape& s) {
-    return s.chunks == 2;
-}
-
 // The rule is written for at least 2p - 1 micro-batches; with fewer, those that do not exist are left out.
 struct VWriter {
     Op* at;
@@ -102,8 +94,8 @@ extern const ScheduleRules kZbVRules{
                .term = "zero-bubble",
                .paper = "Qi et al. 2024, Pipeline Parallelism with Controllable Memory",
                .choices = kZbVChoices},
-    .refuse = refuse_zb_v,
-    .accepts = accepts_zb_v,
+    .chunks = 2,
+    .chunks_because = "folds the model into a V of two chunks a device",
     .emit = emit_zb_v,
     .peak = peak_zb_v,
     .closed_form = closed_zb_v,

@@ -295,7 +295,7 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, cons
         room.cut_top(c.paragraph(room, text, s, 18));
     };
     const std::string kind(words_of(op.collective));
-    line(std::string(op.what), ui.style(12, Tone::text, Face::semibold));
+    line(std::string(words_of(op.what)), ui.style(12, Tone::text, Face::semibold));
     line(kind + " over " + thousands(op.group_size) + ", " + buffer_text(op) + ", "
              + plural(std::llround(op.count_per_step), "call", "calls") + " a step",
          ui.small());

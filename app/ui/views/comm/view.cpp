@@ -125,7 +125,7 @@ float bars(Ui& ui, Rect room, Scene& scene) {
 
 // Where the row is not the busiest stage's, whose bytes and time the sums are.
 std::string what_and_where(const Operation& op) {
-    std::string s(op.what);
+    std::string s(words_of(op.what));
     if (op.on_other_stage) s += op.scope == Scope::head ? " (last stage)" : " (first stage)";
     return s;
 }

@@ -56,9 +56,9 @@ PlanComparison shown_comparison(const Scene& scene, const CompareViewState& stat
     return c;
 }
 
-std::string why_words(const Scene& scene, const Evaluation& a, const std::vector<PartRow>& why) {
-    if (!a.step || !scene.evaluation.step) return "One of the plans has no step.";
-    const double by = difference(scene.evaluation.step->time_s, a.step->time_s);
+std::string why_words(const Evaluation& a, const Evaluation& b, const std::vector<PartRow>& why) {
+    if (!a.step || !b.step) return "One of the plans has no step.";
+    const double by = difference(b.step->time_s, a.step->time_s);
     std::string out;
     if (by == 0)
         out = "A and B take the same time";
@@ -78,10 +78,32 @@ std::string why_words(const Scene& scene, const Evaluation& a, const std::vector
                    + rows[i]->part;
     }
     out += reasons.empty() ? "." : ": " + reasons + ".";
-    const double memory = difference(scene.evaluation.memory.peak(), a.memory.peak());
+    const double memory = difference(b.memory.peak(), a.memory.peak());
     if (memory != 0)
         out += " Its fullest GPU holds " + memory_text(std::abs(memory)) + (memory < 0 ? " less." : " more.");
     return out;
+}
+
+std::string apart_of(const PlanComparison& c, std::size_t index) {
+    constexpr std::size_t kMost = 3;
+    const std::string& title = c.plans[index];
+    std::string out;
+    if (std::count(c.plans.begin(), c.plans.end(), title) < 2) return out;
+    std::size_t said = 0;
+    for (const FieldDifference& f : c.fields) {
+        bool tells = false;
+        for (std::size_t i = 0; i < c.plans.size() && i < f.values.size(); ++i)
+            tells = tells || (c.plans[i] == title && f.values[i] != f.values[index]);
+        if (!tells || index >= f.values.size()) continue;
+        if (said++ == kMost) return out + ", …";
+        out += (out.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[index]);
+    }
+    return out;
+}
+
+std::string full_title(const PlanComparison& c, std::size_t index) {
+    const std::string apart = apart_of(c, index);
+    return c.plans[index] + (apart.empty() ? "" : " (" + apart + ")");
 }
 
 std::string field_name(const std::string& pointer) {

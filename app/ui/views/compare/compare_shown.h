@@ -21,7 +21,12 @@ struct ComparedPlan {
 [[nodiscard]] PlanComparison shown_comparison(const Scene& scene, const CompareViewState& state);
 
 // "B is 9.8 s faster: 7.1 s less uneven stages, 3.4 s less tp exposed, 0.7 s more dp exposed."
-[[nodiscard]] std::string why_words(const Scene& scene, const Evaluation& a, const std::vector<PartRow>& why);
+[[nodiscard]] std::string why_words(const Evaluation& a, const Evaluation& b,
+                                    const std::vector<PartRow>& why);
+// What tells a plan from others of its title, "tp 8, ep 64"; "" where its title does.
+[[nodiscard]] std::string apart_of(const PlanComparison& comparison, std::size_t index);
+// Its title, and what tells it from others of that title.
+[[nodiscard]] std::string full_title(const PlanComparison& comparison, std::size_t index);
 // "/layout/tp" as "tp". "8", "ring", "—".
 [[nodiscard]] std::string field_name(const std::string& pointer);
 [[nodiscard]] std::string field_value(const std::string& json);

@@ -137,7 +137,7 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
     const float figure = 66;
     c.text_in(head.cut_right(figure), "change", ui.small(), Align::right);
     c.text_in(head.cut_right(figure), "step", ui.small(), Align::right);
-    ui.section(head, "FROM A TO B, BEST EDIT FIRST");
+    ui.section(head, "FROM A TO B, EACH TIME THE EDIT THAT GAINS MOST");
     if (path.value.empty()) {
         const bool alike = pair.a == pair.b;
         ui.label(room.cut_top(kRow),

@@ -102,26 +102,6 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
     return act;
 }
 
-// What tells a plan from others of the same title; empty: the title does.
-std::string apart_of(const std::vector<ComparedPlan>& plans, const PlanComparison& shown, std::size_t index) {
-    constexpr std::size_t kMost = 3;
-    const std::string title = title_of(*plans[index].plan);
-    const auto same = std::count_if(plans.begin(), plans.end(),
-                                    [&](const ComparedPlan& p) { return title_of(*p.plan) == title; });
-    std::string out;
-    if (same < 2) return out;
-    std::size_t said = 0;
-    for (const FieldDifference& f : shown.fields) {
-        bool tells = false;
-        for (std::size_t i = 0; i < plans.size() && i < f.values.size(); ++i)
-            tells = tells || (title_of(*plans[i].plan) == title && f.values[i] != f.values[index]);
-        if (!tells || index >= f.values.size()) continue;
-        if (said++ == kMost) return out + ", …";
-        out += (out.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[index]);
-    }
-    return out;
-}
-
 // How much the line of a plan takes under its row: in a high picture, where it does not fit into it.
 float line_below(Ui& ui, float width, float height, const Plan& plan, const std::string& apart) {
     constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 760;
@@ -141,7 +121,7 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
     const std::vector<ComparedPlan> plans = compared_plans(scene, state);
     const Evaluation* a = state.pinned()->evaluation.get();
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        const std::string apart = apart_of(plans, shown, i);
+        const std::string apart = apart_of(shown, i);
         const Rect row = room.cut_top(kPlanRow);
         const Rect below = room.cut_top(line_below(ui, row.w, height, *plans[i].plan, apart));
         const RowActions act = draw_plan_row(ui, row, below, i, plans[i], a, apart);
@@ -159,7 +139,7 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
 
 void draw_words(Ui& ui, Rect& room, const Scene& scene, const ComparedPair& pair,
                 const PlanComparison& shown) {
-    const std::string words = why_words(scene, pair.ea, shown.why);
+    const std::string words = why_words(pair.ea, pair.eb, shown.why);
     room.cut_top(ui.canvas().paragraph(room, words, ui.title(), 19) + 4);
 }
 

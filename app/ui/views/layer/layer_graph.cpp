@@ -10,9 +10,9 @@
 namespace pentamesh::ui {
 
 Color color_of_step(const Theme& theme, const LayerStep& s) {
-    if (is_collective(s.op)) return color_of(theme, s.axis);
+    if (is_collective(s.op)) return color_of(theme, s.group);
     if (s.op == LayerOp::matmul || s.op == LayerOp::attention || s.op == LayerOp::router) {
-        if (s.phase == LayerPass::forward || s.again) return theme.forward;
+        if (s.phase == LayerPass::forward || s.recomputed) return theme.forward;
         return !s.out.empty() && s.out[0].weight ? theme.weight_grad : theme.backward;
     }
     return theme.raised;
@@ -20,7 +20,7 @@ Color color_of_step(const Theme& theme, const LayerStep& s) {
 
 std::string collective_words(const LayerStep& s) {
     return std::string(s.op == LayerOp::ring_send ? "ring" : words_of(collective_of(s.op))) + " over "
-           + std::string(name_of(s.axis));
+           + std::string(name_of(s.group));
 }
 
 namespace {
@@ -28,14 +28,14 @@ namespace {
 constexpr float kBox = 34, kGap = 6;
 
 std::string step_tooltip(const LayerStep& s, const std::string& line) {
-    std::string t = std::string(s.what) + "\n" + line;
+    std::string t = std::string(words_of(s.what)) + "\n" + line;
     if (is_collective(s.op))
         t += "\n" + collective_words(s) + ", " + plural(s.group_size, "rank", "ranks") + ", "
              + traffic_text(s.sent_bytes) + " sent by each";
     if (s.flops > 0) t += "\n" + three_digits(s.flops / 1e9) + " GFLOP";
     if (s.bytes_moved > 0) t += "\n" + traffic_text(s.bytes_moved) + " moved in memory";
     t += "\n" + time_text(s.time_s);
-    if (s.again) t += "\nagain: the forward did not keep it";
+    if (s.recomputed) t += "\nagain: the forward did not keep it";
     if (s.per_step) t += "\nonce in a training step";
     for (const KeptTensor& k : s.kept) t += "\nkeeps " + k.name + ", " + memory_text(k.bytes);
     for (const KeptTensor& k : s.freed) t += "\nlets go of " + k.name;
@@ -45,7 +45,7 @@ std::string step_tooltip(const LayerStep& s, const std::string& line) {
 // Where the whole name has no room.
 std::string_view brief_name(const LayerStep& s) {
     switch (s.op) {
-    case LayerOp::matmul: return s.phase == LayerPass::backward && !s.again ? "d" : "×";
+    case LayerOp::matmul: return s.phase == LayerPass::backward && !s.recomputed ? "d" : "×";
     case LayerOp::norm: return "n";
     case LayerOp::rotary: return "rot";
     case LayerOp::attention: return "att";
@@ -74,7 +74,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
     const Color full = color_of_step(theme, s);
     const Color ground = done ? full : mix(theme.window, full, theme.id == ThemeId::light ? 0.45f : 0.35f);
     c.rect(box, ground, 4);
-    if (s.again) c.pattern(box.inset(1), Pattern::hatched, mix(ground, ink_on(ground), 0.22f));
+    if (s.recomputed) c.pattern(box.inset(1), Pattern::hatched, mix(ground, ink_on(ground), 0.22f));
     if (now || hit.hovered) c.frame(box, theme.text, now ? 2 : 1, 4);
     if (full == theme.raised && !now) c.frame(box, theme.hairline, 1, 4);
     if (hit.focused) ui.focus_ring(box, 4);
@@ -169,7 +169,7 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     row.cut_left(12);
     const std::string words = std::to_string(static_cast<int>(at) + 1) + " of " + std::to_string(all.size())
                               + ": " + (is_collective(s.op) ? collective_words(s) + ", " : "")
-                              + std::string(s.what);
+                              + std::string(words_of(s.what));
     const float keys = row.w > 520 ? 220.0f : 0;
     const Rect right = row.cut_right(keys);
     ui.label(row, words, ui.style(13));

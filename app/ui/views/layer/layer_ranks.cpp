@@ -21,7 +21,7 @@ struct Group {
 
 Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) {
     const Evaluation& e = shown.evaluation_of(scene);
-    if (is_collective(s.op)) return {s.axis, s.group_size, s.group};
+    if (is_collective(s.op)) return {s.group, s.group_size, s.ranks};
     const bool weights_alone = s.block == LayerBlock::weights;
     constexpr std::array kOrder{GroupKind::tp,       GroupKind::cp, GroupKind::ep, GroupKind::etp,
                                 GroupKind::dp_shard, GroupKind::dp, GroupKind::tp};
@@ -37,7 +37,7 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
         if (!found && a != GroupKind::ep && a != GroupKind::etp && e.groups[a].degree > 1)
             axis = a, found = true;
     for (const LayerStep& other : shown.list.steps)
-        if (is_collective(other.op) && other.axis == axis) return {axis, other.group_size, other.group};
+        if (is_collective(other.op) && other.group == axis) return {axis, other.group_size, other.ranks};
     Group g{axis, e.groups[axis].degree, {}};
     if (g.size <= 1) return {axis, 1, {shown.list.rank}};
     const auto factors = group_factors(e.mesh, axis);
@@ -74,7 +74,7 @@ GroupSpread spread_of(const LayerTensor& t, const Group& g) {
     if (t.partial_over(g.axis)) return {GroupSpread::partial, g.size, false, ""};
     for (std::size_t i = 0; i < t.dims.size(); ++i)
         for (const LayerCut& c : t.dims[i].cuts)
-            if (c.axis == g.axis)
+            if (c.group == g.axis)
                 return {GroupSpread::cut, c.parts, t.weight && i + 1 < t.dims.size() ? false : t.weight,
                         dim_words(t.dims[i].symbol)};
     // Replicas have a micro-batch each, and so have the ranks that deal experts.

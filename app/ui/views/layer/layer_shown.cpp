@@ -68,17 +68,24 @@ std::string short_name(const LayerStep& s) {
         for (const LayerTensor& t : list) out += (out.empty() ? "" : " ") + t.name;
         return out;
     };
-    const bool back = s.phase == LayerPass::backward && !s.again;
+    const bool back = s.phase == LayerPass::backward && !s.recomputed;
     switch (s.op) {
     case LayerOp::matmul:
         if (!s.out.empty() && s.out[0].weight) return "dW";
-        if (s.what.starts_with("down")) return "down";
-        if (s.what.starts_with("output")) return "out";
-        if (s.what.starts_with("gate and up")) return s.out.size() > 1 ? "gate up" : "up";
-        return names(s.out);
+        switch (s.what) {
+        case What::down:
+        case What::down_of_the_experts:
+        case What::down_of_the_shared_experts: return "down";
+        case What::output_of_attention:
+        case What::output_of_the_scan: return "out";
+        case What::gate_and_up:
+        case What::gate_and_up_of_the_experts:
+        case What::gate_and_up_of_the_shared_experts: return s.out.size() > 1 ? "gate up" : "up";
+        default: return names(s.out);
+        }
     case LayerOp::norm: return "norm";
     case LayerOp::rotary: return "rotary";
-    case LayerOp::attention: return s.what.find("scan") != std::string_view::npos ? "scan" : "attention";
+    case LayerOp::attention: return s.work.rate == LayerRate::scan ? "scan" : "attention";
     case LayerOp::activation: return back ? "d act" : "act";
     case LayerOp::router: return "router";
     case LayerOp::permute: return "sort";
@@ -160,10 +167,10 @@ std::vector<Tally> tally_at(const LayerList& list, int at) {
     for (std::size_t i = 0; i < list.steps.size(); ++i) {
         const LayerStep& s = list.steps[i];
         if (!is_collective(s.op)) continue;
-        auto t = std::find_if(out.begin(), out.end(), [&](const Tally& x) {
-            return x.axis == s.axis && x.op == s.op && x.again == s.again;
+        auto t = std::ranges::find_if(out, [&](const Tally& x) {
+            return x.group == s.group && x.op == s.op && x.recomputed == s.recomputed;
         });
-        if (t == out.end()) t = out.insert(t, {s.axis, s.op, s.again, 0, 0, 0, 0});
+        if (t == out.end()) t = out.insert(t, {s.group, s.op, s.recomputed, 0, 0, 0, 0});
         t->calls += s.calls, t->sent_bytes += s.sent_bytes;
         if (static_cast<int>(i) <= at) t->calls_so_far += s.calls, t->sent_so_far += s.sent_bytes;
     }
@@ -173,7 +180,7 @@ std::vector<Tally> tally_at(const LayerList& list, int at) {
 double sent_over_tp_once(const LayerList& list) {
     double sent = 0;
     for (const LayerStep& s : list.steps)
-        if (is_collective(s.op) && s.axis == GroupKind::tp && !s.again) sent += s.sent_bytes;
+        if (is_collective(s.op) && s.group == GroupKind::tp && !s.recomputed) sent += s.sent_bytes;
     return sent;
 }
 

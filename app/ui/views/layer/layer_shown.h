@@ -33,9 +33,9 @@ struct LayerChoice {
 inline constexpr std::int64_t kMostRanks = 8;  // side by side
 
 struct Tally {
-    GroupKind axis = GroupKind::tp;
+    GroupKind group = GroupKind::tp;
     LayerOp op = LayerOp::all_gather;
-    bool again = false;
+    bool recomputed = false;
     double calls = 0, sent_bytes = 0;          // of all steps
     double calls_so_far = 0, sent_so_far = 0;  // up to the step at hand
 };

@@ -50,9 +50,9 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
             if (row.w > w + 100) c.text_in(row.cut_right(w), mark, t, Align::right);
         }
         if (c.text_in(row, shown.lines[index], ui.mono(tone)) && hit.hovered)
-            ui.tooltip(std::string(s.what) + "\n" + shown.lines[index]);
+            ui.tooltip(std::string(words_of(s.what)) + "\n" + shown.lines[index]);
         else if (hit.hovered)
-            ui.tooltip(std::string(s.what));
+            ui.tooltip(std::string(words_of(s.what)));
     }
 }
 
@@ -104,8 +104,8 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
 
 std::string words_of(const Tally& t) {
     LayerStep s;
-    s.op = t.op, s.axis = t.axis;
-    return collective_words(s) + (t.again ? ", again" : "");
+    s.op = t.op, s.group = t.group;
+    return collective_words(s) + (t.recomputed ? ", again" : "");
 }
 
 // `lines` of words below the list.
@@ -135,7 +135,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
             if (ui.hovers(row)) ui.tooltip("more of this layer" + rest);
             break;
         }
-        c.rect({row.x, row.center().y - 4, 8, 8}, color_of(theme, t.axis), 2);
+        c.rect({row.x, row.center().y - 4, 8, 8}, color_of(theme, t.group), 2);
         row.cut_left(16);
         c.text_in(row.cut_right(128), traffic_text(t.sent_so_far) + " of " + traffic_text(t.sent_bytes),
                   ui.small(Tone::text), Align::right);
@@ -153,7 +153,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
                                   ? "The same as the plan's own list of activations: " + figures + " a layer."
                                   : "The plan's own list says " + figures + " a layer.";
     const bool again = std::any_of(tally.begin(), tally.end(),
-                                   [](const Tally& t) { return t.axis == GroupKind::tp && t.again; });
+                                   [](const Tally& t) { return t.group == GroupKind::tp && t.recomputed; });
     std::string apart;
     if (again)
         apart = "Over tp without what is gathered again: " + traffic_text(sent_over_tp_once(shown.list))

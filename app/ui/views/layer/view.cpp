@@ -76,7 +76,7 @@ std::string faint_words(const Scene& scene, const LayerViewState& state, const L
     const Evaluation& e = state.shown.evaluation_of(scene);
     const Cluster& cluster = state.shown.plan_of(scene).cluster;
     return traffic_text(s.sent_bytes) + " sent by each GPU over "
-           + std::string(tier_name(cluster, e.groups[s.axis].slowest_tier)) + ", " + time_text(s.time_s)
+           + std::string(tier_name(cluster, e.groups[s.group].slowest_tier)) + ", " + time_text(s.time_s)
            + ".";
 }
 

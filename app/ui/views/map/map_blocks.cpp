@@ -107,7 +107,7 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const int selected = std::max(0, selected_row(scene, state));
     const MapRow& r = state.rows[selected];
     const MapWords& w = words_of(r.id);
-    c.push_clip(room.inset(-4));
+    const Canvas::Clip clip = c.clip(room.inset(-4));
     Rect head = room.cut_top(22);
     ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id), 12);
     head.cut_left(20);
@@ -140,7 +140,6 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         fact(ui, first, "reach for it", w.reach);
     else
         fact(ui, room, "reach for it", w.reach);
-    c.pop_clip();
 }
 
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {

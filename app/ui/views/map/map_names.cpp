@@ -93,9 +93,8 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             const float h = glossary_text(ui, room, scene, *shown, true);
             const Rect card = room.cut_bottom(std::min(h, room.h * 0.6f));
             room.cut_bottom(8);
-            c.push_clip(card);
+            const Canvas::Clip clip = c.clip(card);
             glossary_text(ui, card, scene, *shown, false);
-            c.pop_clip();
         }
     }
     ScrollArea area(ui, "map.names", room.inset(-3), state.scroll, {.pad = {3, 3}});

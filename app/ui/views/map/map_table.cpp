@@ -176,6 +176,25 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     return t + "\nat most: " + r.bound + "\nreach for it when: " + std::string(w.reach);
 }
 
+// Those that need nothing of the other columns.
+void plain_cell(Ui& ui, Column k, Rect cell, const MapRow& r, const Cluster& cluster) {
+    const TextStyle words = ui.small(r.verdict != Verdict::off ? Tone::text : Tone::secondary);
+    switch (k) {
+    case cuts: two_lines(ui, cell, words_of(r.id).cuts, words); break;
+    case says:
+        pair_of_lines(ui, cell,
+                      r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r), words,
+                      r.often, ui.small());
+        break;
+    case step: step_cell(ui, cell, r); break;
+    case crosses: crosses_cell(ui, cell, r, cluster); break;
+    case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;
+    case axis:
+    case verdict:
+    case kColumns: break;
+    }
+}
+
 }  // namespace
 
 float map_least_row(float width) {
@@ -288,28 +307,17 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             if (by != 0 && to < state.rows.size())
                 focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.rows[to].id));
         }
-        const bool on = r.verdict != Verdict::off;
         if (slender) {
             slender_row(ui, row, r, state, scene.plan.cluster);
             continue;
         }
         cells(row, [&](Column k, Rect cell) {
-            switch (k) {
-            case axis: axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line); break;
-            case cuts:
-                two_lines(ui, cell, words_of(r.id).cuts, ui.small(on ? Tone::text : Tone::secondary));
-                break;
-            case says:
-                pair_of_lines(ui, cell,
-                              r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r),
-                              ui.small(on ? Tone::text : Tone::secondary), r.often, ui.small());
-                break;
-            case step: step_cell(ui, cell, r); break;
-            case crosses: crosses_cell(ui, cell, r, scene.plan.cluster); break;
-            case verdict: verdict_cell(ui, cell, r, width[reach] <= 0); break;
-            case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;
-            case kColumns: break;
-            }
+            if (k == axis)
+                axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line);
+            else if (k == verdict)
+                verdict_cell(ui, cell, r, width[reach] <= 0);
+            else
+                plain_cell(ui, k, cell, r, scene.plan.cluster);
         });
     }
     if (focus_to != 0) ui.state().focus = focus_to, ui.state().focus_visible = true;

@@ -126,8 +126,8 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     const float pad = whole((node.x - static_cast<float>(s.dcols) * s.unit + between) / 2);
     g.origin = {pad, pad + label};
 
-    out.node = {s.domain, nodes, {pad, pad}, node, 0};
-    out.pod = {s.domain * s.nodes_per_pod, s.pods, {pad, pad}, podu, label};
+    out.node = {s.domain, nodes, {pad, pad}, node};
+    out.pod = {s.domain * s.nodes_per_pod, s.pods, {pad, pad}, podu};
     const auto prows = static_cast<float>(ceil_div(s.pods, s.pcols));
     out.extent = {static_cast<float>(s.pcols) * (podu.x + gap) - gap, prows * (podu.y + gap + label) - gap};
     return out;

@@ -14,7 +14,6 @@ struct MeshLayout {
         std::int64_t count = 1;
         Vec2 padding;  // from a box's corner to its first cell
         Vec2 full;     // size of a full box, padding included
-        float label_height = 0;
     };
     Boxes node, pod;
     bool has_pods = false;

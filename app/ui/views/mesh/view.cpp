@@ -270,31 +270,32 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     if (hit.hovered && under >= 0 && under < mesh.world) scene.next_hover.rank = under;
     walk_ranks(ui, layout, scene);
 
-    Canvas& c = ui.canvas();
-    c.push_clip(room);
-    if (mesh.world < cluster.gpus) {  // GPUs that the layout leaves idle
-        CellGrid idle = grid;
-        idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
-        c.cells(idle);
-    }
     const bool valid = scene.evaluation.valid, plain = state.plain || !valid;
-    if (valid && shows_activity(scene))
-        color_by_activity(ui.theme(), scene, grid);
-    else
-        color_by_groups(ui.theme(), scene, grid);
-    if (plain) color_plainly(ui.theme(), grid);
-    CellGrid drawn = grid;
-    merge_small_cells(layout, drawn);
-    c.cells(drawn);
-    if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
-    if (valid && state.failure && state.lost_node >= 0)
-        draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
-    draw_boxes(ui, room, layout, state.camera, grid, scene);
-    draw_rank_numbers(ui, room, layout, grid);
-    if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
-    draw_outlined(ui, state, grid);
-    if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
-    c.pop_clip();
+    Canvas& c = ui.canvas();
+    {
+        const Canvas::Clip clip = c.clip(room);
+        if (mesh.world < cluster.gpus) {  // GPUs that the layout leaves idle
+            CellGrid idle = grid;
+            idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
+            c.cells(idle);
+        }
+        if (valid && shows_activity(scene))
+            color_by_activity(ui.theme(), scene, grid);
+        else
+            color_by_groups(ui.theme(), scene, grid);
+        if (plain) color_plainly(ui.theme(), grid);
+        CellGrid drawn = grid;
+        merge_small_cells(layout, drawn);
+        c.cells(drawn);
+        if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
+        if (valid && state.failure && state.lost_node >= 0)
+            draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
+        draw_boxes(ui, room, layout, state.camera, grid, scene);
+        draw_rank_numbers(ui, room, layout, grid);
+        if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
+        draw_outlined(ui, state, grid);
+        if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
+    }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
         ui.tooltip(plain  // where it stands, not whom it talks to

@@ -162,7 +162,12 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
         return {f.running ? bold : "Stopped: " + bold, best_words(scene, f)};
     }
     const bool timed = f.seconds > 0;
-    std::string bold = thousands(n.layouts) + " layouts" + (timed ? " in " + time_text(f.seconds) : "");
+    std::string held;
+    for (const Varied v : f.request.held)
+        held += (held.empty() ? " with " : ", ") + std::string(chip_name(v));
+    if (!held.empty()) held += " held";
+    std::string bold =
+        thousands(n.layouts) + " layouts" + held + (timed ? " in " + time_text(f.seconds) : "");
     if (f.report->cancelled)
         bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
     bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");

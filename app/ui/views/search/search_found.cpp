@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 namespace {
 
 // Those that change least, first.
-constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::etp, Varied::cp, Varied::schedule};
+constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::cp, Varied::schedule, Varied::etp};
 
 template <typename T>
 bool has(const std::vector<T>& list, const T& value) {

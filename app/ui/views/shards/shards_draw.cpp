@@ -76,14 +76,13 @@ class SheetPainter {
         : c_(c), theme_(theme), body_(body), sheet_(sheet), p_(sheet.placement), look_(look) {}
 
     void run() {
-        c_.push_clip(body_.inset(-3));
+        const Canvas::Clip clip = c_.clip(body_.inset(-3));
         if (look_.only_own)
             own_only();
         else if (look_.isolate >= 0)
             isolated(static_cast<Axis>(look_.isolate));
         else
             together();
-        c_.pop_clip();
     }
 
   private:

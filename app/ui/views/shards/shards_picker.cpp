@@ -1,5 +1,6 @@
 #include "app/ui/views/shards/shards_picker.h"
 
+#include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "core/plan/names.h"
@@ -276,25 +277,20 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
 
 Table picker_data(const Scene& scene, const PickerState& state) {
     Table t;
-    t.columns = {{"strategy"},
-                 {"cuts"},
-                 {"parameters", Shown::count},
-                 {"gradients", Shown::count},
-                 {"optimizer", Shown::count},
-                 {"activations", Shown::count},
-                 {"buffers", Shown::count},
-                 {"total (bytes)", Shown::count},
-                 {"sent per step (bytes)", Shown::count},
-                 {"calls per step", Shown::count},
-                 {"collectives"}};
+    t.columns = {{"strategy"}, {"cuts"}};
+    for (Table::Column& c : category_columns(Shown::count)) t.columns.push_back(std::move(c));
+    for (const char* title : {"total (bytes)", "sent per step (bytes)", "calls per step"})
+        t.columns.push_back({title, Shown::count});
+    t.columns.push_back({"collectives"});
     StrategyPrices prices;
     price_strategies(scene.plan, gpus_of(state), prices);
-    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
     const auto row = [&](const std::string& name, const std::string& cuts, const StageMemory& m, double sent,
                          double calls, const std::string& what) {
-        t.rows.push_back({name, cuts, integer(m.parameters), integer(m.gradients), integer(m.optimizer),
-                          integer(m.activations), integer(m.buffers), integer(m.total()), integer(sent),
-                          integer(calls), what});
+        std::vector<std::string>& cells = t.rows.emplace_back();
+        cells = {name, cuts};
+        for (std::string& c : category_cells(m)) cells.push_back(std::move(c));
+        for (const double x : {m.total(), sent, calls}) cells.push_back(whole_cell(x));
+        cells.push_back(what);
     };
     row("one GPU", "", prices.single_gpu, 0, 0, "");
     for (const StrategyPrice& p : prices.price) {

@@ -4,6 +4,7 @@
 #include "app/ui/kit/player.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/views/timeline/timeline_rows.h"
+#include "core/plan/changes.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -53,11 +54,10 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     }
     if (state.second < 0 || state.second_of == revision) return;
     Plan& p = state.second_plan;
-    p = scene.plan;
-    p.layout.schedule = static_cast<Schedule>(state.second);
-    const std::int64_t chunks = chunks_for(p.layout.schedule, p.layout.virtual_stages);
-    if (chunks != p.layout.virtual_stages) p.layout.stage_layers.clear();
-    p.layout.virtual_stages = chunks;
+    const auto schedule = static_cast<Schedule>(state.second);
+    const Layout& l = scene.plan.layout;
+    p = schedule == l.schedule ? scene.plan
+                               : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
     evaluate(p, state.second_evaluation);
     state.second_shown.version = 0;
     state.second_of = revision;
@@ -253,7 +253,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
             line.put("· step", plain);
             line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
             line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
-                         + "), bubble on the average stage " + percent(shown.bubble.fraction),
+                         + "), idle on the average stage " + percent(shown.bubble.fraction),
                      plain);
         }
     } else if (shape.devices == 1) {
@@ -261,7 +261,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
                  plain);
         return;
     } else {
-        line.put("bubble", plain);
+        line.put("idle", plain);  // the schedule's bubble, and what uneven stages wait
         line.put(percent(shown.bubble.fraction), ui.title());
         const Timeline* a =
             scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
@@ -310,10 +310,11 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
     const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
         return legend.item(name, color, kind, pattern);
     };
-    if (has(OpKind::F) || pairs) item("forward", theme.forward, OpKind::F);
-    if (has(OpKind::B) || pairs) item("backward", theme.backward, OpKind::B);
-    if (has(OpKind::I)) item("input gradient", theme.backward, OpKind::I);
-    if (has(OpKind::W)) item("weight gradient", theme.weight_grad, OpKind::W);
+    const auto plain = [&](OpKind kind, Color color) { item(name_of(kind), color, kind); };
+    if (has(OpKind::F) || pairs) plain(OpKind::F, theme.forward);
+    if (has(OpKind::B) || pairs) plain(OpKind::B, theme.backward);
+    if (has(OpKind::I)) plain(OpKind::I, theme.backward);
+    if (has(OpKind::W)) plain(OpKind::W, theme.weight_grad);
     if (pairs) {
         if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
             ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);

@@ -11,7 +11,7 @@ void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& stat
 void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state);
 // One row: transport, critical path, one step or two, the slow stage, the second schedule.
 void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision);
-// "bubble 5.08 % of the pipeline's time ...", or what the injected slow stage costs, with its removal.
+// "idle 5.08 % of the pipeline's time ...", or what the injected slow stage costs, with its removal.
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
 // Every measure of idle time by its name, and the closed form beside the one it speaks of.
 [[nodiscard]] float measures_height(Ui& ui, float width, const TimelineViewState& state);

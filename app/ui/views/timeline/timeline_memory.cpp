@@ -29,25 +29,28 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
     Rect plot = room;
     const Rect head = plot.cut_top(18);
     const auto height = [&](double held) { return static_cast<float>(held / most) * (plot.h - 2); };
-    c.push_clip(plot);
-    // Steps within a pixel are one, the highest of them; what is left of the view is skipped.
-    const auto before = [](double time, const InFlightStep& s) { return time < s.time; };
-    auto at = std::upper_bound(steps.begin(), steps.end(), scale.from_s, before);
-    double held = at == steps.begin() ? 0 : (at - 1)->held, highest = held;
-    float from = plot.x;
-    for (; at != steps.end() && at->time <= scale.to_s; ++at) {
-        const float x = scale.x(at->time);
-        if (x - from >= 1) {
-            c.rect({from, plot.bottom() - height(highest), x - from, height(highest)}, ui.theme().memory[3]);
-            from = x;
-            highest = at->held;
+    {
+        const Canvas::Clip clip = c.clip(plot);
+        // Steps within a pixel are one, the highest of them; what is left of the view is skipped.
+        const auto before = [](double time, const InFlightStep& s) { return time < s.time; };
+        auto at = std::upper_bound(steps.begin(), steps.end(), scale.from_s, before);
+        double held = at == steps.begin() ? 0 : (at - 1)->held, highest = held;
+        float from = plot.x;
+        for (; at != steps.end() && at->time <= scale.to_s; ++at) {
+            const float x = scale.x(at->time);
+            if (x - from >= 1) {
+                c.rect({from, plot.bottom() - height(highest), x - from, height(highest)},
+                       ui.theme().memory[3]);
+                from = x;
+                highest = at->held;
+            }
+            held = at->held;
+            highest = std::max(highest, held);
         }
-        held = at->held;
-        highest = std::max(highest, held);
+        if (held > 0 && from < plot.right())
+            c.rect({from, plot.bottom() - height(held), plot.right() - from, height(held)},
+                   ui.theme().memory[3]);
     }
-    if (held > 0 && from < plot.right())
-        c.rect({from, plot.bottom() - height(held), plot.right() - from, height(held)}, ui.theme().memory[3]);
-    c.pop_clip();
     c.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, ui.theme().hairline);
     std::string label = "activations held by "
                         + (t.shape.devices > 1 ? "stage " + std::to_string(device) : std::string("each GPU"))

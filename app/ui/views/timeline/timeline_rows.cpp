@@ -141,7 +141,7 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
                                + (backward ? shown_.exposed[b].comm.backward[a] : 0);
         s.axis[a] = static_cast<float>(exposed / takes);
     }
-    if (backward) s.again = static_cast<float>(shown_.exposed[b].recompute / takes);
+    if (backward) s.recomputed = static_cast<float>(shown_.exposed[b].recompute / takes);
     return s;
 }
 
@@ -158,8 +158,9 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
         if (strip.w > 6 && strip.h >= 4)
             ui_.canvas().pattern(strip, Pattern::cross_hatched, ui_.theme().window.alpha(0.35f));
     }
-    const float again = whole * s.again;
-    if (again >= 0.75f) ui_.canvas().rect(r.cut_bottom(again), faded(recompute_color(ui_.theme()), own));
+    const float recomputed = whole * s.recomputed;
+    if (recomputed >= 0.75f)
+        ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own));
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
@@ -285,7 +286,8 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     part(share(b.work.forward) * (1 - forth.sum()), ui_.theme().forward);
     part(share(b.work.backward) * (1 - back.sum()), ui_.theme().backward);
     part(share(b.work.weight), ui_.theme().weight_grad);
-    if (const float h = share(b.work.backward) * back.again; h > 0.5f) part(h, recompute_color(ui_.theme()));
+    if (const float h = share(b.work.backward) * back.recomputed; h > 0.5f)
+        part(h, recompute_color(ui_.theme()));
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = share(b.work.forward) * forth.axis[a] + share(b.work.backward) * back.axis[a];
         if (h > 0.5f) part(h, color_of(ui_.theme(), kAxes[a]));

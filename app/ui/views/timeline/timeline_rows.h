@@ -46,8 +46,8 @@ class RowPainter {
   private:
     struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
         std::array<float, UnitComm::kAxes> axis{};
-        float again = 0;
-        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + again; }
+        float recomputed = 0;
+        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + recomputed; }
     };
 
     Ui& ui_;

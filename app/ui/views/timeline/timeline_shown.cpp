@@ -40,7 +40,7 @@ bool update_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision,
     replay(e, out);
     const Timeline& t = out.timeline(e);
     build_work_index(t, out.index);
-    exposed_in_chunks(plan, e.comm.stages, e.work, out.exposed);
+    exposed_in_chunks(e.comm.stages, e.work, out.exposed);
     hidden_in_chunks(e.comm, out.hidden);
     out.hidden_once = e.step && out.choice.steps == 1 ? hidden_in_step(e.comm) : HiddenComm{};
     out.hides = out.hides_once = false;

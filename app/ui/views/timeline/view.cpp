@@ -83,7 +83,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
     const int every = std::max(1, static_cast<int>(std::ceil(16.0f / rows.row_h)));
     const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
     const std::string_view domain = domain_name(scene.plan.cluster);
-    c.push_clip(labels);
+    const Canvas::Clip clip = c.clip(labels);
     const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
     for (int d = first; d < devices; ++d) {
         const Rect row{labels.x, rows.row(d).y, labels.w, rows.row(d).h};
@@ -117,7 +117,6 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
     }
-    c.pop_clip();
 }
 
 // The rows of one timeline; returns what is under the mouse by way of the painter.
@@ -155,14 +154,15 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
               ui.style(11, Tone::secondary));
     const TimeScale scale{from_s, to_s, room};
     RowPainter painter(ui, e, state.second_shown, scale, state.second_blocks);
-    c.push_clip(room);
-    draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
-    if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
-    Rect beside = room;
-    beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
-    draw_tail(ui, state.second_shown.tail, t.makespan, beside, scale);
-    if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
-    c.pop_clip();
+    {
+        const Canvas::Clip clip = c.clip(room);
+        draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
+        if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
+        Rect beside = room;
+        beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
+        draw_tail(ui, state.second_shown.tail, t.makespan, beside, scale);
+        if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
+    }
     if (painter.hovered >= 0)
         ui.tooltip(op_tooltip(t, state.second_shown, static_cast<std::size_t>(painter.hovered)));
 }
@@ -326,17 +326,18 @@ void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const T
     painter.selected = scene.selection.op;
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
         painter.lit_microbatch = t.order.ops[op].microbatch;
-    c.push_clip(areas.plot);
-    draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, &scene);
-    draw_over_rows(ui, scene, state, rows, scale);
-    c.pop_clip();
+    {
+        const Canvas::Clip clip = c.clip(areas.plot);
+        draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, &scene);
+        draw_over_rows(ui, scene, state, rows, scale);
+    }
     answer_mouse(ui, t, painter, clicked, scale, scene, state);
 
     if (!areas.ruler.empty()) draw_ruler(ui, areas.ruler, scale);
     if (state.cursor_s < 0) return;
-    c.push_clip({areas.plot.x, areas.plot.y, areas.plot.w, areas.plot.h + areas.ruler.h});
+    const Canvas::Clip clip =
+        c.clip({areas.plot.x, areas.plot.y, areas.plot.w, areas.plot.h + areas.ruler.h});
     draw_cursor(ui, state.cursor_s, areas.plot, areas.ruler, scale);
-    c.pop_clip();
 }
 
 }  // namespace

@@ -297,15 +297,16 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
     if (side.w > 0) draw_ladder(ui, side, room, scene, state);
     fly_on(ui, room, state);
 
-    c.push_clip(room);
-    draw_boxes(ui, room, scene, state);
-    if (state.cursor >= 0) {
-        NestPath path = state.path;
-        path.push_back(state.cursor);
-        const Rect r = on_screen(state.camera, room, box_of(state.nest, path));
-        c.frame(r.inset(-2), ui.theme().link, 3, 6);
+    {
+        const Canvas::Clip clip = c.clip(room);
+        draw_boxes(ui, room, scene, state);
+        if (state.cursor >= 0) {
+            NestPath path = state.path;
+            path.push_back(state.cursor);
+            const Rect r = on_screen(state.camera, room, box_of(state.nest, path));
+            c.frame(r.inset(-2), ui.theme().link, 3, 6);
+        }
     }
-    c.pop_clip();
     if (hit.focused) ui.focus_ring(room.inset(2), 2);
 }
 

@@ -1,0 +1,177 @@
+#include "core/step/exposure.h"
+
+#include "core/comm/collective_time.h"
+#include "core/plan/software.h"
+
+#include <algorithm>
+
+namespace pentamesh {
+namespace {
+
+int unit_axis(GroupKind k) {
+    switch (k) {
+    case GroupKind::tp: return UnitComm::kTp;
+    case GroupKind::cp: return UnitComm::kCp;
+    case GroupKind::ep: return UnitComm::kEp;
+    case GroupKind::etp: return UnitComm::kEtp;
+    default: return -1;
+    }
+}
+
+// The route of the axis asked for last: operations come axis by axis.
+class Routes {
+  public:
+    Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
+        : plan_(plan), mesh_(mesh), summary_(summary) {}
+
+    const Route& of(GroupKind k) {
+        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[k]);
+        known_ = true;
+        kind_ = k;
+        return route_;
+    }
+
+  private:
+    const Plan& plan_;
+    const Mesh& mesh_;
+    const GroupSummaries& summary_;
+    Route route_;
+    GroupKind kind_ = GroupKind::tp;
+    bool known_ = false;
+};
+
+Cover cover_of(const Operation& o) {
+    switch (o.group) {
+    case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;
+    case GroupKind::tp:
+        return o.unit == Unit::every_layer                                ? Cover::mixer
+               : o.unit == Unit::dense_layer || o.unit == Unit::moe_layer ? Cover::mlp
+                                                                          : Cover::none;
+    case GroupKind::ep: return Cover::layer;
+    default: return Cover::none;
+    }
+}
+std::string_view words_of(Cover c) {
+    constexpr std::array<std::string_view, kCovers> words{"attention core", "the products beside it",
+                                                          "the products beside it",
+                                                          "another micro-batch's compute", ""};
+    return words[static_cast<std::size_t>(c)];
+}
+
+}  // namespace
+
+template <typename F>
+void CoveredTimes::each(const Operation& o, F&& use) {
+    if (o.types == 0 || unit_axis(o.group) < 0) return;
+    const Cover cover = cover_of(o);
+    for (LayerMask m = o.types; m != 0; m &= m - 1) {
+        const int t = std::countr_zero(m);
+        use(t, of(t, cover, o.phase == Phase::forward));
+    }
+}
+
+double CoveredTimes::exposed_share(const Operation& o, const LayerCounts& layers) {
+    if (unit_axis(o.group) < 0 || o.types == 0) return 1;  // of no layer: nothing here hides it
+    double all = 0, exposed = 0, first = -1;
+    bool alike = true;
+    each(o, [&](int t, const CoveredTime& s) {
+        const double n = layers[t], share = s.exposed_share();
+        if (first < 0) first = share;
+        alike = alike && share == first;
+        all += n;
+        exposed += n * share;
+    });
+    return alike || all <= 0 ? std::max(first, 0.0) : exposed / all;
+}
+
+namespace {
+
+void add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
+    const int axis = unit_axis(o.group);
+    if (axis < 0) return;
+    const auto add = [&](UnitComm& u, double share) {
+        (o.phase == Phase::forward ? u.forward : u.backward)[axis] += o.call_s * share * o.calls;
+    };
+    if (o.unit == Unit::embedding) add(work.embedding, 1);
+    if (o.unit == Unit::head) add(work.head, 1);
+    shared.each(o, [&](int t, const CoveredTime& s) {
+        LayerWork& own = work.layer[t];
+        add(o.recomputed ? own.recomputed : own.comm, s.exposed_share());
+    });
+}
+
+double pass(const PassTime& t, bool forward) {
+    return forward ? t.forward : t.input_grad + t.weight_grad;
+}
+
+// Hides what the plan's flags allow behind compute, each second of it at most once. Ring attention runs
+// beside its own core, a tensor-parallel transfer beside its block's products, and the experts' way beside
+// what is left of the layer: another micro-batch's, which DualPipe pairs by design.
+void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
+    const Overlap& flags = plan.training.overlap;
+    const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    for (int k = 0; k < shared.types(); ++k) {
+        const LayerTime& t = work.times.of(k);
+        const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
+            CoveredTime& s = shared.of(k, cover, forward);
+            if (!allowed || s.need <= 0) return 0.0;
+            s.hidden = std::min(s.need * share, std::max(room, 0.0));
+            return s.hidden;
+        };
+        const auto room = [&](const PassTime& p) { return overlap_limit * pass(p, forward); };
+        double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
+        busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
+        busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
+        busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
+                     room(t.all) - busy);
+        PassTime& own = work.layer[k].busy;
+        (forward ? own.forward : own.input_grad) = busy;
+    }
+}
+
+}  // namespace
+
+void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+                     StepWork& work, CoveredTimes& shared) {
+    Routes routes(plan, mesh, summary);
+    for (Operation& o : comm.operations) {
+        o.call_s = call_time(plan, routes.of(o.group), o);
+        shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
+    }
+    hide(plan, true, work, shared);
+    hide(plan, false, work, shared);
+    for (Operation& o : comm.operations) {
+        bool hidden = false;
+        shared.each(o, [&](int, const CoveredTime& s) { hidden = hidden || s.hidden > 0; });
+        o.hidden_behind = hidden ? words_of(cover_of(o)) : std::string_view{};
+        add_exposed(work, o, shared);
+    }
+}
+
+void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out) {
+    const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
+    const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
+    const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
+    const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
+    const PassTime &c = work.compute, &busy = work.busy;
+    double forward = std::max(share * c.forward - busy.forward, 0.0) * windows;
+    double backward =
+        std::max(share * (c.input_grad + c.weight_grad + work.recompute) - busy.input_grad, 0.0) * windows;
+    for (Operation& o : comm.operations) {
+        if (!is_data_parallel(o.group)) {
+            if (o.group == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[o.group] += o.time_s;
+            continue;
+        }
+        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
+        double& room = gather ? forward : backward;
+        const double hidden = std::min(o.time_s * most, room);
+        room -= hidden;
+        o.exposed_s = o.time_s - hidden;
+        o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
+        out.exposed_comm_s[o.group] += o.exposed_s;
+    }
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,52 @@
+// What of the talk is exposed? Calls of a layer hide behind its compute, gradients and parameters behind the
+// last backward and the first forward.
+#pragma once
+
+#include "core/step/step.h"
+
+#include <array>
+
+namespace pentamesh {
+
+// The axes that a layer communicates on, in the order of UnitComm.
+inline constexpr std::array<GroupKind, UnitComm::kAxes> kUnitAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
+                                                                  GroupKind::etp};
+
+// What may cover a call: the attention core, the products beside attention or the MLP, or the whole layer. Of
+// context parallelism the ring alone is covered.
+enum class Cover : std::uint8_t { core, mixer, mlp, layer, none };
+constexpr std::size_t kCovers = 5;
+
+// Operations of a layer type that the same compute may cover. Seconds per layer and micro-batch.
+struct CoveredTime {
+    double need = 0, hidden = 0;
+    [[nodiscard]] double exposed_share() const { return need > 0 ? (need - hidden) / need : 0; }
+};
+
+// Of one layer type: one CoveredTime for each cover, forward and backward.
+class CoveredTimes {
+  public:
+    explicit CoveredTimes(int types) : table_(types) {}
+    CoveredTime& of(int type, Cover cover, bool forward) {
+        return table_[type][static_cast<std::size_t>(cover) * 2 + (forward ? 0 : 1)];
+    }
+    // Calls use(type, its CoveredTime) for the types that make a call.
+    template <typename F>
+    void each(const Operation& o, F&& use);  // exposure.cpp alone
+    // Of an operation's time what is exposed, over the layers of a device.
+    [[nodiscard]] double exposed_share(const Operation& o, const LayerCounts& layers);
+    [[nodiscard]] int types() const { return table_.size(); }
+
+  private:
+    PerType<std::array<CoveredTime, kCovers * 2>> table_;
+};
+
+// Times each call, says what it hides behind, and adds what is exposed to the parts of `work`.
+void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+                     StepWork& work, CoveredTimes& shared);
+
+// Gradients and parameters that move once per step hide behind the last backward and the first forward of a
+// device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
+void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out);
+
+}  // namespace pentamesh

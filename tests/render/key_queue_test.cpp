@@ -1,0 +1,74 @@
+// Keys and letters keep their order over frames.
+#include "render/key_queue.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using pentamesh::KeyQueue;
+
+namespace {
+
+constexpr int kTab = 258, kControlKey = 341, kShiftKey = 340, kWithControl = 2;
+
+void tap(KeyQueue& keys, int key, int modifiers = 0) {
+    keys.add({.key = key, .action = 1, .modifiers = modifiers});
+    if (key < 256 && modifiers == 0) keys.add({.letter = true, .character = static_cast<unsigned>(key)});
+    keys.add({.key = key, .action = 0, .modifiers = modifiers});
+}
+void type(KeyQueue& keys, std::string_view text) {
+    for (const char c : text) tap(keys, c);
+}
+
+// What a frame sees: letters as they are, a press as "<code>".
+std::string said(const std::vector<KeyQueue::Event>& events) {
+    std::string out;
+    for (const KeyQueue::Event& e : events) {
+        if (e.letter) out += static_cast<char>(e.character);
+        if (!e.letter && e.action == 1 && e.key > 255) out += "<" + std::to_string(e.key) + ">";
+        if (!e.letter && e.action == 1 && e.modifiers == kWithControl)
+            out += "^" + std::string(1, static_cast<char>(e.key));
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("numbers and tabs typed within one slow frame come one after the other") {
+    KeyQueue keys;
+    type(keys, "5000");
+    tap(keys, kTab);
+    type(keys, "50");
+    tap(keys, kTab);
+    tap(keys, kTab);
+    type(keys, "2");
+    std::vector<std::string> frames;
+    while (!keys.empty()) frames.push_back(said(keys.next_frame(false)));
+    CHECK(frames == std::vector<std::string>{"5000", "<258>", "50", "<258>", "<258>", "2"});
+}
+
+TEST_CASE("commands wait for a field that opens, letters go to it") {
+    KeyQueue keys;
+    type(keys, "41");
+    tap(keys, kTab);
+    CHECK(said(keys.next_frame(true)) == "41");
+    CHECK(said(keys.next_frame(true)).empty());
+    CHECK_FALSE(keys.empty());
+    CHECK(said(keys.next_frame(false)) == "<258>");
+    CHECK(keys.empty());
+}
+
+TEST_CASE("a chord is one frame's, and letters after it are the next one's") {
+    KeyQueue keys;
+    type(keys, "a");
+    keys.add({.key = kControlKey, .action = 1});
+    tap(keys, 'S', kWithControl);
+    keys.add({.key = kControlKey, .action = 0});
+    keys.add({.key = kShiftKey, .action = 1});
+    type(keys, "B");
+    keys.add({.key = kShiftKey, .action = 0});
+    type(keys, "c");
+    CHECK(said(keys.next_frame(false)) == "a");
+    CHECK(said(keys.next_frame(false)) == "<341>^S<340>");
+    CHECK(said(keys.next_frame(false)) == "Bc");
+    CHECK(keys.empty());
+}
