@@ -27,6 +27,15 @@ if(PENTAMESH_WERROR)
     target_compile_options(pentamesh_warnings INTERFACE $<IF:$<CXX_COMPILER_ID:MSVC>,/WX,-Werror>)
 endif()
 
+# WebAssembly: exceptions of its own, for libpng's setjmp too, and a memory that grows.
+if(EMSCRIPTEN)
+    add_compile_options(-fwasm-exceptions -sSUPPORT_LONGJMP=wasm)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_SOURCE_DIR}/cmake/ranges_of_libcxx14.h>")
+    add_link_options(-fwasm-exceptions -sSUPPORT_LONGJMP=wasm -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648
+                     -sINITIAL_MEMORY=67108864 -sWASM_BIGINT=1)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endif()
+
 if(PENTAMESH_SANITIZE)
     add_compile_options(-fsanitize=${PENTAMESH_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${PENTAMESH_SANITIZE})

@@ -1,10 +1,10 @@
 // Where a rank's cell stands and what it is coloured by: the same arithmetic here and in the shader.
 #include "core/base/error.h"
+#include "render/gl.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
 #include <cmath>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <limits>
 #include <string>
@@ -71,12 +71,12 @@ namespace {
 
 // One rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the pixels
 // and not of the cells.
-constexpr const char* kVertex = R"(#version 330 core
+constexpr const char* kVertex = PENTAMESH_SHADER_HEAD R"(
 void main() {
     gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0);
 }
 )";
-constexpr const char* kFragment = R"(#version 330 core
+constexpr const char* kFragment = PENTAMESH_SHADER_HEAD R"(
 uniform vec2 display, origin, cell;
 uniform ivec3 run;  // first rank, step, count
 uniform int levels, digits, palette_size, lit;

@@ -2,12 +2,12 @@
 
 #include "core/base/error.h"
 #include "render/fonts.h"
+#include "render/gl.h"
 #include "render/imgui_compat.h"
 #include "render/opengl_library.h"
 #include "render/text_edit.h"
 
 #include <backends/imgui_impl_opengl3.h>
-#include <glad/gl.h>
 #include <imgui.h>
 #include <limits>
 
@@ -32,8 +32,8 @@ FrameContext::FrameContext(FontFiles fonts, float scale)
     style.WindowBorderSize = style.WindowRounding = style.FrameBorderSize = 0;
     style.WindowMinSize = {1, 1};
     style.AntiAliasedLinesUseTex = true;
-    if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
-        throw Error(ErrorKind::io, "", "", "OpenGL 3.3 is there but Dear ImGui could not start on it");
+    if (!ImGui_ImplOpenGL3_Init(kOpenGlEs ? "#version 300 es" : "#version 330 core"))
+        throw Error(ErrorKind::io, "", "", "OpenGL is there but Dear ImGui could not start on it");
     build_fonts(fonts_, scale);
     compile_cell_shader(state_);
 }

@@ -1,9 +1,10 @@
 #include "render/glyph_cache.h"
 
+#include "render/alpha_texture.h"
+#include "render/gl.h"
 #include "render/patterns.h"
 
 #include <cmath>
-#include <glad/gl.h>
 
 namespace pentamesh {
 
@@ -52,10 +53,7 @@ GlyphSlot GlyphCache::put(int width, int height, const std::uint8_t* alpha) {
     slot.page = static_cast<std::int16_t>(pages_.size() - 1);
     slot.width = static_cast<std::uint16_t>(width);
     slot.height = static_cast<std::uint16_t>(height);
-    glBindTexture(GL_TEXTURE_2D, pages_.back().texture);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, slot.x, slot.y, width, height, GL_RED, GL_UNSIGNED_BYTE, alpha);
+    put_alpha(pages_.back().texture, slot.x, slot.y, width, height, alpha);
     return slot;
 }
 
@@ -77,19 +75,7 @@ bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) {
 
 void GlyphCache::add_page() {
     Page page;
-    glGenTextures(1, &page.texture);
-    glBindTexture(GL_TEXTURE_2D, page.texture);
-    const std::vector<std::uint8_t> clear(static_cast<std::size_t>(kPageSide) * kPageSide);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, kPageSide, kPageSide, 0, GL_RED, GL_UNSIGNED_BYTE, clear.data());
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-    // White, with the byte as its opacity.
-    const std::array<GLint, 4> white{GL_ONE, GL_ONE, GL_ONE, GL_RED};
-    glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_RGBA, white.data());
+    page.texture = make_alpha_texture(kPageSide);
     pages_.push_back(std::move(page));
 }
 

@@ -1,11 +1,11 @@
 #include "render/kept_layer.h"
 
+#include "render/gl.h"
 #include "render/imgui_compat.h"
 #include "render/surface_state.h"
 
 #include <cmath>
 #include <cstring>
-#include <glad/gl.h>
 #include <imgui.h>
 
 namespace pentamesh {

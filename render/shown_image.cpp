@@ -1,11 +1,11 @@
 #include "render/shown_image.h"
 
+#include "render/gl.h"
 #include "render/imgui_compat.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
 #include <cmath>
-#include <glad/gl.h>
 #include <imgui.h>
 
 namespace pentamesh {

@@ -8,6 +8,9 @@ BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libyaml-dev libtomlplusplus-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
 TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps"
+# The page (scripts/web), and the browser that tests it.
+WEB_PACKAGES="dpkg-dev -- emscripten nodejs node-acorn"
+BROWSER_PACKAGES="-- chromium"
 CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev"
 
 say() { printf '==> %s\n' "$*" >&2; }

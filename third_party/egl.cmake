@@ -1,7 +1,9 @@
 # A context without a display: pictures by command. Where there is no EGL (macOS, Windows) the window remains.
 add_library(pentamesh_egl INTERFACE)
 add_library(pentamesh::egl ALIAS pentamesh_egl)
-find_package(OpenGL QUIET COMPONENTS EGL)
+if(NOT EMSCRIPTEN)  # a page draws pictures in its window's context (render/picture_context_web.cpp)
+    find_package(OpenGL QUIET COMPONENTS EGL)
+endif()
 if(TARGET OpenGL::EGL)
     target_link_libraries(pentamesh_egl INTERFACE OpenGL::EGL)
     target_compile_definitions(pentamesh_egl INTERFACE PENTAMESH_HAVE_EGL=1)

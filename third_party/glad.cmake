@@ -1,4 +1,10 @@
 # The OpenGL 3.3 core loader, generated at build time from the specification that comes with glad.
+if(EMSCRIPTEN)  # its library is OpenGL ES 3 itself
+    add_library(pentamesh_glad INTERFACE)
+    add_library(pentamesh::glad ALIAS pentamesh_glad)
+    target_link_options(pentamesh_glad INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+    return()
+endif()
 find_package(Python3 QUIET COMPONENTS Interpreter)
 pentamesh_look_in_system(glad look)
 if(look)

@@ -1,5 +1,8 @@
 add_library(pentamesh_glfw INTERFACE)
 add_library(pentamesh::glfw ALIAS pentamesh_glfw)
+if(EMSCRIPTEN)
+    return()  # the browser's window is our own (render/window_web.cpp)
+endif()
 # glad is the one that declares OpenGL.
 target_compile_definitions(pentamesh_glfw INTERFACE GLFW_INCLUDE_NONE)
 pentamesh_look_in_system(glfw look)

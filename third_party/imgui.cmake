@@ -24,10 +24,15 @@ else()
         ${imgui_SOURCE_DIR}/imgui_draw.cpp
         ${imgui_SOURCE_DIR}/imgui_tables.cpp
         ${imgui_SOURCE_DIR}/imgui_widgets.cpp
-        ${imgui_SOURCE_DIR}/backends/imgui_impl_glfw.cpp
         ${imgui_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp
         ${imgui_SOURCE_DIR}/misc/cpp/imgui_stdlib.cpp
         ${imgui_SOURCE_DIR}/misc/freetype/imgui_freetype.cpp)
+    if(EMSCRIPTEN)
+        # WebGL 2 draws from an index on only from zero: long lists need wide indices.
+        target_compile_definitions(pentamesh_imgui_sources PUBLIC IMGUI_IMPL_OPENGL_ES3 "ImDrawIdx=unsigned int")
+    else()
+        target_sources(pentamesh_imgui_sources PRIVATE ${imgui_SOURCE_DIR}/backends/imgui_impl_glfw.cpp)
+    endif()
     target_include_directories(pentamesh_imgui_sources SYSTEM PUBLIC ${folders})
     target_compile_definitions(pentamesh_imgui_sources PUBLIC IMGUI_ENABLE_FREETYPE)
     target_compile_options(pentamesh_imgui_sources PRIVATE $<IF:$<CXX_COMPILER_ID:MSVC>,/w,-w>)

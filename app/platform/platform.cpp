@@ -39,7 +39,7 @@ fs::path executable_path(const char* argv0) {
     std::array<char, 4096> name{};
     auto size = static_cast<std::uint32_t>(name.size());
     if (_NSGetExecutablePath(name.data(), &size) == 0) return fs::path(name.data());
-#else
+#elif !defined(__EMSCRIPTEN__)  // there it would be Node, or nothing
     fs::path self = fs::read_symlink("/proc/self/exe", error);
     if (!error) return self;
 #endif

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -29,7 +29,7 @@ std::string environment(const char* variable) {
     return value != nullptr ? value : "";
 }
 
-#if defined(_WIN32)
+#if defined(_WIN32) || defined(__EMSCRIPTEN__)
 
 std::string find_program(const std::string&, std::string_view) {
     return {};

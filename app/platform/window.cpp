@@ -138,74 +138,105 @@ bool tend_second(std::unique_ptr<SecondWindow>& second, const Window& window, co
 
 }  // namespace
 
-void run_window(const Presets& presets, const WindowArgs& args) {
-    const FontFiles fonts = find_fonts(args.data_folder);
-    Window window("Pentamesh", {1440, 900}, fonts);
-    ui::Host host;
-    host.clipboard = [&] { return window.clipboard(); };
-    host.set_clipboard = [&](const std::string& text) { window.set_clipboard(text); };
-    host.set_fullscreen = [&](bool on) { window.set_fullscreen(on); };
-    host.has_second_screen = [&] { return window.has_second_screen(); };
-    host.now_s = now_s;
-    host.wake = [&] { window.wake(); };
-    host.file_dialog = [](const ui::FileQuestion& question) {
-        return open_native_dialog(question, desktop_of_user());
-    };
-    host.config_folder = args.config_folder;
-    host.home = args.home;
-    host.searches = true;
-    host.first_run = !args.plan && args.opened.empty();
-    host.open_outside = [](const std::filesystem::path& file) {
-        return open_outside(file, programs_of_user());
-    };
-    // A picture is wanted while a frame is being built: it is drawn after that frame.
-    std::optional<Wanted> wanted;
-    host.save_picture = [&](const ui::PictureOrder& order) { wanted = Wanted{order.path, order}; };
-    host.save_review = [&](const ui::ReviewRequest& request, const std::vector<Plan>& plans,
-                           const std::filesystem::path& file) {
-        wanted = Wanted{file, {}, request, plans};
-    };
-    host.save_handout = [&](const std::filesystem::path& file) { wanted = Wanted{file, {}, {}, {}, true}; };
+struct WindowRun::Impl {
+    const Presets& presets;
+    FontFiles fonts;
+    Window window;
+    std::optional<Wanted> wanted;  // while a frame is being built: it is drawn after that frame
+    std::optional<ui::Shell> shell;
+    std::unique_ptr<SecondWindow> second;  // whoever presents has notes on it
+    std::string title;
+    int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
 
-    host.save_results = [&](const std::filesystem::path& file) {
-        wanted = Wanted{file, {}, {}, {}, false, true};
-    };
+    Impl(const Presets& p, const WindowArgs& args)
+        : presets(p), fonts(find_fonts(args.data_folder)), window("Pentamesh", {1440, 900}, fonts) {}
 
-    ui::Shell shell(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan), host);
+    [[nodiscard]] ui::Host host_of(const WindowArgs& args) {
+        ui::Host host;
+        host.clipboard = [this] { return window.clipboard(); };
+        host.set_clipboard = [this](const std::string& text) { window.set_clipboard(text); };
+        host.set_fullscreen = [this](bool on) { window.set_fullscreen(on); };
+        host.has_second_screen = [this] { return window.has_second_screen(); };
+        host.now_s = now_s;
+        host.wake = [this] { window.wake(); };
+        host.file_dialog = [](const ui::FileQuestion& question) {
+            return open_native_dialog(question, desktop_of_user());
+        };
+        host.config_folder = args.config_folder;
+        host.home = args.home;
+        host.page_address = args.page_address;
+        host.in_page = !args.page_address.empty();
+        host.searches = true;
+        host.first_run = args.welcomes && !args.plan && args.opened.empty();
+        host.open_outside = [](const std::filesystem::path& file) {
+            return open_outside(file, programs_of_user());
+        };
+        host.save_picture = [this](const ui::PictureOrder& order) { wanted = Wanted{order.path, order}; };
+        host.save_review = [this](const ui::ReviewRequest& request, const std::vector<Plan>& plans,
+                                  const std::filesystem::path& file) {
+            wanted = Wanted{file, {}, request, plans};
+        };
+        host.save_handout = [this](const std::filesystem::path& file) {
+            wanted = Wanted{file, {}, {}, {}, true};
+        };
+        host.save_results = [this](const std::filesystem::path& file) {
+            wanted = Wanted{file, {}, {}, {}, false, true};
+        };
+        return host;
+    }
+};
+
+WindowRun::WindowRun(const Presets& presets, const WindowArgs& args)
+    : impl_(std::make_unique<Impl>(presets, args)) {
+    ui::Shell& shell = impl_->shell.emplace(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan),
+                                            impl_->host_of(args));
     if (!args.plan_file.empty() || !args.saved) shell.opened_from(args.plan_file, args.saved);
     if (args.edited) shell.edit_plan(*args.edited, "--set");
     if (!args.opened.empty()) shell.open_file(args.opened);
     shell.offer_recovery();
+}
+WindowRun::~WindowRun() = default;
 
-    std::unique_ptr<SecondWindow> second;  // whoever presents has notes on it
-    std::string title;
-    int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
-    while (!shell.quit()) {
-        const double wait = settle > 0 ? 0 : shell.idle_s();
-        const bool came = window.wait(wait) || (second && second->has_input());
-        if (settle == 0 && !came && !shell.due()) continue;  // nothing moved: nothing is drawn
-        settle = settle > 0 ? settle - 1 : came || wait == 0 ? kSettle : 0;
-        const WindowEvents events =
-            window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
-        if (tend_second(second, window, fonts, shell)) settle = kSettle;
-        // What arrives while the last event's frames are still drawn has frames of its own to come.
-        if (events.had_input) settle = kSettle;
-        for (const auto& file : events.dropped) {
-            shell.open_file(file);
-            settle = kSettle;
-        }
-        if (events.close_requested) {
-            window.cancel_close();
-            if (shell.may_close()) break;
-            settle = kSettle;
-        }
-        if (shell.title() != title) window.set_title(title = shell.title());
-        if (wanted) {
-            write_wanted(presets, *std::exchange(wanted, std::nullopt), fonts, shell);
-            settle = kSettle;
-        }
+ui::Shell& WindowRun::shell() {
+    return *impl_->shell;
+}
+
+bool WindowRun::turn() {
+    Impl& w = *impl_;
+    ui::Shell& shell = *w.shell;
+    if (shell.quit()) return false;
+    const double wait = w.settle > 0 ? 0 : shell.idle_s();
+    const bool came = w.window.wait(wait) || (w.second && w.second->has_input());
+    if (w.settle == 0 && !came && !shell.due()) return true;  // nothing moved: nothing is drawn
+    w.settle = w.settle > 0 ? w.settle - 1 : came || wait == 0 ? kSettle : 0;
+    const WindowEvents events =
+        w.window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
+    if (tend_second(w.second, w.window, w.fonts, shell)) w.settle = kSettle;
+    // What arrives while the last event's frames are still drawn has frames of its own to come.
+    if (events.had_input) w.settle = kSettle;
+    for (const auto& file : events.dropped) {
+        shell.open_file(file);
+        w.settle = kSettle;
     }
-    shell.closed();
+    if (events.close_requested) {
+        w.window.cancel_close();
+        if (shell.may_close()) return false;
+        w.settle = kSettle;
+    }
+    if (shell.title() != w.title) w.window.set_title(w.title = shell.title());
+    if (w.wanted) {
+        write_wanted(w.presets, *std::exchange(w.wanted, std::nullopt), w.fonts, shell);
+        w.settle = kSettle;
+    }
+    return true;
+}
+
+bool WindowRun::rests() const {
+    return impl_->settle == 0 && !impl_->shell->wants_frame() && !impl_->shell->works_beside();
+}
+
+void WindowRun::closed() {
+    impl_->shell->closed();
 }
 
 }  // namespace pentamesh

@@ -4,6 +4,7 @@
 #include "core/io/presets.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 namespace pentamesh {
@@ -15,8 +16,34 @@ struct WindowArgs {
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
+    bool welcomes = true;      // who comes for the first time, where nothing was asked to be opened
+    std::string page_address;  // of a browser's page; empty: a desktop's window
 };
-// Returns when the window was closed. Error of kind io where no window can be opened.
+
+namespace ui {
+class Shell;
+}
+
+// A window with its shell. Error of kind io where no window can be opened.
+class WindowRun {
+  public:
+    // `presets` outlive it.
+    WindowRun(const Presets& presets, const WindowArgs& args);
+    ~WindowRun();
+    WindowRun(const WindowRun&) = delete;
+    WindowRun& operator=(const WindowRun&) = delete;
+    // Waits for what happens next and draws it. False: the window is to be closed.
+    [[nodiscard]] bool turn();
+    [[nodiscard]] bool rests() const;  // what is on the screen is all that there is
+    void closed();                     // as it should be: nothing is left to offer next time
+    [[nodiscard]] ui::Shell& shell();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// Returns when the window was closed. A browser's page has its own loop (app/web/), and Node no window.
 void run_window(const Presets& presets, const WindowArgs& args);
 
 }  // namespace pentamesh

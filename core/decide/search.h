@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,24 @@ using SearchProgress = std::function<void(const std::vector<FoundLayout>&, const
                                   const SearchOptions& options = {},
                                   const std::atomic<bool>* cancel = nullptr,
                                   const SearchProgress& progress = {});
+
+// The same on one thread, in slices: it can be left and gone on with. Its report has the same layouts.
+class SlicedSearch {
+  public:
+    // `cancel` outlives it.
+    SlicedSearch(Plan plan, SearchSpace space, const SearchOptions& options, const std::atomic<bool>* cancel,
+                 SearchProgress progress);
+    ~SlicedSearch();
+    SlicedSearch(const SlicedSearch&) = delete;
+    SlicedSearch& operator=(const SlicedSearch&) = delete;
+    // Goes on while `in_time()`. True: there is more to do.
+    [[nodiscard]] bool go_on(const std::function<bool()>& in_time);
+    [[nodiscard]] SearchReport report() const;  // once go_on said false
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 // The cost of one token; 0 where the plan gives no price.
 [[nodiscard]] double cost_per_token(const Plan& plan, double tokens_per_s);

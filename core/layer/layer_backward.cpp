@@ -155,9 +155,9 @@ void LayerTape::fetch(const TapeNode& n) {
         const int made = makers_[static_cast<std::size_t>(v)];
         if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::gather) continue;
         const TapeNode g = nodes_[static_cast<std::size_t>(made)];
-        const bool whole =
-            std::ranges::any_of(n.saves, [&](const TapeSaved& s) { return s.needed == v && s.value == v; });
-        if (whole || std::ranges::find(fetched_, made) != fetched_.end()) continue;
+        const bool whole = std::any_of(n.saves.begin(), n.saves.end(),
+                                       [&](const TapeSaved& s) { return s.needed == v && s.value == v; });
+        if (whole || std::find(fetched_.begin(), fetched_.end(), made) != fetched_.end()) continue;
         fetched_.push_back(made);
         LayerStep s = list_.steps[static_cast<std::size_t>(g.step)];
         s.phase = LayerPass::backward;
@@ -241,7 +241,7 @@ void LayerTape::back_kernel(const TapeNode& n) {
     for (const Value v : n.out)
         if (grad(v) >= 0) in.push_back(tensor(grad(v)));
     for (const TapeSaved& s : n.saves)
-        if (s.needed >= 0 && std::ranges::find(n.out, s.needed) == n.out.end())
+        if (s.needed >= 0 && std::find(n.out.begin(), n.out.end(), s.needed) == n.out.end())
             in.push_back(tensor(s.needed));
     const LayerTensor result = tensor(n.out[0]);
     const bool meets = forward.op == LayerOp::attention || forward.op == LayerOp::rotary;
@@ -267,8 +267,9 @@ void LayerTape::back_collective(const TapeNode& n) {
     for (const Value v : n.in) out.push_back(gradient_of(v));
     for (std::size_t i = 0; i < out.size(); ++i) set_grad(n.in[i], put(out[i]));
     if (n.kind == TapeKind::enter) {
-        const auto e = std::ranges::find(
-            enters_, static_cast<int>(makers_[static_cast<std::size_t>(n.out[0])]), &Entered::node);
+        const auto e = std::find_if(enters_.begin(), enters_.end(),
+                                    [&, node = static_cast<int>(makers_[static_cast<std::size_t>(n.out[0])])](
+                                        const Entered& x) { return x.node == node; });
         LayerStep& s =
             emit(LayerPass::backward, LayerOp::all_reduce, block_, e->back, std::move(in), std::move(out));
         set_call(s, e->group, e->ranks, bytes, 1);

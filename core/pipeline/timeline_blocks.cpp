@@ -196,7 +196,8 @@ std::span<const Block> SeenBlocks::row(const Timeline& t, const WorkIndex& index
                                             [&](const Block& b) { return b.to <= from_; });
     const auto end =
         std::partition_point(begin, row.blocks.end(), [&](const Block& b) { return b.from < to_; });
-    return {begin, end};
+    return std::span(row.blocks)
+        .subspan(static_cast<std::size_t>(begin - row.blocks.begin()), static_cast<std::size_t>(end - begin));
 }
 
 }  // namespace pentamesh

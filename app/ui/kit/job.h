@@ -1,6 +1,9 @@
-// Work beside the window: one background thread. What it needs goes in by value, results and a wake-up come
-// out; nothing else is shared.
+// Work beside the window: one background thread, or slices between frames where there are no threads. What it
+// needs goes in by value, results and a wake-up come out; nothing else is shared.
 #pragma once
+
+#include "app/ui/kit/slices.h"
+#include "core/base/threads.h"
 
 #include <condition_variable>
 #include <cstdint>
@@ -9,12 +12,13 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
 
-template <typename Result>
+template <typename Result, bool kOnThread = kHasThreads>
 class Job {
   public:
     // What the work sees of the job. `send` hands over a result; both say whether the work is still wanted.
@@ -40,11 +44,18 @@ class Job {
         Job& job_;
         std::uint64_t number_;
     };
-    using Work = std::function<void(const Output&)>;
+    // Called until it says false, that it is done: one call is a slice of the work.
+    using Work = std::function<bool(const Output&)>;
 
     // `wake` is called on the background thread after each result and at the end: Window::wake.
-    explicit Job(std::function<void()> wake) : wake_(std::move(wake)), thread_([this] { run(); }) {}
+    explicit Job(std::function<void()> wake) : wake_(std::move(wake)) {
+        if constexpr (kOnThread)
+            thread_ = std::thread([this] { run(); });
+        else
+            slices_.emplace([this] { return run_slice(); });
+    }
     ~Job() {
+        if constexpr (!kOnThread) return;
         {
             const std::lock_guard lock(mutex_);
             ++number_;
@@ -58,11 +69,20 @@ class Job {
     Job& operator=(const Job&) = delete;
 
     // Cancels what runs and starts this. Returns at once. Copy into `work` all that it reads.
-    void start(Work work) {
+    template <typename DoWork>
+    void start(DoWork work) {
+        Work in_slices;
+        if constexpr (std::is_void_v<std::invoke_result_t<DoWork&, const Output&>>)
+            in_slices = [work = std::move(work)](const Output& out) {
+                work(out);
+                return false;
+            };
+        else
+            in_slices = std::move(work);
         {
             const std::lock_guard lock(mutex_);
             ++number_;
-            next_ = std::move(work);
+            next_ = std::move(in_slices);
             results_.clear();
             error_ = nullptr;
             running_ = true;
@@ -98,11 +118,9 @@ class Job {
             const Work work = *std::exchange(next_, std::nullopt);
             const std::uint64_t number = number_;
             lock.unlock();
+            const Output out(*this, number);
             std::exception_ptr error;
-            try {
-                work(Output(*this, number));
-            } catch (...) {
-                error = std::current_exception();
+            while (slice_of(work, out, error) && out.wanted()) {
             }
             lock.lock();
             if (number != number_) continue;
@@ -111,6 +129,32 @@ class Job {
             lock.unlock();
             wake_();
             lock.lock();
+        }
+    }
+    // Without a thread. True: there is more to do.
+    bool run_slice() {
+        if (next_) work_ = std::exchange(next_, std::nullopt), work_number_ = number_;
+        if (!work_) return false;
+        if (work_number_ == number_) {
+            std::exception_ptr error;
+            const Work work = *work_;  // it may start the next
+            if (slice_of(work, Output(*this, work_number_), error)) return true;
+            if (next_) return true;
+            if (work_number_ == number_) {
+                running_ = false;
+                error_ = error;
+                wake_();
+            }
+        }
+        work_.reset();
+        return false;
+    }
+    static bool slice_of(const Work& work, const Output& out, std::exception_ptr& error) {
+        try {
+            return work(out);
+        } catch (...) {
+            error = std::current_exception();
+            return false;
         }
     }
 
@@ -122,6 +166,9 @@ class Job {
     std::vector<Result> results_;
     std::exception_ptr error_;
     bool running_ = false, quit_ = false;
+    std::optional<Work> work_;  // that is being done in slices
+    std::uint64_t work_number_ = 0;
+    std::optional<SliceWorker> slices_;
     std::thread thread_;  // last: it uses all of the above
 };
 

@@ -1,12 +1,14 @@
 #include "app/ui/shell/picture.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/slices.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
+#include "core/base/threads.h"
 #include "core/explain/plan_line.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
@@ -226,7 +228,10 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     frames(2);  // the first lays out, the second draws what the first found out
     const bool waits = request.view == kDashboardName && shell.works_beside();
     while (waits && shell.works_beside()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (kHasThreads)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        else
+            run_slices(0.1);
         frames(1);
     }
     if (waits) frames(2);

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/threads.h"
 #include "core/io/plan_json.h"
 
 #include <algorithm>
@@ -58,6 +59,10 @@ void Recovery::keep(const std::vector<UnsavedPlan>& plans) {
     const std::scoped_lock lock(mutex_);
     if (wanted == wanted_) return;
     wanted_ = std::move(wanted);
+    if constexpr (!kHasThreads) {
+        error_ = written_down(wanted_, written_);
+        return;
+    }
     if (!writer_.joinable()) writer_ = std::thread([this] { write_loop(); });
     changed_.notify_all();
 }
@@ -84,17 +89,21 @@ void Recovery::write_loop() {
         const Kept wanted = wanted_;
         Kept written = written_;
         lock.unlock();
-        std::string error;
-        try {
-            write(wanted, written);
-        } catch (const std::exception& e) {
-            error = e.what();
-        }
+        std::string error = written_down(wanted, written);
         lock.lock();
         written_ = std::move(written);
         error_ = std::move(error);
         changed_.notify_all();
         changed_.wait_for(lock, kBetweenWrites, [&] { return stop_ || hurry_; });
+    }
+}
+
+std::string Recovery::written_down(const Kept& wanted, Kept& written) {
+    try {
+        write(wanted, written);
+        return {};
+    } catch (const std::exception& e) {
+        return e.what();
     }
 }
 

@@ -40,7 +40,7 @@ class Recovery {
     Recovery& operator=(const Recovery&) = delete;
 
     // From now on these are kept, and nothing else of this window's. Returns at once: a thread writes them,
-    // at most every half second.
+    // at most every half second. Where there are no threads they are written now.
     void keep(const std::vector<UnsavedPlan>& plans);
     // Waits until what was given last is on the disk.
     void flush();
@@ -76,6 +76,8 @@ class Recovery {
     [[nodiscard]] std::filesystem::path file_of(const std::string& window, std::uint64_t file) const;
     [[nodiscard]] std::filesystem::path lock_of(const std::string& window) const;
     void write_loop();
+    // Why it failed; "": it did not.
+    [[nodiscard]] std::string written_down(const Kept& wanted, Kept& written);
     void write(const Kept& wanted, Kept& written);
     void take_lock();
     void stop();

@@ -50,6 +50,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         titles("tasks_done", s.tasks_done);
         titles("tasks_helped", s.tasks_helped);
         if (json.contains("learner") && json["learner"].is_string()) s.learner = json["learner"];
+        if (json.contains("link_base") && json["link_base"].is_string()) s.link_base = json["link_base"];
         if (json.contains("recent") && json["recent"].is_array())
             for (const auto& r : json["recent"])
                 if (r.is_string() && s.recent.size() < kMostRecent
@@ -76,6 +77,7 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
                                       {"reduced_motion", s.reduced_motion},
                                       {"present", s.present},
                                       {"flags", s.flags},
+                                      {"link_base", s.link_base},
                                       {"tasks_done", s.tasks_done},
                                       {"tasks_helped", s.tasks_helped},
                                       {"learner", s.learner}};

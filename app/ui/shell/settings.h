@@ -24,6 +24,7 @@ struct Settings {
     std::vector<std::string> tasks_helped;  // those of them that hints or the solution helped with
     std::string learner;                    // whose results the page of tasks shows
     std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
+    std::string link_base;                  // what links begin with; empty: the page's own address
     bool welcomed = false;                  // the welcome was seen
     bool reduced_motion = false;            // nothing glides
     bool operator==(const Settings&) const = default;

@@ -151,7 +151,8 @@ fs::path Shell::typed_path(DialogKind kind) const {
     if (picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
     if (kind == DialogKind::review_file && review_form_of(text) == ReviewForm::folder) text += ".pdf";
     if (kind == DialogKind::handout && !ends(".html") && !ends(".pdf")) text += ".html";
-    if (kind == DialogKind::table && std::ranges::none_of(endings_of(kind), ends)) text += ".csv";
+    const std::vector<std::string> endings = endings_of(kind);
+    if (kind == DialogKind::table && std::none_of(endings.begin(), endings.end(), ends)) text += ".csv";
     return typed_in(text, browser_.anchor, host_.home);
 }
 

@@ -182,7 +182,7 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     const auto n = static_cast<float>(all.size());
     Rect track = room.cut_top(20);
     const Hit hit = ui.area("layer.scrub", track, 0, true, false);
-    const auto at = static_cast<float>(std::ranges::lower_bound(all, state.at) - all.begin());
+    const auto at = static_cast<float>(std::lower_bound(all.begin(), all.end(), state.at) - all.begin());
     if (hit.held) {
         const float share = std::clamp((ui.frame().mouse.x - track.x) / track.w, 0.0f, 0.9999f);
         state.at = all[static_cast<std::size_t>(share * n)];

@@ -27,7 +27,7 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
                                 GroupKind::dp_shard, GroupKind::dp, GroupKind::tp};
     const auto uses = [&](GroupKind axis) {
         const auto of = [&](const LayerTensor& t) { return t.cut_by(axis) || t.partial_over(axis); };
-        return std::ranges::any_of(s.in, of) || std::ranges::any_of(s.out, of);
+        return std::any_of(s.in.begin(), s.in.end(), of) || std::any_of(s.out.begin(), s.out.end(), of);
     };
     GroupKind axis = GroupKind::tp;
     bool found = false;
@@ -86,7 +86,7 @@ GroupSpread spread_of(const LayerTensor& t, const Group& g, Notation notation) {
     // Replicas have a micro-batch each, and so have the ranks that deal experts.
     constexpr std::array kData{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
                                GroupKind::fsdp, GroupKind::ep,       GroupKind::edp};
-    if (!t.weight && std::ranges::find(kData, g.axis) != kData.end())
+    if (!t.weight && std::find(kData.begin(), kData.end(), g.axis) != kData.end())
         return {GroupSpread::own, g.size, false, ""};
     return {GroupSpread::copied, g.size, false, ""};
 }

@@ -62,7 +62,7 @@ void keep_in_sight(LayerViewState& s, bool for_picture) {
     all.insert(all.end(), s.shown.backward.begin(), s.shown.backward.end());
     if (all.empty()) return;
     if (s.at < 0) s.at = for_picture ? telling_step(s.shown.list) : all.front();
-    const auto next = std::ranges::lower_bound(all, s.at);
+    const auto next = std::lower_bound(all.begin(), all.end(), s.at);
     s.at = next == all.end() ? all.back() : *next;
 }
 
@@ -147,7 +147,7 @@ void step_layer(LayerViewState& state, int by) {
     std::vector<int> all = state.shown.forward;
     all.insert(all.end(), state.shown.backward.begin(), state.shown.backward.end());
     if (all.empty()) return;
-    const auto at = std::ranges::lower_bound(all, state.at) - all.begin();
+    const auto at = std::lower_bound(all.begin(), all.end(), state.at) - all.begin();
     const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, static_cast<std::ptrdiff_t>(all.size()) - 1);
     state.at = all[static_cast<std::size_t>(to)];
     state.part = 1;

@@ -1,11 +1,11 @@
 #include "app/ui/views/search/search_runner.h"
 
+#include "core/base/threads.h"
 #include "core/decide/lift.h"
 #include "core/decide/nodes.h"
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -13,7 +13,8 @@ namespace pentamesh::ui {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kBatch_s = 0.04;  // found layouts are handed over so often
+constexpr double kBatch_s = 0.04;   // found layouts are handed over so often
+constexpr double kSlice_s = 0.004;  // where there are no threads
 constexpr int kListed = 12;
 
 double seconds_since(Clock::time_point t) {
@@ -31,7 +32,7 @@ SpaceRequest space_request(const SearchRequest& r) {
 }
 
 int half_of_the_cores() {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+    return std::max(1, cores() / 2);
 }
 
 std::shared_ptr<SearchFound> begin(const Plan& plan, SearchViewState& state) {
@@ -55,30 +56,53 @@ SearchRunner::~SearchRunner() {
     if (cancel_) *cancel_ = true;
 }
 
-void SearchRunner::work(const Job<Batch>::Output& out, const SearchFound& asked, int threads,
-                        const std::atomic<bool>& cancel) {
-    const Clock::time_point begun = Clock::now();
-    const auto layouts = static_cast<std::int64_t>(nodes_of(*asked.base, asked.space).layouts);
+// A search on its way: on a background thread to its end, or a slice of it.
+struct SearchRunner::Work {
+    std::shared_ptr<const SearchFound> asked;
+    int threads = 0;
+    std::shared_ptr<std::atomic<bool>> cancel;
+    Clock::time_point begun = Clock::now();
+    std::int64_t layouts = 0;
     Batch batch;
     double sent_s = 0;
-    const SearchProgress progress = [&](const std::vector<FoundLayout>& found, const SearchCounts& counts) {
-        batch.found.insert(batch.found.end(), found.begin(), found.end());
-        const double now_s = seconds_since(begun);
-        if (now_s - sent_s < kBatch_s) return;
-        batch.counts = counts;
-        batch.counts.layouts = layouts;
-        batch.seconds = sent_s = now_s;
-        out.send(std::exchange(batch, {}));
-    };
-    const SearchOptions options = options_of(asked.request, threads);
-    SearchReport r = search(*asked.base, asked.space, options, &cancel, progress);
-    batch.seconds = seconds_since(begun);
-    if (!r.cancelled)
-        r.nothing_fits = what_would_fit(*asked.base, space_request(asked.request), options, r, &cancel);
-    batch.counts = r.counts;
-    batch.report = std::move(r);
-    out.send(std::move(batch));
-}
+    std::unique_ptr<SlicedSearch> sliced;  // null: not begun, or not in slices
+
+    [[nodiscard]] SearchProgress progress(const Job<Batch>::Output& out) {
+        return [this, out](const std::vector<FoundLayout>& found, const SearchCounts& counts) {
+            batch.found.insert(batch.found.end(), found.begin(), found.end());
+            const double now_s = seconds_since(begun);
+            if (now_s - sent_s < kBatch_s) return;
+            batch.counts = counts;
+            batch.counts.layouts = layouts;
+            batch.seconds = sent_s = now_s;
+            out.send(std::exchange(batch, {}));
+        };
+    }
+    // True: there is more to do.
+    bool go_on(const Job<Batch>::Output& out) {
+        const SearchOptions options = options_of(asked->request, threads);
+        if (layouts == 0) layouts = static_cast<std::int64_t>(nodes_of(*asked->base, asked->space).layouts);
+        SearchReport r;
+        if (kHasThreads) {
+            r = search(*asked->base, asked->space, options, cancel.get(), progress(out));
+        } else {
+            if (!sliced)
+                sliced = std::make_unique<SlicedSearch>(*asked->base, asked->space, options, cancel.get(),
+                                                        progress(out));
+            const Clock::time_point from = Clock::now();
+            if (sliced->go_on([from] { return seconds_since(from) < kSlice_s; })) return true;
+            r = sliced->report();
+        }
+        batch.seconds = seconds_since(begun);
+        if (!r.cancelled)
+            r.nothing_fits =
+                what_would_fit(*asked->base, space_request(asked->request), options, r, cancel.get());
+        batch.counts = r.counts;
+        batch.report = std::move(r);
+        out.send(std::move(batch));
+        return false;
+    }
+};
 
 void SearchRunner::start(const Plan& plan, SearchViewState& state, int threads) {
     stop(state);
@@ -87,9 +111,9 @@ void SearchRunner::start(const Plan& plan, SearchViewState& state, int threads) 
     state.stopped = false;
     cancel_ = std::make_shared<std::atomic<bool>>(false);
     const auto asked = std::make_shared<const SearchFound>(*state.found);
-    job_.start([asked, threads, cancel = cancel_](const Job<Batch>::Output& out) {
-        work(out, *asked, threads, *cancel);
-    });
+    const auto work = std::make_shared<Work>();
+    work->asked = asked, work->threads = threads, work->cancel = cancel_;
+    job_.start([work](const Job<Batch>::Output& out) { return work->go_on(out); });
 }
 
 void SearchRunner::stop(SearchViewState& state) {

@@ -31,11 +31,10 @@ class SearchRunner {
         double seconds = 0;
         std::optional<SearchReport> report;
     };
+    struct Work;
     void start(const Plan& plan, SearchViewState& state, int threads);
     void stop(SearchViewState& state);
     bool take(SearchFound& found);
-    static void work(const Job<Batch>::Output& out, const SearchFound& asked, int threads,
-                     const std::atomic<bool>& cancel);
 
     std::shared_ptr<std::atomic<bool>> cancel_;
     std::uint64_t seen_revision_ = 0;

@@ -1,32 +1,18 @@
-// A framebuffer of our own in a context without any surface (EGL_MESA_platform_surfaceless, or the default
-// device).
-#include "render/frame.h"
-#include "render/imgui_compat.h"
-
+// Frames in a framebuffer of our own, in a context that needs no display (picture_context.h).
 #include "core/base/error.h"
+#include "render/frame.h"
+#include "render/gl.h"
+#include "render/imgui_compat.h"
+#include "render/picture_context.h"
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <imgui.h>
 
-#ifdef PENTAMESH_HAVE_EGL
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
-#endif
-#ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE
-#endif
-#include <GLFW/glfw3.h>
-#include <glad/gl.h>
-
 namespace pentamesh {
 
 namespace {
-
-[[noreturn]] void fail_egl(const std::string& what) {
-    throw Error(ErrorKind::io, "", "", "no picture can be drawn without a display: " + what);
-}
 
 // Of this thread: a software renderer's other threads are its own business.
 double cpu_seconds() {
@@ -38,95 +24,10 @@ double cpu_seconds() {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-#ifdef PENTAMESH_HAVE_EGL
-
-// One display for the whole process, never terminated: that would end every other context on it.
-EGLDisplay egl_display() {
-    static const EGLDisplay shared = [] {
-        EGLDisplay display = EGL_NO_DISPLAY;
-        const auto get_platform_display =
-            reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
-        if (get_platform_display != nullptr)
-            display = get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-        if (display == EGL_NO_DISPLAY || eglInitialize(display, nullptr, nullptr) == EGL_FALSE) {
-            display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
-            if (display == EGL_NO_DISPLAY || eglInitialize(display, nullptr, nullptr) == EGL_FALSE)
-                fail_egl(
-                    "EGL has no display that works; install a driver (Debian: libegl1 and libgl1-mesa-dri)");
-        }
-        return display;
-    }();
-    return shared;
-}
-
-struct EglContext {
-    EGLDisplay display = egl_display();
-    EGLContext context = EGL_NO_CONTEXT;
-
-    EglContext() {
-        if (eglBindAPI(EGL_OPENGL_API) == EGL_FALSE) fail_egl("this EGL has no desktop OpenGL");
-        const std::array<EGLint, 5> wanted{EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0,
-                                           EGL_NONE};
-        EGLConfig config = nullptr;
-        EGLint found = 0;
-        eglChooseConfig(display, wanted.data(), &config, 1, &found);
-        const std::array<EGLint, 7> version{EGL_CONTEXT_MAJOR_VERSION,
-                                            3,
-                                            EGL_CONTEXT_MINOR_VERSION,
-                                            3,
-                                            EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                            EGL_NONE};
-        context = eglCreateContext(display, found > 0 ? config : nullptr, EGL_NO_CONTEXT, version.data());
-        if (context == EGL_NO_CONTEXT) fail_egl("the driver has no OpenGL 3.3 core context");
-    }
-    ~EglContext() { eglDestroyContext(display, context); }
-    EglContext(const EglContext&) = delete;
-    EglContext& operator=(const EglContext&) = delete;
-    void release() const { eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
-    void make_current() const {
-        if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE)
-            fail_egl("the driver refuses a context without a surface (EGL_KHR_surfaceless_context)");
-    }
-};
-
-#else
-
-struct EglContext {
-    EglContext() { fail_egl("this build has no EGL; pictures need a Linux build with libegl-dev"); }
-    void make_current() const {}
-    void release() const {}
-};
-
-#endif
-
-// While it lives, the picture's contexts are current; afterwards whatever was before, so that a window can
-// draw a picture in the middle of its own frame. A thread has one OpenGL context, be it GLFW's or EGL's.
-class Borrowed {
-  public:
-    explicit Borrowed(const EglContext& egl)
-        : egl_(&egl), window_(glfwGetCurrentContext()), imgui_(ImGui::GetCurrentContext()) {
-        if (window_ != nullptr) glfwMakeContextCurrent(nullptr);
-        egl_->make_current();
-    }
-    ~Borrowed() {
-        egl_->release();
-        if (window_ != nullptr) glfwMakeContextCurrent(window_);
-        ImGui::SetCurrentContext(imgui_);
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-
-  private:
-    const EglContext* egl_;
-    GLFWwindow* window_;
-    ImGuiContext* imgui_;
-};
-
 }  // namespace
 
 struct Offscreen::Impl {
-    EglContext egl;
+    PictureContext context;
     std::unique_ptr<FrameContext> frame;
     Vec2 size;
     float scale = 1;
@@ -137,10 +38,7 @@ struct Offscreen::Impl {
     Cost cost;
 
     explicit Impl(Vec2 s, float k, const FontFiles& fonts) : size(s), scale(k) {
-        const Borrowed current(egl);
-#ifdef PENTAMESH_HAVE_EGL
-        if (gladLoadGL(eglGetProcAddress) == 0) fail_egl("OpenGL's functions could not be loaded");
-#endif
+        const BorrowedContext current(context);
         glGenFramebuffers(1, &framebuffer);
         glGenTextures(1, &color);
         allocate();
@@ -150,7 +48,7 @@ struct Offscreen::Impl {
     }
     ~Impl() {
         try {
-            const Borrowed current(egl);
+            const BorrowedContext current(context);
             frame.reset();
             glDeleteFramebuffers(1, &framebuffer);
             glDeleteTextures(1, &color);
@@ -177,7 +75,7 @@ struct Offscreen::Impl {
         glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color, 0);
         if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-            fail_egl("the framebuffer could not be made");
+            fail_picture("the framebuffer could not be made");
     }
 };
 
@@ -187,7 +85,7 @@ Offscreen::~Offscreen() = default;
 
 void Offscreen::resize(Vec2 size, float scale) {
     if (size == impl_->size && scale == impl_->scale) return;
-    const Borrowed current(impl_->egl);
+    const BorrowedContext current(impl_->context);
     impl_->size = size;
     impl_->scale = scale;
     impl_->allocate();
@@ -196,7 +94,7 @@ void Offscreen::resize(Vec2 size, float scale) {
 
 void Offscreen::frame(const SyntheticInput& input, double time_s,
                       const std::function<void(const FrameInfo&)>& draw) {
-    const Borrowed current(impl_->egl);
+    const BorrowedContext current(impl_->context);
     impl_->frame->make_current();
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
     const double since = impl_->last_time_s < 0 ? 1.0 / 60 : time_s - impl_->last_time_s;
@@ -226,7 +124,7 @@ const std::vector<TextRun>& Offscreen::text_runs() const {
 }
 
 Image Offscreen::read() const {
-    const Borrowed current(impl_->egl);
+    const BorrowedContext current(impl_->context);
     glBindFramebuffer(GL_FRAMEBUFFER, impl_->framebuffer);
     if (!impl_->submitted) {
         impl_->frame->submit(impl_->width, impl_->height);
@@ -247,7 +145,7 @@ Image Offscreen::read() const {
 }
 
 void Offscreen::finish() const {
-    const Borrowed current(impl_->egl);
+    const BorrowedContext current(impl_->context);
     glFinish();
 }
 

@@ -1,0 +1,29 @@
+// Work in slices, for where there are no threads (core/base/threads.h): whoever runs the window gives it time
+// between two frames.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace pentamesh::ui {
+
+// Does a little, some milliseconds; true: there is more to do, now.
+using WorkSlice = std::function<bool()>;
+
+// Takes part in run_slices as long as it lives.
+class SliceWorker {
+  public:
+    explicit SliceWorker(WorkSlice slice);
+    ~SliceWorker();
+    SliceWorker(const SliceWorker&) = delete;
+    SliceWorker& operator=(const SliceWorker&) = delete;
+
+  private:
+    std::shared_ptr<WorkSlice> slice_;
+};
+
+// Gives all of them slices in turn, until nothing is to be done or that many seconds have passed. True: there
+// is more to do.
+bool run_slices(double seconds);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,176 @@
+// The program of the page: its frames are the browser's, and between two of them background work gets slices.
+#include "app/platform/platform.h"
+#include "app/platform/window.h"
+#include "app/ui/kit/slices.h"
+#include "app/ui/shell/link.h"
+#include "app/ui/shell/shell.h"
+#include "app/ui/views/table.h"
+#include "app/web/page_calls.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/io/plan_json.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <emscripten/emscripten.h>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace pentamesh {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSlices_s = 0.010;  // of a frame's sixtieth of a second
+
+std::string taken(char* text) {
+    std::string out = text;
+    std::free(text);
+    return out;
+}
+
+// Files that are written in the page's folder are downloaded: each once for each time that it was written.
+class Downloads {
+  public:
+    void look() {
+        std::error_code error;
+        for (fs::directory_iterator it("/files", error), end; !error && it != end; it.increment(error)) {
+            const fs::path& file = it->path();
+            if (file.filename().string().find(".new-") != std::string::npos) continue;
+            const fs::file_time_type written = fs::last_write_time(file, error);
+            const auto [at, fresh] = seen_.try_emplace(file.string(), fs::file_time_type{});
+            if (at->second == written) continue;
+            at->second = written;
+            if (!came_in(file)) page_download(file.c_str());
+        }
+    }
+    // What was picked or dropped is not the program's.
+    void take_in(const std::string& path) {
+        std::error_code ignored;
+        incoming_[path] = fs::last_write_time(path, ignored);
+    }
+
+  private:
+    [[nodiscard]] bool came_in(const fs::path& file) const {
+        std::error_code ignored;
+        const auto at = incoming_.find(file.string());
+        return at != incoming_.end() && at->second == fs::last_write_time(file, ignored);
+    }
+    std::map<std::string, fs::file_time_type> seen_, incoming_;
+};
+
+struct PageProgram {
+    Presets presets;
+    WindowRun window;
+    Downloads downloads;
+    bool shown = false;
+
+    explicit PageProgram(const WindowArgs& args)
+        : presets(args.data_folder / "presets", args.config_folder), window(presets, args) {}
+};
+
+std::unique_ptr<PageProgram>& the_page() {
+    static std::unique_ptr<PageProgram> page;
+    return page;
+}
+
+void turn() {
+    PageProgram& page = *the_page();
+    try {
+        if (!page.window.turn()) return;
+        ui::run_slices(kSlices_s);
+        page.downloads.look();
+    } catch (const std::exception& e) {
+        page.window.shell().say(e.what());
+    }
+    if (!std::exchange(page.shown, true)) page_ready();
+}
+
+// A page that carries a course opens it (`pentamesh lesson --course … --web`); empty: it carries none.
+fs::path start_file(const std::string& text, const fs::path& data_folder) {
+    const nlohmann::json start = parse_json(text, "the page");
+    if (!start.is_object() || !start.contains("course")) return {};
+    const fs::path name = fs::path(start.at("course").at("name").get<std::string>()).filename();
+    const fs::path file = data_folder / "assets" / "lessons" / "courses" / name;
+    write_file(file, start.at("course").at("text").get<std::string>());
+    return file;
+}
+
+nlohmann::json place_of(const char* name, int index) {
+    const auto r = the_page()->window.shell().ui_state().rect_of(name, static_cast<std::uint64_t>(index));
+    if (!r) return nullptr;
+    return {{"x", r->x}, {"y", r->y}, {"w", r->w}, {"h", r->h}};  // logical pixels
+}
+
+nlohmann::json state_of_page() {
+    const ui::Shell& shell = the_page()->window.shell();
+    ui::Shell& open = the_page()->window.shell();
+    const auto full = shell.full_view();
+    return {{"title", shell.title()},
+            {"message", shell.message()},
+            {"revision", shell.document().revision()},
+            {"dialog", static_cast<int>(shell.dialog())},
+            {"view", full ? std::string(ui::view_of(*full).name) : "dashboard"},
+            {"lesson", open.lesson().open ? open.lesson().file.stem().string() : ""},
+            {"step", open.lesson().step},
+            {"works", shell.works_beside()},
+            {"scale", shell.scale()},
+            {"plan", nlohmann::json::parse(write_plan(shell.document().plan()))}};
+}
+
+// A text that the page frees.
+char* given(const nlohmann::json& value) {
+    return ::strdup(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+}  // namespace
+}  // namespace pentamesh
+
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE void page_say(const char* text) {
+    if (pentamesh::the_page()) pentamesh::the_page()->window.shell().say(text);
+}
+EMSCRIPTEN_KEEPALIVE void page_took_in(const char* path) {
+    if (pentamesh::the_page()) pentamesh::the_page()->downloads.take_in(path);
+}
+EMSCRIPTEN_KEEPALIVE void page_link(const char* link) {
+    if (pentamesh::the_page() && pentamesh::ui::is_link(link))
+        pentamesh::the_page()->window.shell().open_link(link);
+}
+
+// For a script that drives the page: all is drawn; where a control is; what the window shows.
+EMSCRIPTEN_KEEPALIVE int page_rests() {
+    return pentamesh::the_page() && pentamesh::the_page()->window.rests() ? 1 : 0;
+}
+EMSCRIPTEN_KEEPALIVE char* page_place(const char* name, int index) {
+    return pentamesh::given(pentamesh::place_of(name, index));
+}
+EMSCRIPTEN_KEEPALIVE char* page_state() {
+    return pentamesh::given(pentamesh::state_of_page());
+}
+
+}  // extern "C"
+
+int main() {
+    using namespace pentamesh;
+    try {
+        WindowArgs args;
+        args.data_folder = "/share/pentamesh";
+        args.config_folder = config_folder();
+        args.page_address = taken(page_address());
+        args.opened = start_file(taken(page_start()), args.data_folder);
+        const std::string link = taken(page_hash());
+        args.welcomes = link.size() <= 1;
+        the_page() = std::make_unique<PageProgram>(args);
+        if (link.size() > 1) the_page()->window.shell().open_link(link);
+    } catch (const std::exception& e) {
+        page_failed(e.what());
+        return 1;
+    }
+    emscripten_set_main_loop(turn, 0, 0);
+    return 0;
+}

@@ -1,0 +1,349 @@
+// What the threads of a search share, and what each does.
+//
+// Two passes. The first evaluates each run of each node once, in closed form, for what it takes at least. The
+// second goes through the runs, the fastest bound first: what cannot be among the best and is beaten in both
+// time and memory by a layout that was found is skipped; a run that is left is replayed once, and its
+// shardings are evaluated around that replay.
+#pragma once
+
+#include "core/decide/bounds.h"
+#include "core/decide/front.h"
+#include "core/decide/search.h"
+#include "core/rules/rules.h"
+#include "core/step/cost.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::searching {
+
+inline constexpr std::string_view kTooBig = "out-of-memory";
+
+struct RejectedCode {
+    std::int64_t count = 0;
+    std::uint64_t example = 0;  // index of a layout, the first
+};
+using Rejected = std::map<std::string_view, RejectedCode>;  // codes are static texts
+
+void reject(Rejected& all, std::string_view code, std::int64_t count, std::uint64_t example) {
+    RejectedCode& r = all.try_emplace(code, RejectedCode{0, example}).first->second;
+    r.count += count;
+    r.example = std::min(r.example, example);
+}
+
+std::string_view first_code(const Evaluation& e) {
+    for (const Problem& p : e.problems)
+        if (p.severity == Severity::error) return p.code;
+    return "no-time";
+}
+
+struct RunNode {
+    RunBound bound;
+    std::uint32_t node = 0, run = 0;
+};
+struct NodeShards {
+    std::vector<ShardBound> shard;
+    std::vector<bool> possible;
+};
+
+// What all threads share.
+struct Shared {
+    const Plan& plan;
+    const SearchNodes& nodes;
+    const SearchOptions& options;
+    const std::atomic<bool>* cancel;
+    const SearchProgress& progress;
+    BoundOf bound;
+    double room;  // bytes that a layout may take
+
+    std::vector<NodeShards> shards;  // by node
+    std::vector<RunNode> runs;
+    std::atomic<std::size_t> next{0};
+
+    std::mutex mutex;
+    Front front;
+    Best best;
+    std::atomic<std::uint64_t> version{0};
+    SearchCounts counts;
+    Rejected rejected;
+
+    Shared(const Plan& p, const SearchNodes& n, const SearchOptions& o, const std::atomic<bool>* c,
+           const SearchProgress& f)
+        : plan(p), nodes(n), options(o), cancel(c), progress(f), bound(p),
+          room(p.cluster.gpu.hbm_bytes * (1 - o.headroom)), shards(n.node.size()), best(best_asked()) {}
+    // As many as are asked for, none of them found.
+    [[nodiscard]] Best best_asked() const {
+        return {static_cast<std::size_t>(std::max(options.top, 1)), options.goal == Goal::memory};
+    }
+
+    [[nodiscard]] bool stopped() const { return cancel && cancel->load(std::memory_order_relaxed); }
+};
+
+// One thread's.
+class Worker {
+  public:
+    explicit Worker(Shared& all) : all_(all), plan_(all.plan), best_(all.best_asked()) {}
+
+    // Each while `in_time()`; true: it is done. The first pass, until no node is left.
+    template <typename InTime>
+    bool bound_nodes(const InTime& in_time) {
+        return go_on(in_time, all_.nodes.node.size(), [this](std::size_t i) {
+            bound_node(i);
+            tell_counts();
+        });
+    }
+    // The second pass.
+    template <typename InTime>
+    bool try_runs(const InTime& in_time) {
+        return go_on(in_time, all_.runs.size(), [this](std::size_t i) { try_run(all_.runs[i]); });
+    }
+
+  private:
+    template <typename InTime, typename Do>
+    bool go_on(const InTime& in_time, std::size_t count, const Do& take) {
+        while (in_time()) {
+            const std::size_t i = all_.next++;
+            if (i >= count || all_.stopped()) {
+                hand_over();
+                return true;
+            }
+            take(i);
+        }
+        return false;
+    }
+
+    static constexpr EvaluateOptions kQuick{.timeline = false, .messages = false};
+
+    [[nodiscard]] std::uint64_t index_of(const SearchNode& n, std::size_t run, std::size_t shard) const {
+        return n.first + run * n.shards.size() + shard;
+    }
+    void reject_layouts(std::string_view code, std::size_t count, std::uint64_t example) {
+        if (count == 0) return;
+        const auto n = static_cast<std::int64_t>(count);
+        reject(rejected_, code, n, example);
+        counts_.evaluated += n;
+        (code == kTooBig ? counts_.too_big : counts_.invalid) += n;
+    }
+    void skip(std::size_t count) { counts_.skipped += static_cast<std::int64_t>(count); }
+
+    // The layout that stands for all shardings of a run: its states are whole, unless that is impossible.
+    [[nodiscard]] LayoutChoice whole_states(const SearchNode& n, std::size_t run) const {
+        LayoutChoice c = all_.nodes.choice(n, run, 0);
+        if (n.shards.size() > 1) c.dp_replicate *= c.dp_shard, c.dp_shard = 1;
+        c.zero = all_.plan.training.offload.parameters > 0 ? 3 : 0;
+        return c;
+    }
+
+    // The first rule that plan_ breaks, without the rest of an evaluation.
+    std::string_view broken_rule() {
+        find_errors(plan_, build_mesh(plan_), false, problems_);
+        for (const Problem& p : problems_)
+            if (p.severity == Severity::error) return p.code;
+        return {};
+    }
+
+    void bound_node(std::size_t at) {
+        const SearchNode& n = all_.nodes.node[at];
+        const std::vector<RunChoice>& runs = all_.nodes.runs_of(n);
+        const std::size_t before = found_.size();
+        RunBound least;
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+            lay_out(all_.plan, whole_states(n, r), plan_);
+            if (const std::string_view code = broken_rule(); !code.empty()) {
+                reject_layouts(code, n.shards.size(), index_of(n, r, 0));
+                continue;
+            }
+            evaluate(plan_, e_, kQuick);
+            if (!e_.step) {
+                reject_layouts(first_code(e_), n.shards.size(), index_of(n, r, 0));
+                continue;
+            }
+            RunNode& found = found_.emplace_back();
+            found.bound = bound_of_run(plan_, e_, all_.bound.group_bytes);
+            // Offloaded parameters are gathered: what that takes is not what others need.
+            if (all_.plan.training.offload.parameters > 0) found.bound.stage[0] = found.bound.stage[1] = {};
+            found.node = static_cast<std::uint32_t>(at), found.run = static_cast<std::uint32_t>(r);
+            const RunBound& b = found.bound;
+            const bool first = found_.size() == before + 1;
+            least.dense = first ? b.dense : std::min(least.dense, b.dense);
+            least.experts = first ? b.experts : std::min(least.experts, b.experts);
+            least.fewest_layers = first ? b.fewest_layers : std::min(least.fewest_layers, b.fewest_layers);
+        }
+        if (found_.size() == before) return;
+        bound_shards(n, found_[before], least, all_.shards[at]);
+        drop_hopeless(n, all_.shards[at], before);
+    }
+
+    void bound_shards(const SearchNode& n, const RunNode& own, const RunBound& least, NodeShards& out) {
+        for (std::size_t q = 0; q < n.shards.size(); ++q) {
+            lay_out(all_.plan, all_.nodes.choice(n, own.run, q), plan_);
+            evaluate(plan_, e_, kQuick);
+            out.possible.push_back(e_.step.has_value());
+            out.shard.push_back(e_.step ? bound_of_shards(plan_, e_, own.bound, least, all_.bound.group_bytes)
+                                        : ShardBound{});
+        }
+    }
+
+    // Runs that no sharding makes small enough need no second look.
+    void drop_hopeless(const SearchNode& n, const NodeShards& shards, std::size_t from) {
+        const auto hopeless = [&](const RunNode& r) {
+            for (std::size_t q = 0; q < n.shards.size(); ++q)
+                if (!shards.possible[q] || all_.bound.memory(r.bound, shards.shard[q]) <= all_.room)
+                    return false;
+            reject_layouts(kTooBig, n.shards.size(), index_of(n, r.run, 0));
+            return true;
+        };
+        found_.erase(
+            std::remove_if(found_.begin() + static_cast<std::ptrdiff_t>(from), found_.end(), hopeless),
+            found_.end());
+    }
+
+    void look_at_others() {
+        if (seen_ == all_.version.load(std::memory_order_acquire)) return;
+        const std::lock_guard lock(all_.mutex);
+        front_ = all_.front;
+        best_ = all_.best;
+        seen_ = all_.version.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool worth_it(double time_s, double memory) const {
+        return best_.may_take(time_s, memory) || !front_.beats(time_s, memory);
+    }
+
+    struct Left {
+        std::size_t shard;
+        double time_s, memory;  // at least
+    };
+    // Fills left_ with the shardings that may be worth it, and counts the others.
+    void choose(const RunNode& run, const RunBound& bound) {
+        const SearchNode& n = all_.nodes.node[run.node];
+        const NodeShards& shards = all_.shards[run.node];
+        left_.clear();
+        for (std::size_t q = 0; q < n.shards.size(); ++q) {
+            if (!shards.possible[q]) {
+                left_.push_back({q, 0, 0});  // looked at for its reason
+                continue;
+            }
+            const double memory = all_.bound.memory(bound, shards.shard[q]);
+            if (memory > all_.room) {
+                reject_layouts(kTooBig, 1, index_of(n, run.run, q));
+                continue;
+            }
+            left_.push_back({q, all_.bound.time(bound, shards.shard[q]), memory});
+        }
+        keep_worthy();
+    }
+    void keep_worthy() {
+        const auto end = std::remove_if(left_.begin(), left_.end(),
+                                        [&](const Left& l) { return !worth_it(l.time_s, l.memory); });
+        skip(static_cast<std::size_t>(left_.end() - end));
+        left_.erase(end, left_.end());
+    }
+
+    void try_run(const RunNode& run) {
+        const SearchNode& n = all_.nodes.node[run.node];
+        look_at_others();
+        choose(run, run.bound);
+        if (left_.empty()) return;
+        // One replay tells the makespan of all shardings: their costs are the same.
+        lay_out(all_.plan, whole_states(n, run.run), plan_);
+        evaluate(plan_, whole_, {.timeline = true, .messages = false});
+        const bool replayed = !whole_.timeline.empty() && whole_.timeline.complete;
+        if (replayed) {
+            RunBound sharper = run.bound;
+            sharper.makespan = std::max(sharper.makespan, whole_.timeline.makespan);
+            for (Left& l : left_)
+                if (all_.shards[run.node].possible[l.shard])
+                    l.time_s = all_.bound.time(sharper, all_.shards[run.node].shard[l.shard]);
+            keep_worthy();
+        }
+        std::sort(left_.begin(), left_.end(), [](const Left& a, const Left& b) {
+            return a.time_s != b.time_s ? a.time_s < b.time_s : a.shard < b.shard;
+        });
+        for (const Left& l : left_) {
+            look_at_others();
+            if (worth_it(l.time_s, l.memory))
+                try_layout(n, run.run, l.shard, replayed);
+            else
+                skip(1);
+        }
+    }
+
+    void try_layout(const SearchNode& n, std::size_t run, std::size_t shard, bool replayed) {
+        const std::uint64_t index = index_of(n, run, shard);
+        lay_out(all_.plan, all_.nodes.choice(n, run, shard), plan_);
+        evaluate(plan_, e_, kQuick);
+        if (!e_.step) return reject_layouts(first_code(e_), 1, index);
+        FitLayout x{e_.step->time_s, e_.memory.peak(), index};
+        if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
+        if (replayed && !take_replay()) {  // it is not the same replay after all
+            evaluate(plan_, e_, {.timeline = true, .messages = false});
+            if (!e_.step) return reject_layouts(first_code(e_), 1, index);
+            x.memory = e_.memory.peak();
+            if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
+        }
+        x.time_s = e_.step->time_s;
+        counts_.evaluated += 1;
+        counts_.fit += 1;
+        keep(n, run, shard, x);
+    }
+
+    // Gives the evaluation without a timeline the step that the replay of `whole_` makes of the same costs.
+    bool take_replay() {
+        if (!(e_.costs == whole_.costs) || e_.in_flight != whole_.in_flight) return false;
+        Step step;
+        const ScheduleShape shape = shape_of(plan_, e_.microbatches);
+        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, e_.comm, step))
+            return false;
+        e_.step = step;
+        return true;
+    }
+
+    void keep(const SearchNode& n, std::size_t run, std::size_t shard, const FitLayout& x) {
+        const std::lock_guard lock(all_.mutex);
+        all_.front.add(x);
+        all_.best.add(x);
+        all_.version.fetch_add(1, std::memory_order_release);
+        if (!all_.progress) return;
+        all_.counts += counts_;
+        counts_ = {};
+        all_.progress({{all_.nodes.choice(n, run, shard), x.time_s, x.memory}}, all_.counts);
+    }
+
+    void tell_counts() {
+        if (!all_.progress) return;
+        const std::lock_guard lock(all_.mutex);
+        all_.counts += counts_;
+        counts_ = {};
+        all_.progress({}, all_.counts);
+    }
+
+    // What this thread counted and found goes to all.
+    void hand_over() {
+        const std::lock_guard lock(all_.mutex);
+        all_.counts += counts_;
+        for (const auto& [code, r] : rejected_) reject(all_.rejected, code, r.count, r.example);
+        // In the second pass others read the runs, and nothing is found.
+        if (!found_.empty()) all_.runs.insert(all_.runs.end(), found_.begin(), found_.end());
+        counts_ = {};
+        rejected_.clear();
+        found_.clear();
+    }
+
+    Shared& all_;
+    Plan plan_;
+    Evaluation e_, whole_;
+    Front front_;
+    Best best_;
+    std::uint64_t seen_ = 0;
+    std::vector<RunNode> found_;
+    std::vector<Left> left_;
+    std::vector<Problem> problems_;
+    SearchCounts counts_;
+    Rejected rejected_;
+};
+
+}  // namespace pentamesh::searching

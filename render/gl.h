@@ -1,0 +1,21 @@
+// OpenGL 3.3 core by glad's pointers, or OpenGL ES 3 (WebGL 2): the same calls but for what render/ asks
+// kOpenGlEs about.
+#pragma once
+
+#if defined(__EMSCRIPTEN__)
+#include <GLES3/gl3.h>
+#else
+#include <glad/gl.h>
+#endif
+
+namespace pentamesh {
+
+#if defined(__EMSCRIPTEN__)
+inline constexpr bool kOpenGlEs = true;
+#define PENTAMESH_SHADER_HEAD "#version 300 es\nprecision highp float;\nprecision highp int;\n"
+#else
+inline constexpr bool kOpenGlEs = false;
+#define PENTAMESH_SHADER_HEAD "#version 330 core\n"
+#endif
+
+}  // namespace pentamesh
