@@ -1,6 +1,6 @@
-// Emscripten 3.1.6 comes with libc++ 14, which has C++20's concepts and no algorithms over ranges. Those that our code
-// calls, for that library alone: the compiler is told to read this first (cmake/build_flags.cmake). Each hands on to
-// the classic algorithm. It goes when a newer Emscripten is packaged.
+// Emscripten 3.1.6 comes with libc++ 14, which has C++20's concepts and no algorithms over ranges. Those that
+// our code calls, for that library alone: the compiler is told to read this first (cmake/build_flags.cmake).
+// Each hands on to the classic algorithm. It goes when a newer Emscripten is packaged.
 #pragma once
 
 #ifdef __cplusplus
@@ -13,11 +13,13 @@ namespace std::ranges {  // NOLINT(cert-dcl58-cpp): what the standard says shoul
 
 template <typename R, typename Is, typename P = std::identity>
 constexpr bool any_of(R&& r, Is is, P of = {}) {
-    return std::any_of(std::begin(r), std::end(r), [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
+    return std::any_of(std::begin(r), std::end(r),
+                       [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
 }
 template <typename R, typename Is, typename P = std::identity>
 constexpr bool all_of(R&& r, Is is, P of = {}) {
-    return std::all_of(std::begin(r), std::end(r), [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
+    return std::all_of(std::begin(r), std::end(r),
+                       [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
 }
 template <typename R, typename Is, typename P = std::identity>
 constexpr bool none_of(R&& r, Is is, P of = {}) {
@@ -25,7 +27,8 @@ constexpr bool none_of(R&& r, Is is, P of = {}) {
 }
 template <typename R, typename Is, typename P = std::identity>
 constexpr auto find_if(R&& r, Is is, P of = {}) {
-    return std::find_if(std::begin(r), std::end(r), [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
+    return std::find_if(std::begin(r), std::end(r),
+                        [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
 }
 template <typename R, typename T, typename P = std::identity>
 constexpr auto find(R&& r, const T& value, P of = {}) {
@@ -46,9 +49,8 @@ constexpr void replace(R&& r, const T& from, const T& to) {
 }
 template <typename R, typename Less = std::less<>, typename P = std::identity>
 constexpr void sort(R&& r, Less less = {}, P of = {}) {
-    std::sort(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
-        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
-    });
+    std::sort(std::begin(r), std::end(r),
+              [&](auto&& a, auto&& b) { return std::invoke(less, std::invoke(of, a), std::invoke(of, b)); });
 }
 template <typename R, typename Less = std::less<>, typename P = std::identity>
 constexpr auto max(R&& r, Less less = {}, P of = {}) {

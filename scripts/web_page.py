@@ -18,7 +18,7 @@ def packed(data):
 
 def main():
     source, build, output = (pathlib.Path(p) for p in sys.argv[1:])
-    script = (build / "page.js").read_text()
+    script = (source / "app/web/page.js").read_text() + (build / "page.js").read_text()
     if "</script" in script:
         sys.exit("the script holds </script>, which ends it early")
     style = (source / "app/web/page.css").read_text()

@@ -1,4 +1,4 @@
-# Not used by us, but under libpng and FreeType where these are built here: ZLIB::ZLIB for both, so that there is one.
+# Links pack plans with it, and it is under libpng and FreeType: where those are built here there is one ZLIB::ZLIB.
 pentamesh_look_in_system(png look_png)
 pentamesh_look_in_system(freetype look_freetype)
 if(look_png)

@@ -1,4 +1,5 @@
 // A lesson as text, as a self-contained page with pictures of its scenes, or what is wrong with it.
+#include "app/cli/lesson_web.h"
 #include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/shell/lesson_handout.h"
@@ -12,7 +13,7 @@ namespace pentamesh::cli {
 namespace {
 
 struct LessonOptions {
-    std::string file, course, output, plan = "llama-3.1-405b-16k";
+    std::string file, course, output, web, plan = "llama-3.1-405b-16k";
     bool html = false, pdf = false, queries = false;
 };
 
@@ -65,6 +66,10 @@ int lesson(const Context& context, const LessonOptions& options) {
     for (const LessonError& e : read.errors)
         std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
     if (!read.errors.empty()) return 1;
+    if (!options.web.empty()) {
+        std::cout << write_course_page(context.data_folder, file, options.web).string() << "\n";
+        return 0;
+    }
     const Plan base = context.presets.plan(options.plan);
     if (options.pdf) {
         write_file(options.output,
@@ -87,6 +92,8 @@ void add_lesson(CLI::App& app, Context& context) {
         ->excludes("FILE");
     app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
     app.add_flag("--pdf", options->pdf, "the same as slides in a PDF, with -o")->excludes("--html");
+    app.add_option("--web", options->web,
+                   "a folder for the page (pentamesh.html) with the lesson or course opened in it");
     app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");
     app.add_option("-o,--output", options->output, "where to write; standard output by default");
     app.add_option("--plan", options->plan, "the plan of steps that open none")->capture_default_str();

@@ -163,8 +163,10 @@ struct WindowRun::Impl {
         };
         host.config_folder = args.config_folder;
         host.home = args.home;
+        host.page_address = args.page_address;
+        host.in_page = !args.page_address.empty();
         host.searches = true;
-        host.first_run = !args.plan && args.opened.empty();
+        host.first_run = args.welcomes && !args.plan && args.opened.empty();
         host.open_outside = [](const std::filesystem::path& file) {
             return open_outside(file, programs_of_user());
         };

@@ -16,6 +16,8 @@ struct WindowArgs {
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
+    bool welcomes = true;      // who comes for the first time, where nothing was asked to be opened
+    std::string page_address;  // of a browser's page; empty: a desktop's window
 };
 
 namespace ui {

@@ -38,7 +38,10 @@ mergeInto(LibraryManager.library, {
   page_address__deps: ['$stringToNewUTF8'],
   page_start: function () { return stringToNewUTF8(document.getElementById('start').textContent); },
   page_start__deps: ['$stringToNewUTF8'],
-  page_ready: function () { tell(''); },
+  page_ready: function () {
+    performance.mark('pentamesh.first');
+    tell('');
+  },
   page_failed: function (why) { tell(UTF8ToString(why)); },
   page_keep: function () { keepFiles(); },
 });

@@ -2,9 +2,12 @@
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
 #include "app/ui/kit/slices.h"
+#include "app/ui/shell/link.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
 #include "app/web/page_calls.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
 
 #include <cstdlib>
@@ -86,6 +89,16 @@ void turn() {
     if (!std::exchange(page.shown, true)) page_ready();
 }
 
+// A page that carries a course opens it (`pentamesh lesson --course … --web`); empty: it carries none.
+fs::path start_file(const std::string& text, const fs::path& data_folder) {
+    const nlohmann::json start = parse_json(text, "the page");
+    if (!start.is_object() || !start.contains("course")) return {};
+    const fs::path name = fs::path(start.at("course").at("name").get<std::string>()).filename();
+    const fs::path file = data_folder / "assets" / "lessons" / "courses" / name;
+    write_file(file, start.at("course").at("text").get<std::string>());
+    return file;
+}
+
 nlohmann::json place_of(const char* name, int index) {
     const auto r = the_page()->window.shell().ui_state().rect_of(name, static_cast<std::uint64_t>(index));
     if (!r) return nullptr;
@@ -124,7 +137,10 @@ EMSCRIPTEN_KEEPALIVE void page_say(const char* text) {
 EMSCRIPTEN_KEEPALIVE void page_took_in(const char* path) {
     if (pentamesh::the_page()) pentamesh::the_page()->downloads.take_in(path);
 }
-EMSCRIPTEN_KEEPALIVE void page_link(const char* /*link*/) {}
+EMSCRIPTEN_KEEPALIVE void page_link(const char* link) {
+    if (pentamesh::the_page() && pentamesh::ui::is_link(link))
+        pentamesh::the_page()->window.shell().open_link(link);
+}
 
 // For a script that drives the page: all is drawn; where a control is; what the window shows.
 EMSCRIPTEN_KEEPALIVE int page_rests() {
@@ -145,7 +161,12 @@ int main() {
         WindowArgs args;
         args.data_folder = "/share/pentamesh";
         args.config_folder = config_folder();
+        args.page_address = taken(page_address());
+        args.opened = start_file(taken(page_start()), args.data_folder);
+        const std::string link = taken(page_hash());
+        args.welcomes = link.size() <= 1;
         the_page() = std::make_unique<PageProgram>(args);
+        if (link.size() > 1) the_page()->window.shell().open_link(link);
     } catch (const std::exception& e) {
         page_failed(e.what());
         return 1;

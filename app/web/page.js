@@ -1,6 +1,8 @@
 // The page around the program: hands over what the browser reports (render/window_web.cpp) and does what only a
-// browser can. It is compiled in before the program (--pre-js) and shares its scope; the linker's reader of scripts
-// knows no `?.`.
+// browser can. scripts/web_page.py puts it before the program's own script, and both share their names. The linker
+// never reads it: its optimiser loses declarations of more than one name.
+var Module = {};
+
 const kHome = '/home/pentamesh';     // what is kept in the browser's storage
 const kKept = 'pentamesh:';          // before a file's path there
 const kKeepEvery_ms = 250;

@@ -144,3 +144,31 @@ TEST_CASE("a value beside the window is worked out once for a key, and another k
     }
     ended.acquire();  // its owner's end was the work's
 }
+
+TEST_CASE("a job without a thread goes on in slices, and takes another work between two of them") {
+    int woken = 0;
+    Job<int, false> job([&] { ++woken; });
+    int n = 0;
+    job.start([&](const Job<int, false>::Output& out) {
+        out.send(++n);
+        return n < 3;
+    });
+    CHECK(job.running());
+    CHECK(n == 0);  // nothing is done before its time
+    CHECK(run_slices(0));
+    CHECK(job.take() == std::vector<int>{1});
+    CHECK_FALSE(run_slices(10));
+    CHECK_FALSE(job.running());
+    CHECK(job.take() == std::vector<int>{2, 3});
+    CHECK(woken == 4);  // three results and the end
+
+    job.start([&](const Job<int, false>::Output& out) { return out.send(0); });
+    run_slices(0);
+    job.start([](const Job<int, false>::Output& out) { out.send(7); });
+    CHECK_FALSE(run_slices(10));
+    CHECK(job.take() == std::vector<int>{7});
+
+    job.start([](const Job<int, false>::Output&) -> bool { throw std::runtime_error("no"); });
+    CHECK_FALSE(run_slices(10));
+    CHECK_THROWS_WITH((void)job.take(), "no");
+}

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const kMostWait_ms = 60000;
+const kMostWait_ms = Number(process.env.PENTAMESH_WAIT_MS || 60000);
 
 export class Browser {
   constructor(program) {

@@ -84,6 +84,7 @@ void Shell::make_file_commands() {
                  if (!offer_recovery()) say("No window left a plan that was not saved");
              },
          .enabled = [this] { return recovery_ != nullptr; }});
+    if (host_.in_page) return;
     add({.id = "file.quit",
          .title = "Quit",
          .menu = "File",
@@ -146,8 +147,9 @@ void Shell::make_edit_commands() {
                  say("Copied the plan as JSON");
              },
          .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
+    make_link_commands();
     add({.id = "edit.paste",
-         .title = "Paste a plan, config or settings",
+         .title = "Paste a plan, link, config or settings",
          .menu = "Edit",
          .chord = ctrl(Key::v),
          .run = [this] { open_text(host_.clipboard(), "the clipboard"); },

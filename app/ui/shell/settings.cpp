@@ -40,6 +40,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         flag("welcomed", s.welcomed);
         flag("reduced_motion", s.reduced_motion);
         if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
+        if (json.contains("link_base") && json["link_base"].is_string()) s.link_base = json["link_base"];
         if (json.contains("tasks_done") && json["tasks_done"].is_array())
             for (const auto& id : json["tasks_done"])
                 if (id.is_string() && s.tasks_done.size() < 1000
@@ -65,7 +66,8 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
         {"theme", name_of(s.theme)}, {"scale", s.scale},       {"left", s.left},
         {"right", s.right},          {"memory", s.memory},     {"timeline", s.timeline},
         {"recent", s.recent},        {"welcomed", s.welcomed}, {"reduced_motion", s.reduced_motion},
-        {"present", s.present},      {"flags", s.flags},       {"tasks_done", s.tasks_done}};
+        {"present", s.present},      {"flags", s.flags},       {"link_base", s.link_base},
+        {"tasks_done", s.tasks_done}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     write_file(file_in(folder).string(),

@@ -22,6 +22,7 @@ struct Settings {
     std::vector<std::string> recent;        // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;    // titles, each once
     std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
+    std::string link_base;                  // what links begin with; empty: the page's own address
     bool welcomed = false;                  // the welcome was seen
     bool reduced_motion = false;            // nothing glides
     bool operator==(const Settings&) const = default;

@@ -67,7 +67,8 @@ class Shell {
     // it. The plan that was open comes back with undo.
     void open_file(const std::filesystem::path& path);
     void open_text(const std::string& text, const std::string& origin);
-    void open_plan(Plan plan);  // a preset's
+    void open_link(const std::string& text);  // link.h
+    void open_plan(Plan plan);                // a preset's
     // The plan given at the start is this file's; `saved` false: but not as it stands there.
     void opened_from(const std::filesystem::path& path, bool saved = true);
     void edit_plan(Plan plan, std::string what);              // a step of undo, as an edit made by hand
@@ -259,6 +260,7 @@ class Shell {
     void make_look_commands();
     void make_export_commands();
     void make_help_commands();
+    void make_link_commands();  // shell_link.cpp
     void draw_menu_bar(Ui& ui, Rect bar);
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);

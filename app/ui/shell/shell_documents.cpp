@@ -1,4 +1,5 @@
 // Plans that come and go: opened, dropped, pasted, saved, asked about when the window closes.
+#include "app/ui/shell/link.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
@@ -126,6 +127,7 @@ void Shell::take(Incoming in, const fs::path& path, const std::string& origin) {
 }
 
 void Shell::open_text(const std::string& text, const std::string& origin) {
+    if (is_link(text)) return open_link(text);
     guarded("", [&] { take(read_incoming(text, origin, presets_), {}, origin); });
 }
 

@@ -1,0 +1,31 @@
+// A plan, a view and a place in a lesson as the end of an address: #plan=…&view=…&lesson=03&step=2. What a
+// link holds is data of a stranger: it is read as any file is.
+#pragma once
+
+#include "app/ui/views/table.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pentamesh::ui {
+
+// Longer ones are cut by some mail programs and chats.
+inline constexpr std::size_t kLongestLink = 2000;
+
+struct Link {
+    std::string plan;            // its text; empty: none
+    std::optional<ViewId> view;  // in the whole window
+    std::string lesson;          // the id of one that ships, or how it begins; empty: none
+    std::size_t step = 0;        // of the lesson, from 1; 0: not said
+};
+
+// What follows the base address, with its "#".
+[[nodiscard]] std::string write_link(const Link& link);
+// Whether a text is an address with such an end, or the end alone.
+[[nodiscard]] bool is_link(std::string_view text);
+// Error (invalid) saying what is wrong with it.
+[[nodiscard]] Link read_link(std::string_view text);
+
+}  // namespace pentamesh::ui
