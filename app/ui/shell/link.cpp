@@ -1,7 +1,7 @@
 #include "app/ui/shell/link.h"
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/base/nearest.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kMostText = std::size_t{1} << 20;  // a plan of a megabyte is none
-constexpr std::size_t kMostSteps = 10000;
+constexpr std::size_t kMostLessonSteps = 10000;
 
 [[noreturn]] void damaged(const std::string& how) {
     throw Error(ErrorKind::invalid, "the link", "", how);
@@ -83,7 +83,7 @@ std::string unpacked(const std::vector<Bytef>& bytes) {
 std::size_t number_of(std::string_view text) {
     std::size_t n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > kMostSteps)
+    if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > kMostLessonSteps)
         damaged("step=" + shown_text(text) + " is no number of a step");
     return n;
 }
