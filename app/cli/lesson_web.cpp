@@ -44,7 +44,7 @@ fs::path write_course_page(const fs::path& data_folder, const fs::path& course, 
     page.replace(hole, 2, in_page(start));
     std::error_code error;
     fs::create_directories(folder, error);
-    const fs::path file = folder / (course.stem().string() + ".html");
+    fs::path file = folder / (course.stem().string() + ".html");
     write_file(file, page);
     return file;
 }

@@ -29,13 +29,13 @@ struct RejectedCode {
 };
 using Rejected = std::map<std::string_view, RejectedCode>;  // codes are static texts
 
-void reject(Rejected& all, std::string_view code, std::int64_t count, std::uint64_t example) {
+inline void reject(Rejected& all, std::string_view code, std::int64_t count, std::uint64_t example) {
     RejectedCode& r = all.try_emplace(code, RejectedCode{0, example}).first->second;
     r.count += count;
     r.example = std::min(r.example, example);
 }
 
-std::string_view first_code(const Evaluation& e) {
+inline std::string_view first_code(const Evaluation& e) {
     for (const Problem& p : e.problems)
         if (p.severity == Severity::error) return p.code;
     return "no-time";
