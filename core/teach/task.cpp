@@ -209,7 +209,7 @@ TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan
 }
 
 std::string wanted_of(const TaskGoal& goal) {
-    const std::string name = query_of_goal(goal.field).name;
+    std::string name = query_of_goal(goal.field).name;
     if (goal.op == "==" && goal.value == "yes") return name;
     return name + ": " + wanted_text(goal);
 }
