@@ -1,6 +1,7 @@
 #include "core/decide/search.h"
 
 #include "core/base/threads.h"
+#include "core/decide/lift.h"
 #include "core/decide/search_worker.h"
 #include "core/rules/first_error.h"
 
