@@ -3,34 +3,12 @@
 # usage: idle_test.sh PENTAMESH SOURCE_DIR
 set -euo pipefail
 program=$1 source=$2
-work=$(mktemp -d)
-cleanup() {
-    kill "${window_pid:-}" "${xvfb_pid:-}" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { echo "idle_test: $*" >&2; cat "$work"/log >&2 || true; exit 1; }
-
-Xvfb -displayfd 3 -screen 0 1600x1000x24 -noreset -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
-xvfb_pid=$!
-wait_for() {  # WHAT COMMAND...: until the command succeeds, at most 60 seconds
-    local what=$1 tries=0
-    shift
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 600 ] || fail "waited a minute for $what"
-        sleep 0.1
-    done
-}
-wait_for "Xvfb" test -s "$work/display"
-DISPLAY=:$(head -n 1 "$work/display")
-export DISPLAY XDG_CONFIG_HOME="$work/config" PENTAMESH_FILE_DIALOG=own
-unset WAYLAND_DISPLAY
+# shellcheck source=tests/window/on_xvfb.sh
+. "$(dirname "${BASH_SOURCE[0]}")/on_xvfb.sh"
 
 cp "$source/assets/lessons/08-mesh.md" "$work/lesson.md"
 "$program" "$work/lesson.md" > "$work/log" 2>&1 &
 window_pid=$!
-found() { id=$(xdotool search --onlyvisible --name 'Pentamesh' 2>/dev/null | head -n 1) && [ -n "$id" ]; }
 wait_for "the window" found
 xdotool mousemove --window "$id" 700 400
 ticks() { awk '{print $14 + $15}' "/proc/$window_pid/stat"; }  # user and system time, hundredths of a second

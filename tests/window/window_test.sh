@@ -3,37 +3,14 @@
 # usage: window_test.sh PENTAMESH WHERE SOURCE_DIR
 set -euo pipefail
 program=$1 where=$2 source=$3
-work=$(mktemp -d)
-cleanup() {
-    kill "${window_pid:-}" "${xvfb_pid:-}" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { echo "window_test: $*" >&2; cat "$work"/log >&2 || true; exit 1; }
-
-# Xvfb takes a free display by itself and says which once it is ready.
-Xvfb -displayfd 3 -screen 0 1600x1000x24 -noreset -nolisten tcp 3>"$work/display" 2>"$work/xvfb" &
-xvfb_pid=$!
-wait_for() {  # WHAT COMMAND...: until the command succeeds, at most 60 seconds
-    local what=$1 tries=0
-    shift
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 600 ] || fail "waited a minute for $what"
-        sleep 0.1
-    done
-}
-wait_for "Xvfb" test -s "$work/display"
-DISPLAY=:$(head -n 1 "$work/display")
-export DISPLAY XDG_CONFIG_HOME="$work/config" PENTAMESH_FILE_DIALOG=own
-unset WAYLAND_DISPLAY
+# shellcheck source=tests/window/on_xvfb.sh
+. "$(dirname "${BASH_SOURCE[0]}")/on_xvfb.sh"
 
 cp "$source/presets/plans/mesh-8.plan.json" "$work/a.plan.json"
 mapfile -t at < <(EGL_PLATFORM=surfaceless "$where" "$work/a.plan.json" 1440x900 layout.tp.minus)
 
 "$program" "$work/a.plan.json" > "$work/log" 2>&1 &
 window_pid=$!
-found() { id=$(xdotool search --onlyvisible --name 'Pentamesh' 2>/dev/null | head -n 1) && [ -n "$id" ]; }
 wait_for "the window" found
 # $1 is a pattern.
 # shellcheck disable=SC2254

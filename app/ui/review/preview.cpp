@@ -79,12 +79,13 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
     const auto turn = [&](const std::string&) {
         return ++turned == page ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
-    canvas.push_clip(small.shown);
-    ReviewSheet sheet = sheet_of(small, *content_, request, turn, all);
-    sheet.go_on_after(begins_[at]);
-    sheet.lay_at(small.corner());
-    draw_review_page(sheet, *content_, content_->pages[at]);
-    canvas.pop_clip();
+    {
+        const Canvas::Clip clip = canvas.clip(small.shown);
+        ReviewSheet sheet = sheet_of(small, *content_, request, turn, all);
+        sheet.go_on_after(begins_[at]);
+        sheet.lay_at(small.corner());
+        draw_review_page(sheet, *content_, content_->pages[at]);
+    }
     canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
     return all;
 }
@@ -94,15 +95,16 @@ void draw_review_preview(Canvas& canvas, Rect box, const Presets& presets, const
     const Small small(box, request);
     if (small.k <= 0 || canvas.list() == nullptr) return;
     const ReviewContent content{{plan}, {e}, presets, request, {ReviewPage::summary}, {}, {}, 0, {}};
-    canvas.push_clip(small.shown);
     bool first = true;
     const auto turn = [&](const std::string&) {  // what goes on on another page is not shown
         return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
-    ReviewSheet sheet = sheet_of(small, content, request, turn, 0);
-    sheet.lay_at(small.corner());
-    summary_page(sheet, content);
-    canvas.pop_clip();
+    {
+        const Canvas::Clip clip = canvas.clip(small.shown);
+        ReviewSheet sheet = sheet_of(small, content, request, turn, 0);
+        sheet.lay_at(small.corner());
+        summary_page(sheet, content);
+    }
     canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
 }
 

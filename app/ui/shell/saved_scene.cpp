@@ -10,7 +10,6 @@ namespace pentamesh::ui {
 namespace {
 
 using Topic = Selection::Topic;
-constexpr std::string_view kDashboard = "dashboard";
 constexpr std::string_view kExperts = "expert mesh";
 
 // ---- the selection, in words ----------------------------------------------------------------------------
@@ -156,7 +155,7 @@ Selection selection_named(std::string_view words, const Evaluation& e) {
 
 SavedScene scene_as_saved(const ViewStates& views, const Selection& selection, std::optional<ViewId> full) {
     SavedScene scene;
-    scene.view = full ? view_of(*full).name : kDashboard;
+    scene.view = full ? view_of(*full).name : kDashboardName;
     scene.axis = name_of(selection.group);
     scene.selection = selection_words(selection);
     scene.cursor = std::max(0.0, views.timeline.cursor_s);
@@ -173,7 +172,7 @@ void show_saved_scene(const SavedScene& scene, const Evaluation& e, ViewStates& 
         const ViewPages& pages = view_of(*view).pages;
         if (pages.show != nullptr)
             pages.show(views, static_cast<int>(std::clamp<std::int64_t>(scene.page, 0, pages.count - 1)));
-    } else if (scene.view == kDashboard) {
+    } else if (scene.view == kDashboardName) {
         full.reset();
         show_tabs(scene.page, views);
     }
