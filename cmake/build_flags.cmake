@@ -30,6 +30,7 @@ endif()
 # WebAssembly: exceptions of its own, for libpng's setjmp too, and a memory that grows.
 if(EMSCRIPTEN)
     add_compile_options(-fwasm-exceptions -sSUPPORT_LONGJMP=wasm)
+    target_compile_options(pentamesh_warnings INTERFACE -Wno-shorten-64-to-32)  # sizes have 32 bits there
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_SOURCE_DIR}/cmake/ranges_of_libcxx14.h>")
     add_link_options(-fwasm-exceptions -sSUPPORT_LONGJMP=wasm -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648
                      -sINITIAL_MEMORY=67108864 -sWASM_BIGINT=1)

@@ -11,6 +11,9 @@ TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps"
 # The page (scripts/web), and the browser that tests it.
 WEB_PACKAGES="dpkg-dev -- emscripten nodejs node-acorn"
 BROWSER_PACKAGES="-- chromium"
+# The Windows build (scripts/windows), and what runs it here; the portable archive (scripts/portable), and a bare root.
+WINDOWS_PACKAGES="dpkg-dev zip unzip -- g++-mingw-w64-x86-64-posix wine wine64 xvfb xauth"
+PORTABLE_PACKAGES="patchelf xz-utils -- debootstrap"
 CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev"
 
 say() { printf '==> %s\n' "$*" >&2; }

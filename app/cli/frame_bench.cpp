@@ -1,6 +1,7 @@
 #include "app/cli/frame_bench.h"
 
 #include "app/ui/shell/shell.h"
+#include "core/pipeline/schedules/schedule.h"
 
 #include <algorithm>
 #include <array>
@@ -76,7 +77,7 @@ Plan timeline_plan(const Presets& presets, int p, int m, int v) {
     Layout& l = plan.layout;
     l.pp = p, l.virtual_stages = v;
     l.stage_layers.clear();
-    l.schedule = v > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+    l.schedule = usual_schedule(v);
     l.cp = l.ep = l.dp_shard = 1;
     l.dp_replicate = 1;
     plan.cluster.gpus = l.tp * p;

@@ -7,6 +7,7 @@
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/threads.h"
 #include "render/png.h"
 #include "render/second_window.h"
 #include "render/surface.h"
@@ -146,6 +147,7 @@ struct WindowRun::Impl {
     std::optional<ui::Shell> shell;
     std::unique_ptr<SecondWindow> second;  // whoever presents has notes on it
     std::string title;
+    double drawn_s = 0;    // when the last frame began
     int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
 
     Impl(const Presets& p, const WindowArgs& args)
@@ -208,6 +210,9 @@ bool WindowRun::turn() {
     const double wait = w.settle > 0 ? 0 : shell.idle_s();
     const bool came = w.window.wait(wait) || (w.second && w.second->has_input());
     if (w.settle == 0 && !came && !shell.due()) return true;  // nothing moved: nothing is drawn
+    // A page never waits: what is due later is left to a later turn.
+    if (!kHasThreads && w.settle == 0 && !came && now_s() - w.drawn_s < wait) return true;
+    w.drawn_s = now_s();
     w.settle = w.settle > 0 ? w.settle - 1 : came || wait == 0 ? kSettle : 0;
     const WindowEvents events =
         w.window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });

@@ -1,5 +1,9 @@
 #include "app/tables/compare.h"
 
+#include "core/base/text.h"
+
+#include <cmath>
+
 namespace pentamesh {
 namespace {
 
@@ -13,6 +17,22 @@ std::string figure_cell(const FigureRow& row, std::size_t plan) {
 
 void add_plans(Table& t, const PlanComparison& c, Shown shown) {
     for (std::size_t i = 0; i < c.plans.size(); ++i) t.columns.push_back({plan_letter(i), shown});
+}
+
+std::string figure_words(FigureRow::Unit unit, double x) {
+    using U = FigureRow::Unit;
+    switch (unit) {
+    case U::seconds: return time_text(x, Zeros::kept);
+    case U::tokens_per_s: return with_commas(static_cast<std::int64_t>(std::llround(x))) + " tokens/s";
+    case U::share: return percent_text(x, Zeros::kept);
+    case U::bytes: return memory_text(x, Zeros::kept);
+    default: return three_digits(x) + " " + std::string(words_of(unit));
+    }
+}
+
+std::string better_plan(const FigureRow& row) {
+    const auto better = row.better();
+    return better ? plan_letter(*better) : "";
 }
 
 // "null" is a field that a plan leaves out.
@@ -64,8 +84,21 @@ Table figures_table(const PlanComparison& c) {
         row.emplace_back(f.name);
         for (std::size_t i = 0; i < f.values.size(); ++i) row.push_back(figure_cell(f, i));
         row.emplace_back(words_of(f.unit));
-        const auto better = f.better();
-        row.push_back(better ? plan_letter(*better) : "");
+        row.push_back(better_plan(f));
+    }
+    return t;
+}
+
+Table worded_figures_table(const PlanComparison& c) {
+    Table t;
+    t.columns = {{"figure"}};
+    add_plans(t, c, Shown::words);
+    t.columns.push_back({"better"});
+    for (const FigureRow& f : c.figures) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row.emplace_back(f.name);
+        for (const auto& v : f.values) row.push_back(v ? figure_words(f.unit, *v) : "");
+        row.push_back(better_plan(f));
     }
     return t;
 }

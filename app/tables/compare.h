@@ -12,6 +12,8 @@ namespace pentamesh {
 [[nodiscard]] Table fields_table(const PlanComparison& c);
 // Memory in GiB; every row has its unit.
 [[nodiscard]] Table figures_table(const PlanComparison& c);
+// The same as people read it: each figure with its unit.
+[[nodiscard]] Table worded_figures_table(const PlanComparison& c);
 // Seconds of each plan, the difference of each to A, and why; the last row is the whole step.
 [[nodiscard]] Table why_table(const PlanComparison& c);
 [[nodiscard]] Table path_table(const PlanComparison& c);

@@ -55,8 +55,8 @@ Table savings_table(const std::vector<SavingStep>& steps) {
     t.columns = joined<Table::Column>({{"after"}, {"saved", Shown::memory}}, category_columns(Shown::memory),
                                       {{"total", Shown::memory}, {"why"}});
     for (const SavingStep& s : steps)
-        t.rows.push_back(joined<std::string>({s.label, whole_cell(s.saved)}, category_cells(s.fullest),
-                                             {whole_cell(s.fullest.total()), s.reason}));
+        t.rows.push_back(joined<std::string>({label_of(s), whole_cell(s.saved)}, category_cells(s.fullest),
+                                             {whole_cell(s.fullest.total()), std::string(reason_of(s))}));
     return t;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/tables/table.h"
-#include "core/memory/memory.h"
+#include "core/memory/savings.h"
 
 namespace pentamesh {
 

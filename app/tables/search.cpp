@@ -64,6 +64,14 @@ Table results_table(const SearchReport& r) {
     return t;
 }
 
+Table found_table(std::span<const FoundRow> rows) {
+    Table t;
+    t.columns = {
+        {"layout"}, {"step", Shown::seconds, "step_s"}, {"fullest GPU", Shown::memory, "memory_bytes"}};
+    for (const FoundRow& r : rows) t.rows.push_back({r.layout, cell(r.step_s), whole_cell(r.memory_bytes)});
+    return t;
+}
+
 std::string choice_words(const Layout& l, const Training& t) {
     return sentence("tp ", l.tp, " cp ", l.cp, " pp ", l.pp, " v ", l.virtual_stages, " ",
                     name_of(l.schedule), " ep ", l.ep, " dp_shard ", l.dp_shard, " dp_replicate ",

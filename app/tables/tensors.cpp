@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/names.h"
+#include "core/sharding/placement_words.h"
 
 namespace pentamesh {
 
@@ -37,6 +38,29 @@ Table tensors_table(std::span<const Placement> placements) {
     for (const Placement& p : placements)
         t.rows.push_back({std::string(p.name), cell(p.layers), shape_text(p, p.shape), placement_text(p),
                           shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
+    return t;
+}
+
+Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor> tensors) {
+    Table t;
+    t.columns = {{"tensor"}, {"shape"}};
+    std::vector<Axis> used;
+    for (const Axis a : all_of<Axis>())
+        if (axis_size(mesh, a) > 1) {
+            used.push_back(a);
+            t.columns.push_back({std::string(name_of(a))});
+        }
+    t.columns.push_back({"rank " + std::to_string(rank) + " holds"});
+    t.columns.push_back({"there", Shown::memory, "bytes_there"});
+    t.columns.push_back({"whole", Shown::memory, "bytes_whole"});
+    for (const auto& [placement, part] : tensors) {
+        std::vector<std::string>& row = t.rows.emplace_back();
+        row = {std::string(placement.name), shape_words(placement)};
+        for (const Axis a : used) row.push_back(spread_words(placement.on(a)));
+        row.push_back(part_words(placement, part));
+        row.push_back(whole_cell(part.bytes));
+        row.push_back(whole_cell(placement.bytes_whole));
+    }
     return t;
 }
 

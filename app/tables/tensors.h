@@ -14,4 +14,11 @@ namespace pentamesh {
 [[nodiscard]] std::string placement_text(const Placement& placement);
 [[nodiscard]] Table tensors_table(std::span<const Placement> placements);
 
+// What one rank holds of each: its placement on every axis that the mesh uses, its range and its bytes.
+struct HeldTensor {
+    const Placement& placement;
+    const Part& part;
+};
+[[nodiscard]] Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor> tensors);
+
 }  // namespace pentamesh

@@ -10,6 +10,7 @@
 #include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <emscripten/emscripten.h>
@@ -24,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kSlices_s = 0.010;  // of a frame's sixtieth of a second
+// Of a frame's sixtieth of a second; of a slow one's time more.
+constexpr double kSlices_s = 0.010, kMostSlices_s = 0.050;
 
 std::string taken(char* text) {
     std::string out = text;
@@ -67,6 +69,7 @@ struct PageProgram {
     WindowRun window;
     Downloads downloads;
     bool shown = false;
+    double turned_s = 0;  // when the last turn began
 
     explicit PageProgram(const WindowArgs& args)
         : presets(args.data_folder / "presets", args.config_folder), window(presets, args) {}
@@ -79,9 +82,11 @@ std::unique_ptr<PageProgram>& the_page() {
 
 void turn() {
     PageProgram& page = *the_page();
+    const double now_s = emscripten_get_now() / 1000;
+    const double since_s = now_s - std::exchange(page.turned_s, now_s);
     try {
         if (!page.window.turn()) return;
-        ui::run_slices(kSlices_s);
+        ui::run_slices(std::clamp(since_s / 2, kSlices_s, kMostSlices_s));
         page.downloads.look();
     } catch (const std::exception& e) {
         page.window.shell().say(e.what());
@@ -99,7 +104,7 @@ fs::path start_file(const std::string& text, const fs::path& data_folder) {
     return file;
 }
 
-nlohmann::json place_of(const char* name, int index) {
+nlohmann::json control_place(const char* name, int index) {
     const auto r = the_page()->window.shell().ui_state().rect_of(name, static_cast<std::uint64_t>(index));
     if (!r) return nullptr;
     return {{"x", r->x}, {"y", r->y}, {"w", r->w}, {"h", r->h}};  // logical pixels
@@ -117,8 +122,15 @@ nlohmann::json state_of_page() {
             {"lesson", open.lesson().open ? open.lesson().file.stem().string() : ""},
             {"step", open.lesson().step},
             {"works", shell.works_beside()},
+            {"pinned", shell.views().compare.pinned() != nullptr},
             {"scale", shell.scale()},
             {"plan", nlohmann::json::parse(write_plan(shell.document().plan()))}};
+}
+
+// Logical pixels of what the page counts.
+Vec2 in_window(double x, double y) {
+    const double scale = the_page()->window.shell().scale();
+    return {static_cast<float>(x / scale), static_cast<float>(y / scale)};
 }
 
 // A text that the page frees.
@@ -132,14 +144,31 @@ char* given(const nlohmann::json& value) {
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void page_say(const char* text) {
-    if (pentamesh::the_page()) pentamesh::the_page()->window.shell().say(text);
+    if (!pentamesh::the_page()) return;
+    pentamesh::the_page()->window.shell().say(text);
+    pentamesh::the_page()->window.shell().ui_state().wants_frame = true;
 }
 EMSCRIPTEN_KEEPALIVE void page_took_in(const char* path) {
     if (pentamesh::the_page()) pentamesh::the_page()->downloads.take_in(path);
 }
 EMSCRIPTEN_KEEPALIVE void page_link(const char* link) {
-    if (pentamesh::the_page() && pentamesh::ui::is_link(link))
-        pentamesh::the_page()->window.shell().open_link(link);
+    if (!pentamesh::the_page() || !pentamesh::ui::is_link(link)) return;
+    pentamesh::the_page()->window.shell().open_link(link);
+    pentamesh::the_page()->window.shell().ui_state().wants_frame = true;
+}
+
+// A finger, in pixels of the page: whether its movement scrolls what lies there, and that it went down that
+// far.
+EMSCRIPTEN_KEEPALIVE int page_scrolls(double x, double y) {
+    if (!pentamesh::the_page()) return 0;
+    return pentamesh::the_page()->window.shell().ui_state().scrolls_at(pentamesh::in_window(x, y)) ? 1 : 0;
+}
+EMSCRIPTEN_KEEPALIVE void page_swipe(double x, double y, double by) {
+    if (!pentamesh::the_page()) return;
+    pentamesh::ui::UiState& state = pentamesh::the_page()->window.shell().ui_state();
+    state.swipe.at = pentamesh::in_window(x, y);
+    state.swipe.by += pentamesh::in_window(0, by).y;
+    state.wants_frame = true;
 }
 
 // For a script that drives the page: all is drawn; where a control is; what the window shows.
@@ -147,7 +176,7 @@ EMSCRIPTEN_KEEPALIVE int page_rests() {
     return pentamesh::the_page() && pentamesh::the_page()->window.rests() ? 1 : 0;
 }
 EMSCRIPTEN_KEEPALIVE char* page_place(const char* name, int index) {
-    return pentamesh::given(pentamesh::place_of(name, index));
+    return pentamesh::given(pentamesh::control_place(name, index));
 }
 EMSCRIPTEN_KEEPALIVE char* page_state() {
     return pentamesh::given(pentamesh::state_of_page());

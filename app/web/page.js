@@ -6,6 +6,7 @@ var Module = {};
 const kHome = '/home/pentamesh';     // what is kept in the browser's storage
 const kKept = 'pentamesh:';          // before a file's path there
 const kKeepEvery_ms = 250;
+const kGoing_ms = 300;
 
 const canvas = document.getElementById('canvas');
 const typing = document.getElementById('typing');
@@ -41,6 +42,34 @@ Module.instantiateWasm = (imports, done) => {
 };
 Module.onAbort = (what) => tell('Pentamesh has stopped. Reload the page: what was not saved is offered again. (' + what + ')');
 
+// ---- graphics ---------------------------------------------------------------------------------------------
+
+// Dear ImGui asks for the state that it is to put back, in each frame. What the browser would ask its graphics process for,
+// and wait until that has drawn all that came before, is remembered here as it is set.
+function rememberState() {
+  const gl = WebGL2RenderingContext, asks = gl.prototype.getParameter;
+  const state = new Map();
+  const names = {
+    blendFuncSeparate: [gl.BLEND_SRC_RGB, gl.BLEND_DST_RGB, gl.BLEND_SRC_ALPHA, gl.BLEND_DST_ALPHA],
+    blendEquationSeparate: [gl.BLEND_EQUATION_RGB, gl.BLEND_EQUATION_ALPHA],
+  };
+  const remember = (setter, noted) => {
+    const sets = gl.prototype[setter];
+    gl.prototype[setter] = function (...values) {
+      noted(values);
+      sets.apply(this, values);
+    };
+  };
+  const each = (keys, values) => keys.forEach((key, i) => state.set(key, values[i]));
+  for (const [setter, keys] of Object.entries(names)) remember(setter, (values) => each(keys, values));
+  remember('blendFunc', ([from, to]) => each(names.blendFuncSeparate, [from, to, from, to]));
+  remember('blendEquation', ([mode]) => each(names.blendEquationSeparate, [mode, mode]));
+  remember('scissor', (box) => state.set(gl.SCISSOR_BOX, new Int32Array(box)));
+  remember('viewport', (box) => state.set(gl.VIEWPORT, new Int32Array(box)));
+  gl.prototype.getParameter = function (name) { return state.has(name) ? state.get(name) : asks.call(this, name); };
+}
+if (window.WebGL2RenderingContext) rememberState();
+
 // ---- files that stay --------------------------------------------------------------------------------------
 
 const stored = new Map();  // path -> text, as it stands in the storage
@@ -63,13 +92,42 @@ function makeFolders(path) {
   FS.mkdirTree(path.slice(0, path.lastIndexOf('/')));
 }
 
-function restoreFiles() {
+// Plans that were not saved belong to the page that edits them, as core/base/system_files.h locks them on a desktop:
+// what another living page has is not offered here. The lock goes with the page, however that ends.
+const locked = new Map();  // the window's part of the name -> whether it is this page's, as a promise
+
+function windowOf(path) {
+  const found = path.match(/\/unsaved\/([^./]+)\.\d+\.plan\.json$/);
+  return found ? found[1] : '';
+}
+
+// `own`: nobody else can have it, so it is waited for.
+function lockWindow(name, own = false) {
+  if (!name || !navigator.locks) return Promise.resolve(true);
+  if (!locked.has(name)) {
+    locked.set(name, new Promise((answer) => {
+      const hold = () => {
+        answer(true);
+        return new Promise(() => {});  // as long as the page lives
+      };
+      // A page that is reloaded may still be on its way out.
+      navigator.locks.request(kKept + name, own ? {} : { signal: AbortSignal.timeout(kGoing_ms) }, hold)
+        .catch((e) => answer(e.name !== 'TimeoutError' && e.name !== 'AbortError'));
+    }));
+  }
+  return locked.get(name);
+}
+
+async function restoreFiles() {
   const kept = storage();
   FS.mkdirTree(kHome);
-  for (let i = 0; kept && i < kept.length; ++i) {
-    const key = kept.key(i);
-    if (!key.startsWith(kKept + kHome + '/')) continue;
-    const path = key.slice(kKept.length), text = kept.getItem(key);
+  const paths = [];
+  for (let i = 0; kept && i < kept.length; ++i)
+    if (kept.key(i).startsWith(kKept + kHome + '/')) paths.push(kept.key(i).slice(kKept.length));
+  const ours = await Promise.all(paths.map((path) => lockWindow(windowOf(path))));
+  for (const path of paths.filter((_, i) => ours[i])) {
+    const text = kept.getItem(kKept + path);
+    if (text === null) continue;  // another page took it away
     makeFolders(path);
     FS.writeFile(path, text);
     stored.set(path, text);
@@ -84,6 +142,7 @@ function keepFiles() {
   for (const path of there) {
     const text = FS.readFile(path, { encoding: 'utf8' });
     if (stored.get(path) === text) continue;
+    lockWindow(windowOf(path), true);
     try {
       kept.setItem(kKept + path, text);
       stored.set(path, text);
@@ -110,9 +169,9 @@ async function putData() {
 
 Module.preRun = () => {
   ENV.HOME = kHome;
-  addRunDependency('data');
-  putData().then(() => removeRunDependency('data'), (e) => tell('Pentamesh could not start: ' + e));
-  restoreFiles();
+  addRunDependency('files');
+  Promise.all([putData(), restoreFiles()])
+    .then(() => removeRunDependency('files'), (e) => tell('Pentamesh could not start: ' + e));
   FS.mkdirTree('/files');
   FS.chdir('/files');
 };
@@ -236,51 +295,87 @@ function point(e, buttons) {
 }
 
 const kPinchStep = 1.15;  // one notch of a wheel
+const kSlop = 8;          // a finger that moves less rests
+const kLongPress_ms = 450;
+const kSlowing = 0.94;    // of what goes on scrolling, each frame
 const fingers = new Map();
-let spread = 0, middle = null;
+let spread = 0, middle = null;  // of two fingers
+// What one finger does: 'rests' until it moves, then it 'scrolls' what can be scrolled, 'drags' elsewhere, or, held
+// long enough, 'points' as a mouse does. '': nothing.
+let does = '', from = null, seen = null, speed = 0, later = 0;
 
 function between() {
   const [a, b] = [...fingers.values()];
   return { apart: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY),
-           x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2 };
+           clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
 }
 
-function onFinger(e, down) {
-  if (down) fingers.set(e.pointerId, e);
-  if (fingers.size === 1 && down) {
-    point(e, 0);
-    point(e, 1);
+function inPage(e) {
+  const room = canvas.getBoundingClientRect();
+  return [e.clientX - room.left, e.clientY - room.top];
+}
+
+function swipe(by) { _page_swipe(...inPage(from), by); }
+
+function fling() {
+  if (does !== '' || Math.abs(speed) < 0.5) return;
+  swipe(speed);
+  speed *= kSlowing;
+  requestAnimationFrame(fling);
+}
+
+function onFinger(e) {
+  fingers.set(e.pointerId, e);
+  clearTimeout(later);
+  if (fingers.size === 1) {
+    does = 'rests', from = seen = e, speed = 0;
+    later = setTimeout(() => { if (does === 'rests') does = 'points', point(from, 0); }, kLongPress_ms);
   } else if (fingers.size === 2) {
-    const now = between();
-    if (!middle) {
-      point(e, 0);  // one finger's press is taken back
-      spread = now.apart, middle = now;
-    }
-  }
-  if (!down) {
-    fingers.delete(e.pointerId);
-    if (fingers.size === 0) {
-      if (!middle) point(e, 0);
-      middle = null;
-      tapTyping();
-    }
+    if (does === 'drags') point(seen, 0);  // one finger's press is let go
+    does = '', middle = between(), spread = middle.apart;
   }
 }
 
-// Two fingers: pinching is the wheel with Ctrl's meaning of a view, moving is the wheel.
 function onFingerMove(e) {
   if (!fingers.has(e.pointerId)) return;
   fingers.set(e.pointerId, e);
-  if (fingers.size === 1 && !middle) return point(e, 1);
-  if (fingers.size !== 2 || !middle) return;
+  if (middle) return fingers.size === 2 ? onTwoFingers() : undefined;
+  const x = e.clientX - from.clientX, y = e.clientY - from.clientY;
+  if (does === 'rests' && Math.hypot(x, y) >= kSlop) {
+    does = Math.abs(y) > Math.abs(x) && _page_scrolls(...inPage(from)) ? 'scrolls' : 'drags';
+    if (does === 'drags') point(from, 0), point(from, 1);
+  }
+  if (does === 'scrolls') swipe(speed = e.clientY - seen.clientY);
+  else if (does === 'drags') point(e, 1);
+  else if (does === 'points') point(e, 0);
+  if (does !== 'rests') seen = e;
+}
+
+// Pinching is the wheel over a view; moving up and down scrolls, or is the wheel where nothing does.
+function onTwoFingers() {
   const now = between();
-  point({ clientX: now.x, clientY: now.y }, 0);
+  const moved = now.clientY - middle.clientY;
   const zoom = Math.log(now.apart / Math.max(1, spread)) / Math.log(kPinchStep);
-  const moved = (now.y - middle.y) / 40;
-  if (Math.abs(zoom) > Math.abs(moved) && Math.abs(zoom) > 0.25) _page_wheel(zoom, 1);
-  else if (Math.abs(moved) > 0.1) _page_wheel(moved, 0);
-  else return;
+  point(now, 0);
+  if (Math.abs(zoom) > 0.25 && Math.abs(zoom) > Math.abs(moved) / 40) _page_wheel(zoom, 1);
+  else if (Math.abs(moved) < 4) return;
+  else if (_page_scrolls(...inPage(now))) _page_swipe(...inPage(now), moved);
+  else _page_wheel(moved / 40, 0);
   spread = now.apart, middle = now;
+}
+
+function onFingerUp(e, ends) {
+  fingers.delete(e.pointerId);
+  clearTimeout(later);
+  if (fingers.size > 0) return;
+  const did = does;
+  does = '', middle = null;
+  // By the events' own time: a busy page may hear of a short touch late.
+  const taps = did === 'rests' || did === 'points' && e.timeStamp - from.timeStamp < kLongPress_ms;
+  if (taps && ends) point(from, 0), point(from, 1), point(from, 0);
+  if (did === 'drags') point(seen, 0);
+  if (did === 'scrolls') requestAnimationFrame(fling);
+  tapTyping();
 }
 
 function onWheel(e) {
@@ -314,13 +409,13 @@ function listen() {
   canvas.addEventListener('pointerdown', (e) => {
     e.preventDefault();
     canvas.setPointerCapture(e.pointerId);
-    if (finger(e)) return onFinger(e, true);
+    if (finger(e)) return onFinger(e);
     tapTyping();
     point(e, e.buttons);
   });
   canvas.addEventListener('pointermove', (e) => finger(e) ? onFingerMove(e) : point(e, e.buttons));
   for (const over of ['pointerup', 'pointercancel'])
-    canvas.addEventListener(over, (e) => finger(e) ? onFinger(e, false) : point(e, e.buttons));
+    canvas.addEventListener(over, (e) => finger(e) ? onFingerUp(e, over === 'pointerup') : point(e, e.buttons));
   canvas.addEventListener('pointerleave', (e) => { if (!finger(e) && e.buttons === 0) _page_pointer(-1, -1, 0, 0); });
   canvas.addEventListener('wheel', onWheel, { passive: false });
   canvas.addEventListener('contextmenu', (e) => e.preventDefault());

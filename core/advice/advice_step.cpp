@@ -1,5 +1,6 @@
 // How the step's time goes: bubble, stragglers, communication that could be hidden.
 #include "core/advice/advice_rules.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
 
 #include <algorithm>
@@ -41,12 +42,12 @@ std::int64_t enough_microbatches(Advice& a) {
 // stages in Megatron.
 void consider_interleaving(Advice& a, Fastest& fastest) {
     const Layout& l = a.plan.layout;
-    if (l.schedule != Layout{}.schedule) return;
+    if (l.schedule != usual_schedule(1)) return;
     for (const bool even : {true, false}) {
         for (const std::int64_t v : {2, 3, 4, 5, 6, 8, 10})
             if (a.plan.model.layers >= l.pp * v && (a.plan.model.layers % (l.pp * v) == 0) == even)
                 fastest.consider([&](Plan& q) {
-                    q = with_schedule(q, Schedule::interleaved, v);
+                    q = with_schedule(q, usual_schedule(v), v);
                     // An edit cannot take a field away: it states what holds without it.
                     if (l.microbatch_group) q.layout.microbatch_group = l.pp;
                 });

@@ -84,4 +84,10 @@ std::string count_text(std::int64_t n, std::string_view noun) {
     return sentence(n, " ", noun, n == 1 ? "" : "s");
 }
 
+bool same_letters(std::string_view a, std::string_view b) {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return small(x) == small(y); });
+}
+
 }  // namespace pentamesh

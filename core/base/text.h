@@ -41,4 +41,7 @@ template <typename... Parts>
     return out;
 }
 
+// Whether they are the same but for capitals.
+[[nodiscard]] bool same_letters(std::string_view a, std::string_view b);
+
 }  // namespace pentamesh

@@ -5,6 +5,7 @@
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
@@ -55,7 +56,7 @@ void set_layout(const json& run, Layout& l) {
     l.tp = run.at("tp"), l.cp = run.at("cp"), l.pp = run.at("pp"), l.ep = run.at("ep");
     l.sequence_parallel = run.value("sequence_parallel", l.tp > 1);
     l.virtual_stages = number(run, "vpp", 1);
-    l.schedule = l.virtual_stages > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
+    l.schedule = usual_schedule(l.virtual_stages);
     if (const auto named = parse_name<Schedule>(run.value("schedule", ""))) l.schedule = *named;
     l.etp = l.ep > 1 ? 1 : l.tp;
     l.zero = run.at("zero");
@@ -128,6 +129,8 @@ PublishedRun read_run(const json& run, const Presets& presets) {
     set_training(run, p.training);
     // Megatron-Bridge's recipes and DeepSeek's own training send tokens between nodes by DeepEP or HybridEP.
     if (!p.cluster.tiers.empty() && p.layout.ep > domain_of(p.cluster, 0)) p.layout.ep_comm = EpComm::deepep;
+    if (const auto named = parse_name<EpComm>(run.value("ep_comm", ""))) p.layout.ep_comm = *named;
+    p.training.overlap.ep = run.value("overlap_ep", false);
     out.label = run.at("model").get<std::string>() + " " + std::to_string(p.cluster.gpus) + " x " + out.gpu
                 + " " + run.at("precision").get<std::string>() + " tp " + std::to_string(p.layout.tp) + " pp "
                 + std::to_string(p.layout.pp) + " cp " + std::to_string(p.layout.cp) + " ep "

@@ -3,6 +3,7 @@
 // megatron/core/transformer/transformer_config.py.
 #include "core/interop/export_megatron.h"
 
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
@@ -75,8 +76,7 @@ void put_stages(Page& page) {
     const Layout& l = p.layout;
     const bool bridge = page.target == Target::bridge;
     if (l.pp == 1) return;
-    if (l.schedule != Schedule::one_f_one_b && l.schedule != Schedule::interleaved)
-        lose_schedule(page, "Megatron");
+    if (!traits_of(l.schedule).in_megatron) lose_schedule(page, "Megatron");
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const bool moved = p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages;
     const bool listed = !is_even(layers) || moved;

@@ -1,5 +1,6 @@
 // nanotron's YAML (nanotron/config/config.py) and picotron's JSON (picotron/train.py).
 #include "core/interop/export_page.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -38,6 +39,11 @@ std::string unlike_llama(const Model& m, bool qwen_bias, bool experts) {
     return "";
 }
 
+std::string engine_of(Schedule schedule) {
+    const std::string_view name = traits_of(schedule).nanotron;
+    return std::string(name.empty() ? traits_of(usual_schedule(1)).nanotron : name);
+}
+
 void lose_common(Page& page, const char* who, bool recompute_full) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
@@ -46,8 +52,7 @@ void lose_common(Page& page, const char* who, bool recompute_full) {
         page.lose("/layout/ep", "ep " + number_text(l.ep) + ": " + name + " builds no groups for it");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
         page.lose("/layout/etp", "etp: " + name + " cuts experts by tp");
-    if (l.pp > 1 && l.schedule != Schedule::one_f_one_b && l.schedule != Schedule::gpipe)
-        lose_schedule(page, who);
+    if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(page, who);
     if (l.cp > 1 && (l.cp_comm == CpComm::ulysses || l.cp_comm == CpComm::ulysses_ring))
         page.lose("/layout/cp_comm",
                   "cp by " + std::string(pentamesh::name_of(l.cp_comm)) + ": not in " + name);
@@ -129,7 +134,7 @@ void export_nanotron(Page& page) {
     page.put("/layout/tp", l.tp);
     page.put("/layout/cp", l.cp);
     page.put("/layout/ep", std::int64_t{1});
-    page.put("/layout/schedule", std::string(l.schedule == Schedule::gpipe ? "afab" : "1f1b"));
+    page.put("/layout/schedule", engine_of(l.schedule));
     const bool sequence = l.tp > 1 && l.sequence_parallel;
     page.put("/layout/sequence_parallel", std::string(sequence ? "REDUCE_SCATTER" : "ALL_REDUCE"));
     page.put("/training/overlap/tp", t.overlap.tp && sequence);
@@ -190,7 +195,7 @@ void export_picotron(Page& page) {
     page.put("/layout/cp", l.cp);
     page.put("/layout/pp", l.pp);
     page.put("/layout/dp_replicate", data_ranks(p));
-    page.put("/layout/schedule", std::string(l.schedule == Schedule::gpipe ? "afab" : "1f1b"));
+    page.put("/layout/schedule", engine_of(l.schedule));
     page.say("distributed.backend", std::string("nccl"));
     page.say("distributed.use_cpu", false);
     page.say("model.name", hub_name(page));

@@ -140,7 +140,7 @@ void lose_finer_choices(Page& page, bool says_ep_comm) {
         page.lose("/layout/weight_shards", who + " cuts no weights besides tp");
     if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
         page.lose("/layout/mtp_chunk", who + " has the prediction layers in the last stage");
-    if (l.schedule == Schedule::interleaved && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
+    if (traits_of(l.schedule).in_groups && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
         page.lose("/layout/microbatch_group", who + " takes micro-batches in groups of pp");
     if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
         page.lose("/layout/ep_comm", who + " has no setting for how tokens find their experts ("

@@ -1,5 +1,6 @@
 // torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
 #include "core/interop/export_page.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -41,21 +42,6 @@ const Flavour* flavour_of(const Plan& plan) {
     return it == std::end(kFlavours) ? nullptr : it;
 }
 
-std::string_view schedule_name(Schedule s) {
-    switch (s) {
-    case Schedule::gpipe: return "GPipe";
-    case Schedule::one_f_one_b: return "1F1B";
-    case Schedule::interleaved: return "Interleaved1F1B";
-    case Schedule::zb_v: return "ZBVZeroBubble";
-    case Schedule::dualpipev: return "DualPipeV";
-    case Schedule::looped_bfs: return "LoopedBFS";
-    case Schedule::zb_h1:
-    case Schedule::zb_h2:
-    case Schedule::dualpipe: break;
-    }
-    return {};
-}
-
 // _generate_llm_fqn_per_model_part: the ends count for `first` and `last` layers more, what is left goes to
 // the first parts. Empty where torchtitan refuses.
 std::vector<std::int64_t> titan_split(std::int64_t layers, std::int64_t parts, std::int64_t first,
@@ -88,7 +74,7 @@ void titan_stages(Page& page) {
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const auto parts = static_cast<std::int64_t>(layers.size());
     if (parts != l.pp * l.virtual_stages) return;  // a schedule that is lost anyway
-    const std::int64_t usual = l.schedule == Schedule::one_f_one_b || l.schedule == Schedule::gpipe ? 1 : 2;
+    const std::int64_t usual = usual_chunks(l.schedule);
     for (std::int64_t ends = 0; ends <= 8; ++ends) {
         const std::int64_t first = ends % 3, last = ends / 3, counted = p.model.layers + first + last;
         if (titan_split(p.model.layers, parts, first, last) != layers) continue;
@@ -106,7 +92,7 @@ void titan_pipeline(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
     if (l.pp == 1) return;
-    const std::string_view name = schedule_name(l.schedule);
+    const std::string_view name = traits_of(l.schedule).torchtitan;
     if (name.empty()) return lose_schedule(page, "torchtitan");
     page.put("/layout/schedule", std::string(name));
     titan_stages(page);

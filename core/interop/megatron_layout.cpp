@@ -1,4 +1,6 @@
 #include "core/interop/megatron.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 
@@ -227,7 +229,7 @@ class LayoutReader {
             split(layers, v, embedding, loss);
         }
         l_["virtual_stages"] = v;
-        l_["schedule"] = v > 1 ? "interleaved" : "1f1b";
+        l_["schedule"] = std::string(pentamesh::name_of(usual_schedule(v)));
         if (v > 1 && group_ > 0) l_["microbatch_group"] = group_;
     }
 

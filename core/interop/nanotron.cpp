@@ -1,5 +1,7 @@
 // nanotron's YAML (nanotron/config) and picotron's JSON (picotron/train.py, pipeline_parallel.py).
 #include "core/interop/readers.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 
@@ -8,6 +10,13 @@ namespace {
 
 std::string nanotron_dtype(std::string_view word) {
     return word == "float16" ? "fp16" : word == "float32" ? "fp32" : "bf16";
+}
+
+// Of the plan. `usual`: the engine that an unknown name stands for.
+std::string schedule_of(std::string_view engine, std::string_view usual) {
+    auto found = schedule_called(&ScheduleTraits::nanotron, engine);
+    if (!found) found = schedule_called(&ScheduleTraits::nanotron, usual);
+    return std::string(pentamesh::name_of(*found));
 }
 
 void read_nanotron_model(Sheet& s, Draft& d) {
@@ -91,7 +100,7 @@ void read_nanotron(Sheet& s, Draft& d) {
                 {"zero", shards ? 1 : 0},
                 {"dp_shard", shards ? dp : 1},
                 {"dp_replicate", shards ? 1 : dp},
-                {"schedule", engine == "1f1b" ? "1f1b" : "gpipe"}};
+                {"schedule", schedule_of(engine, "afab")}};
     const std::string attention = s.text("_attn_implementation", "/layout/cp_comm").value_or("");
     if (cp > 1) d.layout["cp_comm"] = attention.find("llama3") != std::string::npos ? "allgather" : "ring";
     nlohmann::json& t = d.training;
@@ -147,7 +156,7 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
                 {"dp_shard", 1},
                 {"dp_replicate", dp},
                 {"cp_comm", "ring"},
-                {"schedule", engine == "afab" ? "gpipe" : "1f1b"}};
+                {"schedule", schedule_of(engine, "1f1b")}};
     std::int64_t layers = d.model.value("layers", std::int64_t{0});
     if (layers == 0 && !d.model_preset.empty()) layers = presets.model(d.model_preset).layers;
     if (pp > 1 && layers > 0) {  // distribute_layers: what is left goes to the first stages

@@ -1,7 +1,10 @@
 // torchtitan: TOML until February 2026 (torchtitan/config/job_config.py), Python and flags since
 // (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/interop/readers.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
 
@@ -189,39 +192,18 @@ class ClassReader {
             if (const std::string v = s_.value_of(key); !v.empty() && v != "[]" && !says_nothing(v))
                 s_.cannot_hold(key, "the plan has no field for it");
         if (pp_ <= 1) return;
-        static constexpr std::pair<std::string_view, std::string_view> schedules[] = {
-            {"1F1B", "1f1b"},
-            {"GPipe", "gpipe"},
-            {"Interleaved1F1B", "interleaved"},
-            {"LoopedBFS", "looped-bfs"},
-            {"ZBVZeroBubble", "zb-v"},
-            {"DualPipeV", "dualpipev"},
-            {"InterleavedZeroBubble", ""}};
-        std::string schedule;
-        bool known = false;
-        for (const auto& [theirs, ours] : schedules) {
-            std::string a(theirs), b = name;
-            for (std::string* t : {&a, &b})
-                std::transform(t->begin(), t->end(), t->begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-            if (a == b) {
-                schedule = ours;
-                known = true;
-            }
+        std::optional<Schedule> schedule = schedule_called(&ScheduleTraits::torchtitan, name);
+        if (!schedule && same_letters(name, "InterleavedZeroBubble")) {
+            s_.cannot_hold("pipeline_parallel_schedule", "the plan has no interleaved zero-bubble schedule");
+            schedule = usual_schedule(2);
         }
-        if (!known) {
+        if (!schedule) {
             s_.error("schedule-unknown", s_.written("pipeline_parallel_schedule") + ": " + name
                                              + " is no schedule of torchtitan");
             return;
         }
-        if (schedule.empty()) {
-            s_.cannot_hold("pipeline_parallel_schedule", "the plan has no interleaved zero-bubble schedule");
-            schedule = "interleaved";
-        }
         const std::int64_t input = less_first.value_or(1), output = less_last.value_or(1);
-        const bool looped = schedule == "interleaved" || schedule == "looped-bfs" || schedule == "zb-v"
-                            || schedule == "dualpipev";
-        std::int64_t v = looped ? 2 : 1;
+        std::int64_t v = usual_chunks(*schedule);
         if (per_stage && layers_ > 0)
             v = std::max<std::int64_t>(1, (layers_ + input + output + *per_stage - 1) / *per_stage / pp_);
         const auto parts = static_cast<std::int64_t>(listed.size());
@@ -233,7 +215,7 @@ class ClassReader {
         }
         if (parts > 0) v = parts / pp_;
         l_["virtual_stages"] = v;
-        l_["schedule"] = schedule;
+        l_["schedule"] = std::string(pentamesh::name_of(*schedule));
         if (parts > 0)
             l_["stage_layers"] = listed;
         else

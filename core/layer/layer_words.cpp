@@ -228,7 +228,8 @@ std::string sentence_of(const LayerStep& s) {
     for (const GroupKind a : axes)
         if (!t.partial_over(a)) by += (by.empty() ? "" : " and ") + std::string(name_of(a));
     return what
-           + (by.empty() ? ": no axis cuts it, nothing is sent." : ": cut by " + by + ", nothing is sent.")
+           + (by.empty() ? ": no axis of a replica cuts it, nothing is sent."
+                         : ": cut by " + by + ", nothing is sent.")
            + again;
 }
 

@@ -95,15 +95,4 @@ void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
 [[nodiscard]] Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& memory, int stage,
                                          MemoryCategory category);
 
-// The waterfall "what each axis and modifier saved": bytes of the fullest GPU, from a single GPU to this
-// plan. One axis or modifier is added at a time, in the order of layout.order, recompute last. With the
-// `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
-struct SavingStep {
-    std::string label;   // "single GPU", "tp 8", "sequence parallel", "ZeRO-1 over 128"
-    std::string reason;  // a sentence: what it cut
-    StageMemory fullest;
-    double saved = 0;  // against the step before; negative where it costs
-};
-[[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
-
 }  // namespace pentamesh

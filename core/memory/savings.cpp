@@ -1,6 +1,7 @@
 // The waterfall: the fullest GPU's bytes from the whole model on a single GPU to the plan, step by step.
+#include "core/memory/savings.h"
+
 #include "core/memory/memory_costs.h"
-#include "core/plan/names.h"
 
 #include <utility>
 
@@ -22,12 +23,12 @@ class Waterfall {
     }
 
     std::vector<SavingStep> run() {
-        add("single GPU", "the whole model on one GPU", false);
+        add({}, false);
         for (const Axis a : plan_.layout.order) apply(a);
         recompute();
         if (plan_.training.offload.any()) {
             now_.training.offload = plan_.training.offload;
-            add("offload", "keeps a part in host memory", false);
+            add({.what = Saving::offload}, false);
         }
         return std::move(steps_);
     }
@@ -37,29 +38,23 @@ class Waterfall {
         const RecomputeChoice& choice = plan_.training.recompute;
         if (!choice.any()) return;
         now_.training.recompute = choice;
-        const bool full = choice.whole_layers();
-        const std::string what = choice.is_plain() ? std::string(full ? "full" : "selective") + " recompute"
-                                                   : "recompute " + words_of(choice);
-        add(what,
-            choice == Recompute::selective ? "makes the attention core again in the backward pass"
-            : full ? "keeps the input of each layer, makes the rest again in the backward pass"
-                   : "makes these modules again in the backward pass",
-            false);
+        add({.what = Saving::recompute, .recompute = choice}, false);
     }
 
     void apply(Axis a) {
-        const std::string times = std::string(name_of(a)) + " ";
+        const auto cut = [&](std::int64_t ranks, bool new_group = true) {
+            add({.what = Saving::axis, .axis = a, .ranks = ranks}, new_group);
+        };
         switch (a) {
         case Axis::tp:
             if (goal_.tp == 1 && goal_.etp == 1) return;
             degrees_.tp = goal_.tp;
             degrees_.etp = goal_.etp;
             if (goal_.ep == 1) degrees_.communicators += goal_.expert_communicators;
-            add(times + std::to_string(goal_.tp),
-                "cuts weight matrices, and the activations between two cut ones", goal_.tp > 1);
+            cut(goal_.tp, goal_.tp > 1);
             if (!goal_.sequence_parallel) return;
             degrees_.sequence_parallel = true;
-            add("sequence parallel", "cuts along the sequence what tp copies: norms' inputs, masks", false);
+            add({.what = Saving::sequence_parallel}, false);
             return;
         case Axis::cp:
             if (goal_.cp == 1) return;
@@ -69,8 +64,7 @@ class Waterfall {
             reduces_ = true;
             now_.layout.cp_comm = plan_.layout.cp_comm;
             now_.layout.cp_inner = plan_.layout.cp_inner;
-            add(times + std::to_string(goal_.cp),
-                "cuts every activation along the sequence; weights are copied");
+            cut(goal_.cp);
             return;
         case Axis::ep:
             if (goal_.ep == 1) return;
@@ -78,20 +72,18 @@ class Waterfall {
             degrees_.etp = goal_.etp;
             degrees_.communicators += goal_.expert_communicators;
             now_.layout.ep_comm = plan_.layout.ep_comm;
-            add(times + std::to_string(goal_.ep), "gives each rank a part of the experts", false);
+            cut(goal_.ep, false);
             return;
         case Axis::dp_shard: return apply_shard();
         case Axis::dp_replicate:
             if (goal_.replicate == 1) return;
-            add(times + std::to_string(goal_.replicate),
-                "copies everything: no memory saved, a process group more");
+            cut(goal_.replicate);
             return;
         case Axis::pp:
             if (goal_.pp == 1) return;
             degrees_.pp = goal_.pp;
             apply_schedule();
-            add(times + std::to_string(goal_.pp),
-                "gives each stage a part of the layers, and keeps several micro-batches in flight");
+            cut(goal_.pp);
             return;
         }
     }
@@ -103,12 +95,13 @@ class Waterfall {
         now_.layout.zero = plan_.layout.zero;
         const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
         now_.layout.reshard = plan_.layout.reshard;
-        const std::string n = std::to_string(std::max(goal_.dense_shard, goal_.expert_shard));
+        const std::int64_t ranks = std::max(goal_.dense_shard, goal_.expert_shard);
         const int zero = plan_.layout.zero;
-        if (zero == 0)
-            add("dp_shard " + n, "copies everything: nothing is sharded at ZeRO stage 0", new_group);
-        else
-            add("ZeRO-" + std::to_string(zero) + " over " + n, zero_reason(zero), new_group);
+        add({.what = zero == 0 ? Saving::axis : Saving::zero,
+             .axis = Axis::dp_shard,
+             .ranks = ranks,
+             .stage = zero},
+            new_group);
     }
 
     void apply_schedule() {
@@ -120,20 +113,11 @@ class Waterfall {
         now_.layout.mtp_chunk = l.mtp_chunk;
     }
 
-    static std::string zero_reason(int zero) {
-        return zero == 1   ? "cuts the optimizer state over data-parallel ranks"
-               : zero == 2 ? "cuts optimizer state and gradients over data-parallel ranks"
-                           : "cuts optimizer state, gradients and parameters over data-parallel ranks";
-    }
-
-    void add(std::string label, std::string reason, bool new_group = true) {
+    void add(SavingStep step, bool new_group) {
         if (new_group && !steps_.empty()) ++degrees_.communicators;
         lay_stages(now_, shape_of(now_, 1), stages_);
         compute_memory(now_, degrees_, stages_, degrees_.pp == goal_.pp ? in_flight_ : std::vector<double>{1},
                        memory_);
-        SavingStep step;
-        step.label = std::move(label);
-        step.reason = std::move(reason);
         if (!memory_.stage.empty()) step.fullest = memory_.stage[memory_.peak_stage];
         if (!steps_.empty()) step.saved = steps_.back().fullest.total() - step.fullest.total();
         steps_.push_back(std::move(step));

@@ -70,6 +70,11 @@ struct Mesh {
 // likewise with a problem.
 [[nodiscard]] Mesh build_mesh(const Plan& plan);
 
+// Ranks along an axis: of the dense mesh, and of ep, which only the experts' has.
+[[nodiscard]] inline std::int64_t axis_size(const Mesh& mesh, Axis axis) {
+    return mesh.has_experts && axis == Axis::ep ? mesh.expert[axis].size : mesh.dense[axis].size;
+}
+
 // The factors of a group kind with size > 1, ascending stride. At most 4. Empty for the expert kinds of a
 // mesh without experts.
 struct GroupFactors {

@@ -25,4 +25,10 @@ std::string place_of(const Cluster& cluster, std::int64_t rank) {
            + std::to_string(rank % domain);
 }
 
+std::string tier_label(const Cluster& cluster, int tier) {
+    if (tier < 0 || static_cast<std::size_t>(tier) >= cluster.tiers.size()) return "";
+    const Tier& t = cluster.tiers[static_cast<std::size_t>(tier)];
+    return t.oversubscription > 1 ? t.name + " 1:" + three_digits(t.oversubscription) : t.name;
+}
+
 }  // namespace pentamesh

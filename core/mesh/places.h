@@ -12,6 +12,8 @@ namespace pentamesh {
 [[nodiscard]] std::string_view domain_name(const Cluster& cluster);
 // "NVLink"; a tier that the cluster has not: "the network".
 [[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
+// "NVLink", "spine 1:7"; empty: a tier that the cluster has not.
+[[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);
 // "pod 1, node 512, GPU 3"
 [[nodiscard]] std::string place_of(const Cluster& cluster, std::int64_t rank);
 

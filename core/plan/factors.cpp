@@ -123,7 +123,7 @@ Plan with_factor(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpu
         l.dp_replicate.value_or(l.dp_shard > 0 && before > 0 ? before / l.dp_shard : 1);
     set_factor(l, axis, factor);
     if (axis == Axis::pp) l.stage_layers.clear(), l.mtp_chunk.reset();
-    if (axis == Axis::pp && factor == 1) l.schedule = Schedule::one_f_one_b, l.virtual_stages = 1;
+    if (axis == Axis::pp && factor == 1) l.schedule = Layout{}.schedule, l.virtual_stages = 1;
     if (!keep_gpus || axis == Axis::ep) return p;
     const std::int64_t mp = model_parallel(l);
     if (mp <= 0 || p.cluster.gpus % mp != 0) return p;

@@ -66,7 +66,7 @@ void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
         l.stage_layers.clear();
     } else {
         if (l.virtual_stages != 1) l.stage_layers.clear();
-        l.schedule = Schedule::one_f_one_b;
+        l.schedule = usual_schedule(1);
         l.virtual_stages = 1;
     }
 }

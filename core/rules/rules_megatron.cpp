@@ -1,6 +1,7 @@
 // What Megatron-LM itself refuses of a plan that could be laid out: warnings where the plan's software is
 // Megatron's. An order whose pipelines differ for experts is an error (rules_world.cpp). Sources: Megatron-LM
 // megatron/training/arguments.py, megatron/core/transformer/transformer_config.py.
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
 
@@ -48,8 +49,7 @@ std::string_view expert_overlap_lacks(const Plan& plan) {
 void expert_overlap(Rules& r) {
     if (!r.plan.model.moe || r.plan.layout.ep == 1 || !r.plan.training.overlap.ep) return;
     // Schedules that Megatron has not overlap by themselves.
-    const Schedule s = r.plan.layout.schedule;
-    if (r.plan.layout.pp > 1 && s != Schedule::one_f_one_b && s != Schedule::interleaved) return;
+    if (r.plan.layout.pp > 1 && !traits_of(r.plan.layout.schedule).in_megatron) return;
     const std::string_view lacks = expert_overlap_lacks(r.plan);
     if (lacks.empty()) return;
     Problem& p = refusal(r, "megatron-ep-overlap", "/training/overlap/ep");

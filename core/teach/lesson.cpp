@@ -3,62 +3,17 @@
 #include "core/base/characters.h"
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
-#include "core/base/number.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_answers.h"
+#include "core/teach/lesson_pieces.h"
 #include "core/teach/task.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pentamesh {
 namespace {
 
 constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
-
-bool parse_integer(std::string_view text, std::int64_t& out) {
-    text = trimmed(text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-// "10 %" or "0.1" of the answer.
-bool parse_tolerance(std::string_view text, double& out) {
-    text = trimmed(text);
-    const bool percent = !text.empty() && text.back() == '%';
-    if (percent) text = trimmed(text.substr(0, text.size() - 1));
-    const std::optional<double> read = parse_double(text);
-    if (!read) return false;
-    out = percent ? *read / 100 : *read;
-    return out >= 0 && out <= 1;
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-    std::vector<std::string> out;
-    std::string word;
-    for (const char c : text) {
-        if (c == ',') {
-            if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
-            word.clear();
-        } else {
-            word += c;
-        }
-    }
-    if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
-    return out;
-}
-
-struct KeyValue {
-    std::string_view key, value;
-};
-// "key: value" with a lower-case word before the colon.
-std::optional<KeyValue> key_value(std::string_view line) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-    if (line.substr(0, colon).find_first_not_of("abcdefghijklmnopqrstuvwxyz") != line.npos)
-        return std::nullopt;
-    return KeyValue{line.substr(0, colon), trimmed(line.substr(colon + 1))};
-}
 
 class LessonReader {
   public:
@@ -333,10 +288,34 @@ class LessonReader {
             const bool plain = arrow == std::string_view::npos;
             q.options.push_back({std::string(trimmed(kv->value.substr(0, arrow))),
                                  std::string(plain ? kv->value : trimmed(kv->value.substr(arrow + 2)))});
+        } else if (kv->key == "mistake") {
+            q.mistakes.push_back(mistake_of(kv->value));
+            last = &q.mistakes.back().because;
         } else {
             unknown("field of a question", kv->key,
-                    {"choose", "number", "ranks", "tier", "prompt", "option", "tolerance", "why"});
+                    {"choose", "number", "ranks", "tier", "prompt", "option", "mistake", "tolerance", "why"});
         }
+    }
+
+    // "GIVEN => why that is wrong".
+    LessonQuestion::Mistake mistake_of(std::string_view text) {
+        const std::size_t arrow = text.find("=>");
+        if (arrow == std::string_view::npos || trimmed(text.substr(0, arrow)).empty()
+            || trimmed(text.substr(arrow + 2)).empty()) {
+            error(number_, "a mistake is \"mistake: WHAT IS GIVEN => where it comes from\"");
+            return {"", "", number_};
+        }
+        return {std::string(trimmed(text.substr(0, arrow))), std::string(trimmed(text.substr(arrow + 2))),
+                number_};
+    }
+
+    void check_mistake(const LessonQuestion& q, const LessonQuestion::Mistake& m) {
+        check_text(m.given, m.line);
+        check_text(m.because, m.line);
+        const bool listed = std::any_of(q.options.begin(), q.options.end(),
+                                        [&](const auto& o) { return o.label == m.given; });
+        if (q.kind == QuestionKind::choose && !listed && !m.given.empty())
+            error(m.line, "no option reads \"" + shown_text(m.given) + "\"");
     }
 
     void task_block(int begun) {
@@ -397,6 +376,7 @@ class LessonReader {
         if (q.prompt.empty()) error(q.line, "a question needs a prompt");
         check_text(q.prompt, q.line);
         check_text(q.why, q.line);
+        for (const LessonQuestion::Mistake& m : q.mistakes) check_mistake(q, m);
         const bool by_option = q.kind == QuestionKind::choose && q.rule != LessonQuestion::Rule::matches;
         if (!by_option)
             if (const std::string wrong = check_query(q.query); !wrong.empty()) error(q.line, wrong);

@@ -41,7 +41,14 @@ struct LessonQuestion {
     std::string prompt;
     std::vector<Option> options;  // choose only
     double tolerance = 0.1;       // number: of the right answer
-    std::string why;              // words shown with the answer
+    // What is often given in its place, and where it comes from. `given`: an option's label, a tier's name, a
+    // number (a {{query}} may make it) or ranks, as they are typed.
+    struct Mistake {
+        std::string given, because;
+        int line = 0;
+    };
+    std::vector<Mistake> mistakes;
+    std::string why;  // words shown with the answer
     int line = 0;
 };
 

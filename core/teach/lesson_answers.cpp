@@ -332,6 +332,29 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
     return false;
 }
 
+const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
+                                            std::span<const LessonQuestion::Mistake> mistakes,
+                                            const Given& given, const Plan& plan, std::string_view unit) {
+    constexpr double kSame = 0.006;  // of what was read off with three digits
+    const auto is = [&](const std::string& text) {
+        switch (question.kind) {
+        case QuestionKind::choose: return given.option >= 0 && question.options[given.option].label == text;
+        case QuestionKind::tier: return given.option >= 0 && plan.cluster.tiers[given.option].name == text;
+        case QuestionKind::number: {
+            const auto wrong = parse_guess(text, unit);
+            return wrong && std::any_of(given.numbers.begin(), given.numbers.end(), [&](double n) {
+                       return std::abs(n - *wrong) <= kSame * std::abs(*wrong) + 1e-9;
+                   });
+        }
+        case QuestionKind::ranks: return parse_ranks(text) == given.ranks;
+        }
+        return false;
+    };
+    const auto made =
+        std::find_if(mistakes.begin(), mistakes.end(), [&](const auto& m) { return is(m.given); });
+    return made == mistakes.end() ? nullptr : &*made;
+}
+
 std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
     std::string clean;
     for (const char c : trimmed(text))

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,12 @@ struct Given {
     std::vector<double> numbers;  // all that was typed may mean
     std::vector<std::int64_t> ranks;
 };
+// Of mistakes with their queries answered, the one that was made; nullptr: none of them. `unit`: the
+// answer's.
+[[nodiscard]] const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
+                                                          std::span<const LessonQuestion::Mistake> mistakes,
+                                                          const Given& given, const Plan& plan,
+                                                          std::string_view unit);
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
 // A typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix (129 k)
 // or another unit of the same kind (1.13 TB for GB, 820 ms for s).

@@ -51,6 +51,10 @@ Answer memory_stage(const QueryInput& in) {
     const StageMemory& s = in.e.memory.stage[in.arg.n];
     return gib(s.total(), parts_of(s));
 }
+// A formula that counts in GiB says so itself.
+std::string with_unit(const std::string& formula) {
+    return formula.find("iB") == std::string::npos ? formula + " bytes" : formula;
+}
 Answer memory_category(const QueryInput& in) {
     const StageMemory* s = fullest(in);
     if (s == nullptr) return no_memory();
@@ -58,7 +62,7 @@ Answer memory_category(const QueryInput& in) {
         const auto k = static_cast<MemoryCategory>(c);
         if (name_of(k) == in.arg.word)
             return gib(bytes_of(*s, k),
-                       explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted + " bytes");
+                       with_unit(explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted));
     }
     return none("no such part");
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -198,7 +199,7 @@ Plan without(const Builder& b, MapRowId id) {
     case MapRowId::ep: p.layout.ep = 1; break;
     case MapRowId::pp:
         p.layout.pp = p.layout.virtual_stages = 1;
-        p.layout.schedule = Schedule::one_f_one_b;
+        p.layout.schedule = usual_schedule(1);
         p.layout.stage_layers.clear();
         break;
     case MapRowId::dp: break;
@@ -261,6 +262,12 @@ std::vector<MapRow> map_rows(const Plan& plan, const Evaluation& evaluation, Map
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+std::string collectives_text(const MapRow& row) {
+    std::string text;
+    for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
+    return text;
 }
 
 int row_of(std::span<const MapRow> rows, GroupKind kind) {

@@ -59,6 +59,8 @@ struct MapRow {
     Verdict verdict = Verdict::off;
     std::string reason;
 };
+// "all-gather + reduce-scatter"
+[[nodiscard]] std::string collectives_text(const MapRow& row);
 enum class MapStyle : std::uint8_t {
     modifiers,  // five axes; ZeRO, SP (and etp where it differs from 1) under the axis they modify
     own_rows    // FSDP and SP as rows of their own: dp keeps what replicates, zero has what gathers

@@ -190,7 +190,7 @@ TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan
         }
         ++out.edits;
         if (!allowed(task, u))
-            broken.push_back({false, words_of_change(u, start, plan) + " is not to be changed"});
+            broken.push_back({false, "Not to be changed here: " + words_of_change(u, start, plan)});
     }
     for (const TaskGoal& goal : task.goals) out.goals.push_back(judge_goal(goal, plan, evaluation, presets));
     if (!evaluation.valid)

@@ -131,6 +131,11 @@ bool is_bare(std::string_view text) {
            && text.find_first_not_of("0123456789,") == std::string_view::npos;
 }
 
+bool is_ratio(std::string_view text) {
+    const std::size_t of = text.find(" of ");
+    return of != std::string_view::npos && is_bare(text.substr(0, of)) && is_bare(text.substr(of + 4));
+}
+
 // The words of a query behind "with a=1, b=2:", one by one.
 std::vector<std::string> words_of_query(std::string_view query, bool& changed) {
     changed = query.starts_with("with ");
@@ -247,12 +252,13 @@ void hide_options(Veil& veil, const Solution& solution, const Evaluation& e) {
 }  // namespace
 
 bool Veil::hides() const {
-    return covers || !phrases.empty() || !lines.empty() || !nouns.empty() || figure || !others.empty()
-           || bare_in_view || bare_in_plan;
+    return covers || !covers_view.empty() || !phrases.empty() || !lines.empty() || !nouns.empty() || figure
+           || !others.empty() || bare_in_view || bare_in_plan || ratios;
 }
 
 std::string Veil::words(std::string_view given, Place place) const {
     if ((place == Place::plan ? bare_in_plan : bare_in_view) && is_bare(given)) return "?";
+    if (ratios && is_ratio(given)) return "?";
     for (const std::string& line : lines)
         if (find_word(given, line) != std::string_view::npos) return "?";
     std::string text(given);
@@ -296,6 +302,11 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     // Compare says which part differs, and by how much.
     veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);
+    // There units, times and the lengths of bars say which axis sends least as well as its figure does.
+    const auto of_traffic = [](const LessonQuestion::Option& o) { return o.value.starts_with("bytes "); };
+    if (by_option && step.scene.view != "comm"
+        && std::all_of(question.options.begin(), question.options.end(), of_traffic))
+        veil.covers_view = "comm";
     if (by_option || question.kind == QuestionKind::ranks) return veil;  // clicked in a mesh without colours
     bool changed = false;
     const std::vector<std::string> q = words_of_query(question.query, changed);
@@ -310,7 +321,9 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
         hide_choice(veil, q, solution, plan, evaluation);
     // There bare numbers are names of ranks, and the last of them says how many there are.
     const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
-    if (of_ranks) veil.bare_in_view = false;
+    // In a layer they are ranks and lines of a program; its counters read "3 of 10".
+    veil.ratios = veil.bare_in_view && step.scene.view == "layer";
+    if (of_ranks || veil.ratios) veil.bare_in_view = false;
     // The map says in every row, column and sentence what an axis is.
     veil.covers_figures = veil.covers;
     veil.covers =

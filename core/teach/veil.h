@@ -20,6 +20,7 @@ struct Veil {
         std::string unit;      // empty: a count
     };
     bool covers = false;               // the picture itself is the answer: it is not shown
+    std::string covers_view;           // nor is that view, which is not the step's own
     bool covers_figures = false;       // and so are memory, step and MFU, whatever their values
     std::vector<std::string> phrases;  // hidden wherever they stand as whole words, in any case
     std::vector<std::string> lines;    // a text that has one of these words is hidden whole
@@ -30,6 +31,7 @@ struct Veil {
     bool everywhere = false;    // the figure, a count, is hidden however short and whatever is beside it
     bool bare_in_view = false;  // texts that are nothing but a number
     bool bare_in_plan = false;
+    bool ratios = false;  // and texts that are nothing but "3 of 10"
 
     [[nodiscard]] bool hides() const;
     // The text with "?" in the place of what is hidden.

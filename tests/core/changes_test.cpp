@@ -178,3 +178,18 @@ TEST_CASE("the edits between two plans turn one into the other") {
     CHECK_FALSE(apply_in_core(got, {{"/layout/schedule", std::string("eight")}}));
     CHECK_FALSE(apply_in_core(got, {{"/layout/nothing", std::int64_t{1}}}));
 }
+
+TEST_CASE("of a cluster whose GPUs per node were changed the last tiers can be removed, saved and read") {
+    Plan plan = with_gpus_per_node(presets().plan("mesh-8"), 2);
+    REQUIRE(plan.cluster.tiers.size() > 1);
+    CHECK(read_back(plan) == plan);
+    std::vector<Tier> one{plan.cluster.tiers.front()};
+    one.front().domain = 0;
+    plan = with_tiers(plan, one);
+    CHECK(read_back(plan) == plan);
+    Plan stated = parse_plan(R"({"format": "pentamesh.plan/1", "model": "llama-3-8b",
+        "cluster": {"preset": "h100-sxm-ib", "gpus": 8, "fast_domain": 4}, "layout": {"dp_shard": 8}})",
+                             "plan", presets());
+    stated = with_tiers(stated, one);
+    CHECK(read_back(stated) == stated);
+}

@@ -12,15 +12,18 @@ namespace {
 
 std::vector<RunError> made_up(std::size_t small, std::size_t large) {
     std::vector<RunError> runs;
-    for (std::size_t i = 0; i < small; ++i) runs.push_back({"small " + std::to_string(i), 0.05});
-    for (std::size_t i = 0; i < large; ++i) runs.push_back({"large " + std::to_string(i), -0.5});
+    for (std::size_t i = 0; i < small; ++i)
+        runs.push_back({.label = "small " + std::to_string(i), .error = 0.05});
+    for (std::size_t i = 0; i < large; ++i)
+        runs.push_back({.label = "large " + std::to_string(i), .error = -0.5});
     return runs;
 }
 
 }  // namespace
 
 TEST_CASE("a table of errors reads as it was written, to a hundredth of a per cent") {
-    const std::vector<RunError> runs{{"llama-3-8b 8 x h100 tp 1", 0.07891}, {"gpt 2", -0.448}};
+    const std::vector<RunError> runs{{.label = "llama-3-8b 8 x h100 tp 1", .error = 0.07891},
+                                     {.label = "gpt 2", .error = -0.448}};
     const std::vector<RunError> read = read_errors(write_errors(runs), "errors.txt");
     REQUIRE(read.size() == 2);
     CHECK(read[0].label == "llama-3-8b 8 x h100 tp 1");
@@ -50,4 +53,15 @@ TEST_CASE("large errors of a tenth of the runs fail the check, and so does a lar
     std::vector<RunError> middling = made_up(20, 0);
     for (RunError& r : middling) r.error = 0.09;
     CHECK_FALSE(errors_hold(middling, middling));
+}
+
+TEST_CASE("a large median of the MoE runs alone fails the check") {
+    std::vector<RunError> runs = made_up(20, 0);
+    for (std::size_t i = 0; i < 5; ++i) {
+        runs[i].moe = true;
+        runs[i].error = i < 3 ? 0.12 : 0.05;
+    }
+    CHECK_FALSE(errors_hold(runs, runs));
+    runs[0].error = 0.05;
+    CHECK(errors_hold(runs, runs));
 }

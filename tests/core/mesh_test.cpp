@@ -118,6 +118,21 @@ constexpr GroupKind kind_at(int i) {
     return static_cast<GroupKind>(i);
 }
 
+// `check(mesh, kind, ranks group by group, ranks of a group)` for every kind of random meshes.
+template <typename Check>
+void for_random_groups(unsigned seed, int rounds, Check check) {
+    std::mt19937 rng(seed);
+    for (int round = 0; round < rounds; ++round) {
+        const Mesh mesh = build_mesh(random_mesh_plan(rng));
+        for (int k = 0; k < kGroupKindCount; ++k) {
+            const GroupKind kind = kind_at(k);
+            if (is_expert(kind) && !mesh.has_experts) continue;
+            check(mesh, kind, all_groups(mesh, kind),
+                  summarize(mesh, cluster_of(mesh.world, {}), kind).degree);
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("rank groups and the tiers they cross equal Megatron's, to the rank") {
@@ -161,45 +176,29 @@ TEST_CASE("the digest used for golden data is SHA-256") {
 }
 
 TEST_CASE("the groups of every kind partition the ranks, in canonical order") {
-    std::mt19937 rng(1);
-    for (int round = 0; round < 200; ++round) {
-        const Mesh mesh = build_mesh(random_mesh_plan(rng));
-        for (int k = 0; k < kGroupKindCount; ++k) {
-            const GroupKind kind = kind_at(k);
-            if (is_expert(kind) && !mesh.has_experts) continue;
-            const std::vector<std::int64_t> flat = all_groups(mesh, kind);
-            const std::int64_t degree = summarize(mesh, cluster_of(mesh.world, {}), kind).degree;
-            REQUIRE(static_cast<std::int64_t>(flat.size()) == mesh.world);
-            std::vector<std::int64_t> sorted = flat;
-            std::sort(sorted.begin(), sorted.end());
-            for (std::int64_t i = 0; i < mesh.world; ++i) REQUIRE(sorted[i] == i);
-            for (std::int64_t i = 1; i < mesh.world; ++i)
-                if (i % degree)
-                    REQUIRE(flat[i - 1] < flat[i]);
-                else
-                    REQUIRE(flat[i - degree] < flat[i]);
-        }
-    }
+    for_random_groups(1, 200, [](const Mesh& mesh, GroupKind, const auto& flat, std::int64_t degree) {
+        REQUIRE(static_cast<std::int64_t>(flat.size()) == mesh.world);
+        std::vector<std::int64_t> sorted = flat;
+        std::sort(sorted.begin(), sorted.end());
+        for (std::int64_t i = 0; i < mesh.world; ++i) REQUIRE(sorted[i] == i);
+        for (std::int64_t i = 1; i < mesh.world; ++i)
+            if (i % degree)
+                REQUIRE(flat[i - 1] < flat[i]);
+            else
+                REQUIRE(flat[i - degree] < flat[i]);
+    });
 }
 
 TEST_CASE("closed forms for one rank agree with the enumerated groups") {
-    std::mt19937 rng(2);
-    for (int round = 0; round < 100; ++round) {
-        const Mesh mesh = build_mesh(random_mesh_plan(rng));
-        for (int k = 0; k < kGroupKindCount; ++k) {
-            const GroupKind kind = kind_at(k);
-            if (is_expert(kind) && !mesh.has_experts) continue;
-            const std::vector<std::int64_t> flat = all_groups(mesh, kind);
-            const std::int64_t degree = summarize(mesh, cluster_of(mesh.world, {}), kind).degree;
-            for (std::int64_t i = 0; i < mesh.world; ++i) {
-                const std::int64_t begin = i / degree * degree;
-                REQUIRE(group_index(mesh, kind, flat[i]) == i / degree);
-                REQUIRE(first_rank_of_group(mesh, kind, flat[i]) == flat[begin]);
-                const std::vector<std::int64_t> members(flat.begin() + begin, flat.begin() + begin + degree);
-                REQUIRE(group_members(mesh, kind, flat[i]) == members);
-            }
+    for_random_groups(2, 100, [](const Mesh& mesh, GroupKind kind, const auto& flat, std::int64_t degree) {
+        for (std::int64_t i = 0; i < mesh.world; ++i) {
+            const std::int64_t begin = i / degree * degree;
+            REQUIRE(group_index(mesh, kind, flat[i]) == i / degree);
+            REQUIRE(first_rank_of_group(mesh, kind, flat[i]) == flat[begin]);
+            const std::vector<std::int64_t> members(flat.begin() + begin, flat.begin() + begin + degree);
+            REQUIRE(group_members(mesh, kind, flat[i]) == members);
         }
-    }
+    });
 }
 
 TEST_CASE("groups of two axes of one mesh meet in at most one rank") {

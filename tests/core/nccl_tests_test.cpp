@@ -2,6 +2,7 @@
 #include "core/comm/collective_time.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
+#include "nccl_table.h"
 #include "shipped.h"
 
 #include <doctest/doctest.h>
@@ -13,20 +14,6 @@ using namespace pentamesh;
 using namespace pentamesh::interop;
 
 namespace {
-
-std::string ranks_head(int hosts, int each) {
-    std::string s =
-        "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor)\n#\n# Using devices\n";
-    for (int r = 0; r < hosts * each; ++r)
-        s += "#  Rank " + std::to_string(r) + " Group  0 Pid " + std::to_string(1000 + r) + " on   worker-"
-             + std::to_string(r / each) + " device  " + std::to_string(r % each)
-             + " [0x8d] NVIDIA H100 80GB HBM3\n";
-    return s
-           + "#       size         count      type   redop    root     time   algbw   busbw #wrong     time  "
-             " algbw "
-             "  busbw #wrong\n#        (B)    (elements)                               (us)  (GB/s)  "
-             "(GB/s)\n";
-}
 
 // A row as nccl-tests prints it: algbw = size / time, busbw = algbw * factor.
 std::string perf_row(std::int64_t size, double time_s, double factor, const char* redop) {
@@ -49,7 +36,7 @@ std::string made_table(const Plan& plan, Collective c, int hosts, int each, cons
     p.layout.dp_replicate = 1;
     const Mesh mesh = build_mesh(p);
     const Route route = find_route(p, mesh, summarize(mesh, p.cluster, GroupKind::tp));
-    std::string s = ranks_head(hosts, each);
+    std::string s = test::nccl_head(hosts, each);
     for (std::int64_t size = 8; size <= (std::int64_t{8} << 30); size *= 2)
         s += perf_row(size, collective_time(route, p.cluster.gpu.efficiency, c, static_cast<double>(size)),
                       factor, redop);
@@ -101,8 +88,8 @@ TEST_CASE("an all-to-all over nodes is as fast as its NICs: N / (N - 1) of one G
         const double nic = 40e9, n = 8.0 * nodes;
         const double busbw = nic * nodes / (nodes - 1.0) * (n - 1) / n / ((n - 1) / n);
         const double size = 1 << 30, algbw = busbw / ((n - 1) / n);
-        const std::string text =
-            "alltoall_perf\n" + ranks_head(nodes, 8) + perf_row(1 << 30, size / algbw, (n - 1) / n, "none");
+        const std::string text = "alltoall_perf\n" + test::nccl_head(nodes, 8)
+                                 + perf_row(1 << 30, size / algbw, (n - 1) / n, "none");
         const LinkMeasurement m = read_nccl_tests(text, "log", cluster);
         CHECK(m.tier == 1);
         CHECK(m.hosts == nodes);
@@ -116,7 +103,7 @@ TEST_CASE("rings over nodes: a GPU's NIC carries the bus bandwidth over the GPUs
     const Cluster cluster = test::presets().plan("llama-3-70b-3d").cluster;
     // Full rate of eight 400 Gb/s NICs is a bus bandwidth of 400 GB/s, whatever the number of nodes.
     const double t = 2 * 15.0 / 16 * (std::int64_t{1} << 33) / 388e9;
-    const std::string text = ranks_head(2, 8) + perf_row(std::int64_t{1} << 33, t, 2 * 15.0 / 16, "sum");
+    const std::string text = test::nccl_head(2, 8) + perf_row(std::int64_t{1} << 33, t, 2 * 15.0 / 16, "sum");
     const LinkMeasurement m = read_nccl_tests(text, "log", cluster);
     CHECK(m.collective == Collective::all_reduce);  // by redop and busbw / algbw
     CHECK(m.carried_bytes_per_s == doctest::Approx(388e9 / 8).epsilon(1e-3));
@@ -135,10 +122,10 @@ TEST_CASE("rows of older versions are read, and the number of ranks from busbw /
           "   536870912     134217728     float     sum   244833    2.19    4.32  2e-06   244844"
           "    2.19    4.32  2e-06\n";
     CHECK_THROWS_AS(static_cast<void>(read_nccl_tests(sums, "log", cluster)), Error);  // 1.97: 64 or so
-    const LinkMeasurement m = read_nccl_tests(ranks_head(8, 8) + sums, "log", cluster);
+    const LinkMeasurement m = read_nccl_tests(test::nccl_head(8, 8) + sums, "log", cluster);
     CHECK(m.carried_bytes_per_s == doctest::Approx(4.325e9 / 8));
     const LinkMeasurement all =
-        read_nccl_tests("alltoall_perf\n" + ranks_head(8, 8) + kColumns
+        read_nccl_tests("alltoall_perf\n" + test::nccl_head(8, 8) + kColumns
                             + "   536870912       2097152     float           1041974    0.52    0.51  0e+00 "
                               " 1041299    0.52    0.51"
                               "  1e+00\n",
@@ -156,7 +143,7 @@ TEST_CASE("a table that does not say what it measures is refused with what is mi
         doctest::Contains("which test"), Error);
     CHECK_THROWS_AS(static_cast<void>(read_nccl_tests("# algbw busbw\n", "log", cluster)), Error);
     const LinkMeasurement small = read_nccl_tests(
-        "all_reduce_perf\n" + ranks_head(1, 8) + perf_row(1024, 2e-5, 1.75, "sum"), "log", cluster);
+        "all_reduce_perf\n" + test::nccl_head(1, 8) + perf_row(1024, 2e-5, 1.75, "sum"), "log", cluster);
     CHECK_FALSE(small.bytes_per_s);
     CHECK(*small.latency_s == doctest::Approx(2e-5 / 14));
     CHECK(small.problems.at(0).code == "sizes-too-small");

@@ -5,6 +5,7 @@
 #include "core/comm/collective_time.h"
 #include "core/evaluate.h"
 #include "core/step/constants.h"
+#include "tests/core/nccl_table.h"
 #include "tests/core/shipped.h"
 
 #include <cmath>
@@ -80,15 +81,7 @@ std::string megatron_log(const std::vector<double>& iteration_ms) {
 
 // A table as nccl-tests prints it, of a wire that carries `busbw` and takes `latency` for the shortest call.
 std::string nccl_table(int hosts, int each, double bus_bytes_per_s, double latency_s) {
-    std::string s =
-        "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor)\n#\n# Using devices\n";
-    for (int r = 0; r < hosts * each; ++r)
-        s += "#  Rank " + std::to_string(r) + " Group  0 Pid " + std::to_string(1000 + r) + " on   worker-"
-             + std::to_string(r / each) + " device  " + std::to_string(r % each)
-             + " [0x8d] NVIDIA H100 80GB HBM3\n";
-    s += "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   "
-         "algbw   "
-         "busbw #wrong\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\n";
+    std::string s = test::nccl_head(hosts, each);
     const double n = hosts * each, factor = 2 * (n - 1) / n;
     for (double size = 8; size <= 8.0 * (1 << 30); size *= 2) {
         const double time = 2 * (n - 1) * latency_s + size * factor / bus_bytes_per_s;

@@ -1,3 +1,4 @@
+#include "core/memory/savings.h"
 #include "tests/core/memory_plans.h"
 
 #include <doctest/doctest.h>
@@ -21,10 +22,10 @@ TEST_CASE("the savings waterfall ends at the plan's fullest GPU, to the byte, ea
     for (const Plan& p : {dense, dual, moe_plan(), plan_of_size(4, 256, 4)}) {
         const std::vector<SavingStep> steps = savings(p, flights(p));
         REQUIRE_FALSE(steps.empty());
-        CHECK(steps.front().label == "single GPU");
+        CHECK(label_of(steps.front()) == "single GPU");
         const Memory m = memory_of(p);
         CHECK(steps.back().fullest.total() == m.peak());
-        for (const SavingStep& s : steps) CHECK_FALSE(s.reason.empty());
+        for (const SavingStep& s : steps) CHECK_FALSE(reason_of(s).empty());
         Plan alone = p;
         alone.layout = Layout{};
         alone.layout.dp_replicate = 1;
@@ -67,8 +68,8 @@ TEST_CASE("each step of the waterfall is the memory of a plan that goes so far, 
 
     REQUIRE(steps.size() == plans.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        CAPTURE(steps[i].label);
-        CHECK(steps[i].label == plans[i].first);
+        CAPTURE(label_of(steps[i]));
+        CHECK(label_of(steps[i]) == plans[i].first);
         CHECK(steps[i].fullest.total() == plans[i].second);
         if (i == 0) continue;
         CHECK(steps[i].saved == doctest::Approx(plans[i - 1].second - plans[i].second));

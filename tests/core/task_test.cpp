@@ -88,7 +88,7 @@ TEST_CASE("a task says what is missing, counts choices and names what was not to
     state = judge_task(task, start, plan, assess(plan), presets);
     CHECK(state.edits == 2);
     REQUIRE(state.goals.size() == 5);
-    CHECK(state.goals[3].text.find("not to be changed") != std::string::npos);
+    CHECK(state.goals[3].text.find("Not to be changed here") != std::string::npos);
     CHECK(state.goals[4].text.find("at most 1") != std::string::npos);
     // A plan that cannot run passes nothing, and says why.
     plan = plan_with(start, {"layout.tp=3"}, presets);

@@ -148,7 +148,7 @@ TEST_CASE("X flips A and B in place, and undo brings B back") {
 }
 
 TEST_CASE("the comparison in the window is core/decide's own, path and words included") {
-    Driver d("llama-3-70b-3d");
+    Driver d("llama-3-70b-3d", {1280, 1300});
     const Plan a = d.plan();
     pin(d);
     d.shell.edit_plan(other_plan(d), "tp 4");

@@ -50,17 +50,6 @@ void paste_text(Driver& d, const std::string& text) {
     d.press({.key = Key::v, .ctrl = true});
 }
 
-void run_id(Driver& d, std::string_view id) {
-    for (const Command& c : d.shell.commands())
-        if (c.id == id) {
-            REQUIRE(c.can_run());
-            d.shell.run(c);
-            d.settle();
-            return;
-        }
-    FAIL("no command " << std::string(id));
-}
-
 void pick_row(Driver& d, std::string_view menu, const std::string& filter) {
     CAPTURE(std::string(menu));
     d.type(filter);

@@ -324,6 +324,26 @@ TEST_CASE("a kept value is made once for a key") {
     CHECK(made == 2);
 }
 
+TEST_CASE("a kept value says whether it was made now, is filled anew in its place, and can be forgotten") {
+    Kept<std::vector<int>> kept;
+    CHECK(kept.key() == nullptr);
+    CHECK(kept->empty());
+    const auto fill = [](std::vector<int>& out) { out.push_back(static_cast<int>(out.size())); };
+    CHECK(kept.update(7, fill));
+    CHECK_FALSE(kept.update(7, fill));
+    CHECK(kept->size() == 1);
+    REQUIRE(kept.key() != nullptr);
+    CHECK(*kept.key() == 7);
+    CHECK(kept.update(8, fill));
+    CHECK(*kept == std::vector<int>{0, 1});
+    kept.forget();
+    CHECK(kept.key() == nullptr);
+    CHECK(kept.update(8, fill));
+    CHECK(kept->size() == 3);
+    CHECK_THROWS(kept.update(9, [](std::vector<int>&) { throw std::runtime_error("no"); }));
+    CHECK(kept.key() == nullptr);  // what is half made is not taken for what stood
+}
+
 TEST_CASE("a menu moves by arrow keys over what can be chosen, and Enter picks it") {
     Bench b;
     const std::vector<MenuItem> items{

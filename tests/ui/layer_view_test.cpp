@@ -1,4 +1,5 @@
 // The view Layer: its play head, its switches, and that what it says is what the plan says.
+#include "app/ui/kit/format.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
@@ -22,9 +23,9 @@ struct LayerDriver : Driver {
 TEST_CASE("the layer begins at its first step, and says the plan's own bytes") {
     LayerDriver d("llama-3-70b-3d");
     const LayerViewState& s = layer(d);
-    REQUIRE_FALSE(s.shown.list.steps.empty());
+    REQUIRE_FALSE(s.shown->list.steps.empty());
     CHECK(s.at == 0);
-    CHECK(s.shown.tally_equals);
+    CHECK(s.shown->tally_equals);
     CHECK(says(d, "The same as the plan's own list of activations: 10 calls"));
     CHECK(says(d, "y = reduce_scatter(y, tp)"));
 }
@@ -33,13 +34,13 @@ TEST_CASE("one switch shows that sequence parallelism sends the bytes of all-red
           "apart") {
     LayerDriver d("llama-3-70b-3d");
     REQUIRE(d.plan().layout.sequence_parallel);
-    const double with = sent_over_tp_once(layer(d).shown.list);
+    const double with = sent_over_tp_once(layer(d).shown->list);
     CHECK(with > 0);
     CHECK(says(d, "without what is gathered again"));
     REQUIRE(d.click("mod.sp", 0));
     d.settle();
     REQUIRE_FALSE(d.plan().layout.sequence_parallel);
-    CHECK(sent_over_tp_once(layer(d).shown.list) == doctest::Approx(with));
+    CHECK(sent_over_tp_once(layer(d).shown->list) == doctest::Approx(with));
     CHECK_FALSE(says(d, "without what is gathered again"));
 }
 
@@ -65,8 +66,8 @@ TEST_CASE("the layer's head steps, plays, is dragged, and follows a click on a b
     CHECK(layer(d).at == 3);
     const Rect track = *d.shell.ui_state().rect_of("layer.scrub");
     d.drag({track.x + 20, track.center().y}, {track.right() - 2, track.center().y});
-    CHECK(layer(d).at == static_cast<int>(layer(d).shown.list.steps.size()) - 1);
-    CHECK(layer(d).shown.list.steps.back().stash_bytes == 0);
+    CHECK(layer(d).at == static_cast<int>(layer(d).shown->list.steps.size()) - 1);
+    CHECK(layer(d).shown->list.steps.back().stash_bytes == 0);
     CHECK(says(d, "nothing"));
     d.press({Key::p});  // from the end: anew
     d.frame();
@@ -96,7 +97,7 @@ TEST_CASE("one axis alone says what that axis says, and nothing else") {
     for (std::size_t i = 0; i < first.size(); ++i) {
         CAPTURE(i);
         REQUIRE(d.click("layer.axis", i));
-        const ShownLayer& shown = layer(d).shown;
+        const ShownLayer& shown = *layer(d).shown;
         CHECK(shown.alone);
         CHECK(shown.why_not.empty());
         bool found = false;
@@ -108,17 +109,17 @@ TEST_CASE("one axis alone says what that axis says, and nothing else") {
         CHECK(shown.tally_equals);
     }
     REQUIRE(d.click("layer.whose", 0));
-    CHECK_FALSE(layer(d).shown.alone);
+    CHECK_FALSE(layer(d).shown->alone);
 }
 
 TEST_CASE("another axis leaves the layer's head at the same step; without experts there is none to deal") {
     LayerDriver d("llama-3-70b-3d");
-    while (layer(d).shown.list.steps[static_cast<std::size_t>(layer(d).at)].op != LayerOp::attention)
+    while (layer(d).shown->list.steps[static_cast<std::size_t>(layer(d).at)].op != LayerOp::attention)
         d.press({Key::period});
     REQUIRE(d.click("layer.whose", 1));
     for (const std::uint64_t axis : {1, 3, 4, 0}) {
         REQUIRE(d.click("layer.axis", axis));
-        const LayerStep& now = layer(d).shown.list.steps[static_cast<std::size_t>(layer(d).at)];
+        const LayerStep& now = layer(d).shown->list.steps[static_cast<std::size_t>(layer(d).at)];
         CHECK(now.op == LayerOp::attention);
         CHECK(now.phase == LayerPass::forward);
     }
@@ -128,7 +129,7 @@ TEST_CASE("another axis leaves the layer's head at the same step; without expert
 
 TEST_CASE("boxes of a long layer keep room for a name; what is kept is of the most that ever is") {
     LayerDriver d("deepseek-v3-2048");
-    const ShownLayer& shown = layer(d).shown;
+    const ShownLayer& shown = *layer(d).shown;
     REQUIRE(shown.backward.size() > 40);
     double most = 0;
     for (const LayerStep& s : shown.list.steps) most = std::max(most, s.stash_bytes);
@@ -151,17 +152,17 @@ TEST_CASE("boxes of a long layer keep room for a name; what is kept is of the mo
 
 TEST_CASE("the layer's part, kind and notation are reached by their switches, a rank by its row") {
     LayerDriver d("deepseek-v3-2048");
-    const std::size_t all = layer(d).shown.forward.size();
+    const std::size_t all = layer(d).shown->forward.size();
     REQUIRE(d.click("layer.part", 0));
-    CHECK(layer(d).shown.forward.size() < all);
+    CHECK(layer(d).shown->forward.size() < all);
     REQUIRE(d.click("layer.part", 2));
     REQUIRE(d.click("layer.kind", 1));
     CHECK(layer(d).choice.dense);
-    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.op != LayerOp::router);
+    for (const LayerStep& s : layer(d).shown->list.steps) CHECK(s.op != LayerOp::router);
     REQUIRE(d.click("layer.kind", 0));
     REQUIRE(d.click("layer.notation", 1));
     bool exchanged = false;
-    for (const std::string& line : layer(d).shown.lines) {
+    for (const std::string& line : layer(d).shown->lines) {
         CHECK(line.find("redistribute(ep=Shard(0))") == std::string::npos);  // it lies so already
         exchanged = exchanged || line.find("all_to_all(") != std::string::npos;
     }
@@ -170,7 +171,7 @@ TEST_CASE("the layer's part, kind and notation are reached by their switches, a 
     CHECK(says(d, "core_attention"));
     REQUIRE(d.click("layer.rank", 2));
     CHECK(d.shell.selection().rank >= 0);
-    CHECK(layer(d).shown.list.rank == d.shell.selection().rank);
+    CHECK(layer(d).shown->list.rank == d.shell.selection().rank);
 }
 
 TEST_CASE("where the layer's room is narrow its program stands in the place of its ranks") {
@@ -191,7 +192,7 @@ TEST_CASE("where the layer's room is narrow its program stands in the place of i
 
 TEST_CASE("the layer of 16,384 GPUs names eight ranks of a group") {
     LayerDriver d("llama-3.1-405b-16k");
-    for (const LayerStep& s : layer(d).shown.list.steps) CHECK(s.ranks.size() <= 8);
+    for (const LayerStep& s : layer(d).shown->list.steps) CHECK(s.ranks.size() <= 8);
     REQUIRE(d.click("layer.step", 0));
     CHECK(says(d, "8 of 128 ranks"));
 }
@@ -241,8 +242,8 @@ TEST_CASE("Space plays and pauses the layer once a press, also where the mouse c
 TEST_CASE("the head of a pass says what comes once a step beside each micro-batch's time") {
     LayerDriver d("llama-3-70b-3d");
     double once_s = 0;
-    for (const LayerStep& s : layer(d).shown.list.steps)
+    for (const LayerStep& s : layer(d).shown->list.steps)
         if (s.per_step && s.phase == LayerPass::forward) once_s += s.time_s;
     if (once_s > 0) CHECK(says(d, ui::time_text(once_s) + " once a step"));
-    CHECK(says(d, ui::time_text(layer(d).shown.list.totals.time_forward_s)));
+    CHECK(says(d, ui::time_text(layer(d).shown->list.totals.time_forward_s)));
 }

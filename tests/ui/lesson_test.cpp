@@ -2,7 +2,7 @@
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/folder.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,10 +20,6 @@ using test::fresh_folder;
 
 void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
-}
-
-std::filesystem::path shipped(const std::string& id) {
-    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
 }
 
 // By the panel's own controls: option or tier by a click, numbers and ranks typed.
@@ -74,6 +70,14 @@ void give(Driver& d, bool right) {
     if (right) d.frame();
 }
 
+// A lesson gone through to a step, counted from 0.
+LessonSession& at_step(Driver& d, const std::string& lesson, int step) {
+    d.shell.open_lesson(lesson_file(lesson));
+    d.settle();
+    for (int i = 0; i < step; ++i) d.press({Key::page_down});
+    return d.shell.lesson();
+}
+
 }  // namespace
 
 TEST_CASE("all lessons are walked step by step, every question answered wrong and right") {
@@ -111,6 +115,7 @@ TEST_CASE("all lessons are walked step by step, every question answered wrong an
                 CHECK(l.state().answered);
                 CHECK_FALSE(l.state().right);
                 l.state() = {};
+                l.follow = l.refocus = false;
                 give(d, true);
                 CHECK(l.state().answered);
                 CHECK(l.state().right);
@@ -124,7 +129,7 @@ TEST_CASE("all lessons are walked step by step, every question answered wrong an
 
 TEST_CASE("a guess that is no number is named, Tab leaves its field, and a lesson leads to the next") {
     Driver d("mesh-8", {1280, 720});
-    d.shell.open_lesson(shipped("03-tensor-parallel"));
+    d.shell.open_lesson(lesson_file("03-tensor-parallel"));
     d.settle();
     d.press({Key::page_down});
     REQUIRE(d.click("lesson.entry"));
@@ -145,10 +150,7 @@ TEST_CASE("a guess that is no number is named, Tab leaves its field, and a lesso
 
 TEST_CASE("what a step asks for is not read off its words before it is answered") {
     Driver d("mesh-8", {1280, 720});
-    d.shell.open_lesson(shipped("03-tensor-parallel"));
-    d.settle();
-    for (int i = 0; i < 3; ++i) d.press({Key::page_down});
-    LessonSession& l = d.shell.lesson();
+    LessonSession& l = at_step(d, "03-tensor-parallel", 3);
     REQUIRE(l.current()->question->query == "exposed tp");
     const std::string answer = l.solution.answer.text;
     CHECK(l.words.find(answer) == std::string::npos);
@@ -163,7 +165,7 @@ TEST_CASE("a lesson sets the open plan aside and gives it back with its history"
     d.click("layout.tp.minus");
     const Plan mine = d.plan();
     REQUIRE(d.shell.document().modified());
-    d.shell.open_lesson(shipped("08-mesh"));
+    d.shell.open_lesson(lesson_file("08-mesh"));
     d.settle();
     CHECK(d.plan().name == d.shell.lesson().lesson.steps[0].title);  // the preset's may be an answer
     d.click("layout.tp.minus");
@@ -178,11 +180,7 @@ TEST_CASE("a lesson sets the open plan aside and gives it back with its history"
 
 TEST_CASE("GPUs are picked by clicking cells, and the mesh gives nothing away before") {
     Driver d("mesh-8", {1600, 1000});
-    d.shell.open_lesson(shipped("03-tensor-parallel"));
-    d.settle();
-    d.press({Key::page_down});
-    d.press({Key::page_down});
-    LessonSession& l = d.shell.lesson();
+    LessonSession& l = at_step(d, "03-tensor-parallel", 2);
     REQUIRE(l.asks_for_ranks());
     CHECK(l.asked_rank() == 5);
     const auto cells = d.shell.ui_state().rect_of("mesh.cells");
@@ -202,10 +200,7 @@ TEST_CASE("GPUs are picked by clicking cells, and the mesh gives nothing away be
 
 TEST_CASE("an axis is dragged to its tier") {
     Driver d("mesh-8", {1600, 1000});
-    d.shell.open_lesson(shipped("12-real-layouts"));
-    d.settle();
-    for (int i = 0; i < 5; ++i) d.press({Key::page_down});
-    LessonSession& l = d.shell.lesson();
+    LessonSession& l = at_step(d, "12-real-layouts", 5);
     REQUIRE(l.current()->question->kind == QuestionKind::tier);
     const auto chip = d.shell.ui_state().rect_of("lesson.chip"),
                tier = d.shell.ui_state().rect_of("lesson.tier", static_cast<std::uint64_t>(l.solution.tier));
@@ -237,16 +232,113 @@ TEST_CASE("a lesson is gone through by keyboard alone") {
     CHECK_FALSE(l.open);
 }
 
-TEST_CASE("an edit of the plan changes the words and the right answer at once") {
+TEST_CASE("words, answer and what was judged are of the step's own plan, and a link goes back to it") {
     Driver d("mesh-8", {1600, 1000});
-    d.shell.open_lesson(shipped("08-mesh"));
+    d.shell.open_lesson(lesson_file("08-mesh"));
     d.settle();
     LessonSession& l = d.shell.lesson();
+    const std::string words = l.words;
+    const Plan own = d.plan();
     CHECK(l.solution.answer.number == 4);
+    CHECK_FALSE(d.drawn("lesson.own_plan"));
     d.click("layout.tp.plus");
     d.settle();
-    CHECK(l.solution.answer.number == 2);
-    CHECK(l.words.find("tp 4") != std::string::npos);
+    REQUIRE_FALSE(d.plan() == own);
+    CHECK(l.solution.answer.number == 4);
+    CHECK(l.words == words);
+    l.state().typed = "4";
+    d.settle();
+    REQUIRE(d.click("lesson.check"));
+    CHECK(l.state().right);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == own);
+    d.press({.key = Key::z, .ctrl = true, .shift = true});
+    CHECK(l.state().right);
+    REQUIRE(d.click("lesson.own_plan"));
+    CHECK(d.plan() == own);
+    CHECK_FALSE(d.drawn("lesson.own_plan"));
+}
+
+TEST_CASE("a wrong answer says where it comes from, and the next guess is typed in its place") {
+    Driver d("mesh-8", {1600, 1000});
+    d.shell.open_lesson(lesson_file("02-data-parallel"));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    REQUIRE(d.click("lesson.entry"));
+    d.type("32");
+    d.press({Key::enter});
+    d.settle();
+    CHECK(l.state().tries == 1);
+    CHECK(l.state().remark.find("That is the whole batch: it is what is split.") != std::string::npos);
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("4");
+    d.press({Key::enter});
+    CHECK(l.state().right);
+    CHECK_FALSE(says(d, "That is the whole batch"));
+    CHECK_FALSE(d.shell.full_view() == ViewId::map);  // "4" was no key of a view
+}
+
+TEST_CASE("where one GPU is asked for, the last click counts") {
+    Driver d("mesh-8", {1600, 1000});
+    LessonSession& l = at_step(d, "03-tensor-parallel", 2);
+    const auto cells = d.shell.ui_state().rect_of("mesh.cells");
+    REQUIRE(cells);
+    d.click_at({cells->center().x - 100, cells->center().y - 30});
+    const std::vector<std::int64_t> first = l.state().picked;
+    d.click_at({cells->center().x + 100, cells->center().y - 30});
+    CHECK(l.state().picked.size() == 1);
+    CHECK(l.state().picked != first);
+}
+
+TEST_CASE("how far one came in a course is kept between runs, and gone on with") {
+    const auto folder = fresh_folder("course-kept");
+    const auto course =
+        std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "courses" / "40-minutes.md";
+    {
+        Driver d("mesh-8", {1600, 1000}, 1, folder / "config");
+        d.shell.open_lesson(course);
+        d.settle();
+        give(d, true);
+        d.press({Key::page_down});
+        d.press({Key::page_down});
+        d.settle();
+        CHECK(d.shell.lesson().step == 2);
+    }  // closed in the middle
+    Driver d("mesh-8", {1600, 1000}, 1, folder / "config");
+    d.shell.open_lesson(course);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    CHECK(l.step == 0);
+    CHECK_FALSE(l.state().answered);  // it asks again
+    CHECK(says(d, "You came to step 3: go on there"));
+    REQUIRE(d.click("lesson.continue"));
+    CHECK(l.step == 2);
+    CHECK(summary_of(l) == "1 of 16 questions right; 0 of 1 task done");
+    run_command(d, "results of the tasks");
+    CHECK(says(d, "The map in 40 minutes"));
+}
+
+TEST_CASE("a task's hints are about the plan that it begins with") {
+    Driver d("mesh-8", {1600, 1000});
+    LessonSession& l = at_step(d, "14-model-to-layout", 2);
+    REQUIRE(l.current()->task);
+    const std::vector<std::string> hints = l.hints;
+    REQUIRE(hints.size() == 3);
+    d.shell.edit_plan(plan_with(d.plan(), {"tp=8", "pp=4", "layout.zero=1"}, d.presets), "a try");
+    d.settle();
+    CHECK(l.hints == hints);
+    CHECK(l.task.passed);
+}
+
+TEST_CASE("which axis sends least is not read off the table of messages before it is answered") {
+    Driver d("mesh-8", {1600, 1000});
+    d.shell.open_lesson(lesson_file("04-pipeline"));
+    d.settle();
+    d.press({Key::n7});
+    REQUIRE(d.shell.full_view() == ViewId::comm);
+    CHECK(says(d, "The picture is the answer"));
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK_FALSE(says(d, "The picture is the answer"));
 }
 
 TEST_CASE("a lesson that its author edits is read again, and mistakes are shown without losing it") {
@@ -304,146 +396,4 @@ TEST_CASE("broken lessons stop nothing") {
     d.shell.open_lesson(folder / "not-there.md");
     d.settle();
     CHECK_FALSE(d.shell.lesson().errors.empty());
-}
-
-TEST_CASE("presenter mode: remote keys walk, answers wait, B blanks, Escape leaves") {
-    Driver d("mesh-8", {1280, 720});
-    d.shell.open_lesson(shipped("01-two-walls"));
-    d.settle();
-    d.press({Key::f5});
-    REQUIRE(d.shell.presenting());
-    CHECK_FALSE(d.drawn("layout.tp"));
-    LessonSession& l = d.shell.lesson();
-    d.press({Key::page_down});
-    CHECK(l.step == 1);
-    CHECK_FALSE(l.state().shown());
-    d.press({Key::r});
-    CHECK(l.state().revealed);
-    d.press({Key::n});
-    CHECK(d.drawn("layout.tp"));
-    d.press({Key::b});
-    d.press({Key::escape});
-    CHECK(d.shell.presenting());
-    REQUIRE(d.click("present.step", 3));
-    CHECK(l.step == 3);
-    d.press({Key::page_up});
-    CHECK(l.step == 2);
-    d.press({Key::escape});
-    CHECK_FALSE(d.shell.presenting());
-    CHECK(l.open);
-}
-
-TEST_CASE("a lesson fits small windows and large type") {
-    Driver d("mesh-8", {640, 360}, 2);
-    for (const auto& [size, scale] : std::initializer_list<std::pair<Vec2, float>>{
-             {{640, 360}, 2}, {{1280, 720}, 2}, {{400, 900}, 1}, {{1, 1}, 1}}) {
-        d.surface.resize(size, scale);
-        d.shell.open_lesson(shipped("05-context"));
-        d.settle();
-        if (size.x >= 400) CHECK(d.drawn("lesson.next"));
-        d.press({Key::f5});
-        d.settle();
-        d.press({Key::f5});
-    }
-}
-
-// For looking at: PENTAMESH_LESSON_PICTURES=FOLDER writes every step, asked and answered.
-TEST_CASE("pictures of every step are written where they are asked for") {
-    const char* folder = std::getenv("PENTAMESH_LESSON_PICTURES");
-    if (folder == nullptr) return;
-    const char* only = std::getenv("PENTAMESH_LESSON_ONLY");
-    const bool light = std::getenv("PENTAMESH_LESSON_LIGHT") != nullptr,
-               present = std::getenv("PENTAMESH_LESSON_PRESENT") != nullptr;
-    Driver d("mesh-8", {1280, 720});
-    if (light) d.shell.settings().theme = ThemeId::light;
-    for (const LessonEntry& entry : d.shell.lessons()) {
-        if (only != nullptr && !entry.id.starts_with(only)) continue;
-        d.shell.open_lesson(entry.file);
-        d.settle();
-        if (present) d.press({Key::f5});
-        for (std::size_t i = 0; i < d.shell.lesson().lesson.steps.size(); ++i) {
-            const auto save = [&](const char* what) {
-                write_file(std::string(folder) + "/" + entry.id + "-" + std::to_string(i + 1) + what + ".png",
-                           encode_png(d.surface.read(), {}));
-            };
-            save("");
-            if (d.shell.lesson().current()->question) {
-                d.shell.lesson().state().revealed = true;
-                d.settle();
-                d.shell.lesson().scroll = 1e5f;
-                d.settle();
-                save("-answer");
-            }
-            d.press({Key::page_down});
-        }
-    }
-}
-
-TEST_CASE("where a window is too narrow for lesson and plan, one takes the other's place") {
-    Driver d("mesh-8", {640, 360}, 2);
-    d.shell.open_lesson(shipped("07-modifiers"));  // marks a control of the plan
-    d.settle();
-    CHECK(d.drawn("lesson.leave"));
-    CHECK_FALSE(d.drawn("plan.model"));
-    for (int i = 0; i < 40 && d.shell.ui_state().rect_of("lesson.show_plan")->bottom() > d.foot_y(); ++i)
-        d.wheel({480, 200}, -1);
-    REQUIRE(d.click("lesson.show_plan"));
-    CHECK_FALSE(d.drawn("lesson.leave"));
-    REQUIRE(d.drawn("mod.zero", 1));
-    const auto marked = d.shell.ui_state().rect_of("mod.zero", 1);  // and it is in view
-    CHECK(marked->y > 74);
-    CHECK(marked->bottom() < 330);
-    REQUIRE(d.click("mod.zero", 0));
-    CHECK(d.plan().layout.zero == 0);
-
-    d.press({Key::page_down});  // another step: its words
-    CHECK(d.shell.lesson().step == 1);
-    CHECK(d.drawn("lesson.leave"));
-    REQUIRE(d.click("side.tab", 2));  // the view alone, and the steps go on
-    CHECK_FALSE(d.drawn("lesson.leave"));
-    d.press({Key::page_down});
-    CHECK(d.shell.lesson().step == 2);
-    REQUIRE(d.click("lesson.back"));
-    CHECK(d.shell.lesson().step == 1);
-    CHECK_FALSE(d.drawn("lesson.leave"));
-    REQUIRE(d.click("side.tab", 0));
-    CHECK(d.drawn("lesson.leave"));
-
-    d.surface.resize({800, 600}, 1);  // room for a view beside, not for both panels
-    d.settle();
-    CHECK(d.drawn("side.tab", 1));
-    CHECK_FALSE(d.drawn("side.tab", 2));
-    d.surface.resize({1100, 700}, 1);
-    d.settle();
-    CHECK_FALSE(d.drawn("side.tab", 0));
-    CHECK(d.drawn("plan.model"));
-    CHECK(d.drawn("lesson.leave"));
-}
-
-TEST_CASE("in a lesson Tab comes to the question first, Escape to the step's view, Page Down past the end to "
-          "the next") {
-    Driver d("mesh-8", {1440, 900});
-    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "02-data-parallel.md");
-    d.settle();
-    const auto first = [&] {
-        const LessonStep* step = d.shell.lesson().current();
-        return step->question ? first_of_question(step->question->kind) : id_of("lesson.next");
-    };
-    d.press({.key = Key::tab});
-    CHECK(d.shell.ui_state().focus == first());
-    d.press({.key = Key::page_down});
-    d.press({.key = Key::tab});
-    CHECK(d.shell.ui_state().focus == first());
-    const auto view = d.shell.full_view();
-    d.press({.key = Key::n1});
-    d.press({.key = Key::n7});
-    d.press({.key = Key::escape});
-    d.press({.key = Key::escape});
-    CHECK(d.shell.full_view() == view);
-    while (d.shell.lesson().step + 1 < d.shell.lesson().lesson.steps.size()) d.press({.key = Key::page_down});
-    d.press({.key = Key::page_down});
-    CHECK(d.shell.lesson().file.filename() == "02-data-parallel.md");
-    d.press({.key = Key::page_down});
-    d.settle();
-    CHECK(d.shell.lesson().file.filename() == "03-tensor-parallel.md");
 }

@@ -13,7 +13,7 @@ namespace {
 // How bright the middle of a GPU's cell is, 0 to 765. Of a mesh that fills the window.
 int brightness(Driver& d, std::int64_t rank) {
     const MeshViewState& mesh = d.shell.views().mesh;
-    CellGrid grid = seen(mesh.layout, mesh.camera, mesh.cells);
+    CellGrid grid = seen(*mesh.layout, mesh.camera, mesh.cells);
     const Vec2 at = cell_position(grid, rank) + Vec2{grid.cell.x * 0.2f, grid.cell.y * 0.8f};
     d.frame();
     const Image image = d.surface.read();
@@ -71,7 +71,7 @@ TEST_CASE("the mouse over a GPU lights its stage in Memory, and picking a GPU fo
     const MeshViewState& view = d.shell.views().mesh;
     const std::int64_t rank = d.shell.evaluation().mesh.dense[Axis::pp].stride * 3;
     REQUIRE(d.click("memory.stage", 0));
-    const CellGrid grid = seen(view.layout, view.camera, view.cells);
+    const CellGrid grid = seen(*view.layout, view.camera, view.cells);
     d.click_at(cell_position(grid, rank) + grid.cell * 0.5f);
     CHECK(d.shell.selection().rank == rank);
     CHECK(d.shell.selection().stage == -1);

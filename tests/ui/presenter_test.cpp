@@ -199,7 +199,9 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
     CHECK(d.shell.dialog() == DialogKind::results);
     REQUIRE(d.click("dialog.ok"));
     REQUIRE(d.results.size() == 1);
-    CHECK(d.results[0].filename() == "pentamesh-tasks.png");
+    CHECK(d.results[0].filename() == "pentamesh-results-Ada.png");
+    CHECK(results_file("") == "pentamesh-results.png");
+    CHECK(results_file("Ada / Lovelace") == "pentamesh-results-Ada-Lovelace.png");
     d.shell.results_failed(d.results[0], "the disk is full");
     d.settle();
     CHECK(d.shell.dialog_error() == "the disk is full");
@@ -320,4 +322,21 @@ TEST_CASE("pictures of presenting are written where they are asked for") {
                 }
             }
         }
+}
+
+TEST_CASE("Escape leaves what was looked at first, and the presentation after it") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "02-data-parallel.md");
+    d.settle();
+    d.press({Key::f5});
+    d.settle();
+    REQUIRE(d.drawn("present.leave"));
+    const auto own = d.shell.full_view();
+    d.press({Key::n3});
+    REQUIRE_FALSE(d.shell.full_view() == own);
+    d.press({Key::escape});
+    CHECK(d.shell.full_view() == own);
+    CHECK(d.drawn("present.leave"));
+    d.press({Key::escape});
+    CHECK_FALSE(d.drawn("present.leave"));
 }

@@ -4,6 +4,9 @@
 #include "tests/ui/driver.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <doctest/doctest.h>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -14,6 +17,47 @@ inline void run_command(Driver& d, const std::string& title) {
     d.press({.key = Key::p, .ctrl = true});
     d.type(title);
     d.press({Key::enter});
+}
+
+// Of those that ship.
+inline std::filesystem::path lesson_file(const std::string& id) {
+    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
+}
+
+// By its id, as a menu does.
+inline void run_id(Driver& d, std::string_view id) {
+    for (const Command& c : d.shell.commands())
+        if (c.id == id) {
+            REQUIRE(c.can_run());
+            d.shell.run(c);
+            d.settle();
+            return;
+        }
+    FAIL("no command " << std::string(id));
+}
+
+inline void double_click(Driver& d, std::string_view name, std::uint64_t index = 0) {
+    const auto r = d.shell.ui_state().rect_of(name, index);
+    REQUIRE(r);
+    d.move(r->center());
+    for (int i = 0; i < 2; ++i) {
+        d.input.down[0] = true;
+        d.frame();
+        d.input.down[0] = false;
+        d.frame();
+    }
+    d.settle();
+}
+
+// Whether the words stand for themselves: nothing before or after them, nothing cut.
+inline bool says_just(Driver& d, std::string_view words) {
+    d.surface.record_text(true);
+    d.frame();
+    const auto& runs = d.surface.text_runs();
+    const bool found =
+        std::any_of(runs.begin(), runs.end(), [&](const TextRun& r) { return r.text == words; });
+    d.surface.record_text(false);
+    return found;
 }
 
 // Whether a piece of text that can be read in the window has these words.

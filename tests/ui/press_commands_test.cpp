@@ -1,4 +1,5 @@
 // Commands that no other file runs, each with what it does.
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/order_presets.h"
 #include "tests/ui/press.h"
 
@@ -58,6 +59,19 @@ TEST_CASE("open, about and keys show what they name, and Escape puts it away") {
     CHECK(d.shell.ui_state().focus == id_of("menu.File"));
     REQUIRE(d.click("palette.open"));
     CHECK(d.shell.ui_state().edit != 0);
+}
+
+TEST_CASE("in a small window the sheet of keys scrolls to its last row") {
+    Driver d("mesh-8", {640, 480});
+    d.press({Key::f1});
+    d.settle();
+    CHECK(says(d, "New: one GPU"));
+    CHECK_FALSE(says(d, "play or pause the layer"));
+    const auto thumb = d.shell.ui_state().rect_of("keys.scroll.thumb");
+    REQUIRE(thumb);
+    d.drag(thumb->center(), thumb->center() + Vec2{0, 480});
+    CHECK(says(d, "play or pause the layer"));
+    CHECK_FALSE(says(d, "New: one GPU"));
 }
 
 TEST_CASE("every menu of the bar opens") {
@@ -152,4 +166,22 @@ TEST_CASE("a row of the palette is run by a click") {
     while (row < all.size() && !d.drawn("palette", row)) ++row;
     REQUIRE(d.click("palette", row));
     CHECK(d.shell.settings().theme == ThemeId::light);
+}
+
+TEST_CASE("each schedule is reached by its name in the palette, and undone") {
+    Driver d("llama-3-70b-3d");
+    const Schedule before = d.plan().layout.schedule;
+    for (int i = 0; i < kScheduleCount; ++i) {
+        const auto schedule = static_cast<Schedule>(i);
+        for (const ChunkChoice& c : traits_of(schedule).choices) {
+            const std::string name = with_chunks(schedule, c.chunks);
+            CAPTURE(name);
+            if (d.plan().layout.schedule == schedule && d.plan().layout.virtual_stages == c.chunks) continue;
+            run_command(d, "schedule " + name + ":");
+            CHECK(d.plan().layout.schedule == schedule);
+            CHECK(d.plan().layout.virtual_stages == c.chunks);
+        }
+    }
+    while (d.shell.document().can_undo()) d.press({Key::z, true});
+    CHECK(d.plan().layout.schedule == before);
 }

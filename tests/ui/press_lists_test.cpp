@@ -4,10 +4,10 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"
+#include "tests/folder.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -17,17 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "pentamesh-lists-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() { fs::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-};
+using test::Folder;
 
 // The scroll area's thumb, dragged to the end and back: other things are seen there, the first ones here
 // again.
@@ -181,14 +171,7 @@ TEST_CASE("a row of a view's table is selected where the view has such a thing, 
 
 TEST_CASE("a double click on a view's name gives it the window") {
     Driver d("mesh-8");
-    d.move(d.shell.ui_state().rect_of("view.memory")->center());
-    for (int i = 0; i < 2; ++i) {
-        d.input.down[0] = true;
-        d.frame();
-        d.input.down[0] = false;
-        d.frame();
-    }
-    d.settle();
+    double_click(d, "view.memory");
     CHECK(d.shell.full_view() == ViewId::memory);
 }
 

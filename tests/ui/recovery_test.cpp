@@ -3,6 +3,7 @@
 
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
+#include "tests/folder.h"
 #include "tests/ui/driver.h"
 
 #include <csignal>
@@ -18,16 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct ConfigFolder {
-    fs::path path;
-    ConfigFolder() {
-        std::string name = (fs::temp_directory_path() / "pentamesh-config-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~ConfigFolder() { fs::remove_all(path); }
-    ConfigFolder(const ConfigFolder&) = delete;
-    ConfigFolder& operator=(const ConfigFolder&) = delete;
+struct ConfigFolder : test::Folder {
     [[nodiscard]] std::size_t plans() const {
         std::size_t n = 0;
         std::error_code ignored;

@@ -73,7 +73,7 @@ TEST_CASE("a click on a result opens it as an edit, its search stays, and undo t
 TEST_CASE("a click on a dot opens the layout under it") {
     Driver d("mesh-8");
     look(d);
-    const SearchDots& dots = search_of(d).dots;
+    const SearchDots& dots = *search_of(d).dots;
     REQUIRE_FALSE(dots.dots.empty());
     const SearchFound& found = *search_of(d).found;
     // One that no other is near to.

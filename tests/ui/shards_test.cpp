@@ -163,7 +163,7 @@ TEST_CASE("the picker's first picture shows what data and context parallelism cu
     const auto tokens = [&](Strategy s) {
         d.click("shards.strategy", static_cast<std::uint64_t>(s));
         d.settle();
-        return d.shell.views().shards.picker.tokens;
+        return d.shell.views().shards.picker.gpus->tokens;
     };
     const auto ddp = tokens(Strategy::ddp);
     REQUIRE(ddp.size() == 4);

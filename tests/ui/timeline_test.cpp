@@ -82,7 +82,7 @@ TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans a
     const Vec2 at{plot.x + plot.w * 0.3f, plot.y + 20};
     d.wheel(at, 4);
     const double span = d.shell.views().timeline.to_s - d.shell.views().timeline.from_s;
-    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
+    const double whole = d.shell.views().timeline.shown->whole_s(d.shell.evaluation());
     CHECK(span == doctest::Approx(whole * 0.8 * 0.8 * 0.8 * 0.8));
     CHECK(d.shell.views().timeline.from_s + 0.3 * span == doctest::Approx(0.3 * whole).epsilon(0.001));
     const double from = d.shell.views().timeline.from_s;
@@ -105,7 +105,7 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
     CHECK(d.shell.views().timeline.choice.slow == SlowDevice{0, 1.25});
     REQUIRE(d.click("timeline.slow.plus"));
     CHECK(d.shell.views().timeline.choice.slow.factor == 1.5);
-    const ShownTimeline& s = d.shell.views().timeline.shown;
+    const ShownTimeline& s = *d.shell.views().timeline.shown;
     CHECK(shown(d).makespan > 1.3 * makespan);
     CHECK(s.step_before_s == d.shell.evaluation().step->time_s);
     CHECK(s.step_s - s.step_before_s == doctest::Approx(shown(d).makespan - makespan));
@@ -141,13 +141,13 @@ TEST_CASE("two steps back to back, and what one more costs") {
     d.press({Key::n6});
     REQUIRE(d.click("timeline.steps", 1));
     CHECK(shown(d).iterations == 2);
-    REQUIRE(d.shell.views().timeline.shown.bubble.steady.has_value());
-    CHECK(*d.shell.views().timeline.shown.bubble.steady
-          <= d.shell.views().timeline.shown.bubble.makespan + 1e-9);
+    REQUIRE(d.shell.views().timeline.shown->bubble.steady.has_value());
+    CHECK(*d.shell.views().timeline.shown->bubble.steady
+          <= d.shell.views().timeline.shown->bubble.makespan + 1e-9);
     // A block of the second step is the same op of the plan as that of the first.
     const Rect plot = place(d, "timeline.plot");
     const Timeline& t = shown(d);
-    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
+    const double whole = d.shell.views().timeline.shown->whole_s(d.shell.evaluation());
     d.wheel({plot.x + plot.w * 0.75f, plot.y + 10}, 16);
     const Timeline& own = d.shell.evaluation().timeline;
     for (int i = 0; i < 20 && d.shell.selection().op < 0; ++i)
@@ -168,10 +168,10 @@ TEST_CASE("a second schedule runs on the same time axis, slowed and repeated ali
     REQUIRE(d.click("timeline.slow.plus"));
     REQUIRE(d.click("timeline.steps", 1));
     const TimelineViewState& s = d.shell.views().timeline;
-    const Timeline& other = s.second_shown.timeline(s.second_evaluation);
+    const Timeline& other = s.second_shown->timeline(s.other->evaluation);
     CHECK(other.iterations == 2);
     CHECK(other.shape.schedule == Schedule::one_f_one_b);
-    CHECK(other.makespan > 2 * s.second_evaluation.timeline.makespan * 1.05);
+    CHECK(other.makespan > 2 * s.other->evaluation.timeline.makespan * 1.05);
     for (int i = 0; i < 8; ++i) {  // none of the others harms, the refused ones say why
         d.click("timeline.second.plus");
         d.settle();
@@ -191,8 +191,8 @@ TEST_CASE("a second schedule is what the panel would make of the plan") {
     d.press({Key::n6});
     const TimelineViewState& s = d.shell.views().timeline;
     while (s.second != static_cast<int>(Schedule::interleaved)) REQUIRE(d.click("timeline.second.plus"));
-    CHECK(s.second_evaluation.valid);
-    CHECK_FALSE(s.second_plan.layout.microbatch_group.has_value());
+    CHECK(s.other->evaluation.valid);
+    CHECK_FALSE(s.other->plan.layout.microbatch_group.has_value());
 }
 
 TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then until it goes") {
@@ -200,7 +200,7 @@ TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then un
     const Image groups = d.surface.read();
     const Rect ruler = place(d, "timeline.ruler"), cells = place(d, "mesh.cells");
     d.drag({ruler.x + 10, ruler.center().y}, {ruler.x + ruler.w * 0.5f, ruler.center().y});
-    const double whole = d.shell.views().timeline.shown.whole_s(d.shell.evaluation());
+    const double whole = d.shell.views().timeline.shown->whole_s(d.shell.evaluation());
     CHECK(d.shell.views().timeline.cursor_s == doctest::Approx(whole / 2).epsilon(0.01));
     d.move({5, 5});
     const Image working = d.surface.read();

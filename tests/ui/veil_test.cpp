@@ -6,6 +6,7 @@
 #include "core/plan/title.h"
 #include "core/teach/captions.h"
 #include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <cmath>
@@ -281,4 +282,16 @@ TEST_CASE("a task's picture advises nothing that the task does not allow") {
     for (const TextRun& run : runs)
         CHECK_MESSAGE(run.text.find("recompute = ") == std::string::npos, run.text);
     for (const std::string& goal : goals_of(sheet)) CHECK_MESSAGE(goal.find("==") == std::string::npos, goal);
+}
+
+TEST_CASE("in a layer the counters of messages are hidden, names of ranks are not") {
+    Driver d("mesh-8", {1920, 1080});
+    d.shell.open_lesson(lesson_file("17-inside-a-layer"));
+    d.settle();
+    REQUIRE(d.shell.full_view() == ViewId::layer);
+    REQUIRE(d.shell.lesson().current()->question->query == "calls tp per layer");
+    CHECK_FALSE(says_just(d, "0 of 4"));
+    CHECK(says_just(d, "1"));  // a rank's name
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(says_just(d, "0 of 4"));
 }

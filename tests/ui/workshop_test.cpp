@@ -2,32 +2,13 @@
 #include "app/ui/shell/lesson_handout.h"
 #include "core/base/files.h"
 #include "tests/folder.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
-
-namespace {
-
-std::filesystem::path lesson_file(const std::string& id) {
-    return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
-}
-
-void choose_command(Driver& d, std::string_view id) {
-    for (const Command& c : d.shell.commands())
-        if (c.id == id) {
-            REQUIRE(c.can_run());
-            d.shell.run(c);
-            d.settle();
-            return;
-        }
-    FAIL("no command " << id);
-}
-
-}  // namespace
 
 TEST_CASE("a task is judged while the plan is changed, gives three hints and then its solution, and is "
           "remembered") {
@@ -64,13 +45,13 @@ TEST_CASE("a task is judged while the plan is changed, gives three hints and the
     // Another day: the page of results knows it, and leads to a task that is open.
     Driver d("mesh-8", {1600, 900}, 1, folder);
     CHECK(d.shell.settings().tasks_done.size() == 1);
-    choose_command(d, "lesson.results");
+    run_id(d, "lesson.results");
     REQUIRE(d.click("results.copy"));
     CHECK(d.clipboard.find("Tasks: 1 of ") == 0);
     CHECK(d.clipboard.find("  done  Experts that are everywhere") != std::string::npos);
     REQUIRE(d.click("results.close"));
     CHECK_FALSE(d.click("results.copy"));
-    choose_command(d, "lesson.results");
+    run_id(d, "lesson.results");
     const Results shown = d.shell.results();
     const auto at =
         std::find_if(shown.begin(), shown.end(), [](const auto& e) { return e.tasks.size() == 8; });
@@ -88,7 +69,7 @@ TEST_CASE("courses are in the menu with their minutes, and each opens as one les
     }));
     for (const LessonEntry& e : d.shell.courses()) {
         CAPTURE(e.id);
-        choose_command(d, "course." + e.id);
+        run_id(d, "course." + e.id);
         LessonSession& l = d.shell.lesson();
         CHECK(l.errors.empty());
         CHECK(l.lesson.minutes == e.minutes);
@@ -110,7 +91,7 @@ TEST_CASE("the handout of the open lesson is saved from the menu") {
     Driver d("mesh-8", {1600, 900}, 1, {}, folder);
     d.shell.open_lesson(lesson_file("02-data-parallel"));
     d.settle();
-    choose_command(d, "lesson.handout");
+    run_id(d, "lesson.handout");
     CHECK(d.shell.dialog() == DialogKind::handout);
     REQUIRE(d.click("dialog.ok"));
     REQUIRE(d.handouts.size() == 1);
@@ -119,7 +100,7 @@ TEST_CASE("the handout of the open lesson is saved from the menu") {
 
 TEST_CASE("what a lesson compares with is pinned while its step is shown, and goes with it") {
     Driver d("mesh-8", {1600, 900});
-    choose_command(d, "edit.pin");
+    run_id(d, "edit.pin");
     const Plan own = *d.shell.views().compare.pinned()->plan;
     d.shell.open_lesson(lesson_file("16-why-faster"));
     d.settle();

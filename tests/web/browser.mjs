@@ -9,7 +9,8 @@ const kMostWait_ms = Number(process.env.PENTAMESH_WAIT_MS || 60000);
 export class Browser {
   constructor(program) {
     this.folder = mkdtempSync(join(tmpdir(), 'pentamesh-web-'));
-    const options = ['--headless=new', '--remote-debugging-pipe', '--no-first-run', '--no-sandbox', '--use-angle=swiftshader',
+    const options = ['--headless=new', '--remote-debugging-pipe', '--no-first-run', '--no-sandbox',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic', '--use-angle=swiftshader',
       '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-dev-shm-usage', '--user-data-dir=' + this.folder, 'about:blank'];
     this.process = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
     this.said = '';
@@ -81,8 +82,11 @@ export class Page {
     await this.send('Page.navigate', { url: address });
     await this.until('document.getElementById("notice")?.hidden === true', 'the first frame');
   }
+  // Only the page in front draws frames.
+  async show() { await this.send('Page.bringToFront'); }
   async value(expression) {
-    const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true,
+      allowUnsafeEvalBlockedByCSP: false });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description || exceptionDetails.text);
     return result.value;
   }
@@ -112,15 +116,24 @@ export class Page {
     await this.rest();
   }
   async tap(x, y) {
+    const down = this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    await Promise.all([down, this.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })]);
+    await this.rest();
+  }
+  // A finger that moves so far.
+  async swipe(x, y, by_x, by_y, steps = 10) {
     await this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    for (let i = 1; i <= steps; ++i)
+      await this.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x: x + by_x * i / steps, y: y + by_y * i / steps }] });
     await this.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
     await this.rest();
   }
-  async key(key, { code = '', ctrl = false, shift = false } = {}) {
+  // Then all that it sets off is drawn, unless `rests` is false.
+  async key(key, { code = '', ctrl = false, shift = false } = {}, rests = true) {
     const modifiers = (ctrl ? 2 : 0) | (shift ? 8 : 0);
     await this.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key, code, modifiers });
     await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, modifiers });
-    await this.rest();
+    if (rests) await this.rest();
   }
   async type(text) { for (const key of text) await this.key(key); }
   // The middle of a control by its id, in pixels of the page; null: it is not there.
@@ -132,5 +145,6 @@ export class Page {
     if (!at) throw new Error('there is no control ' + id);
     await this.click(at.x, at.y);
   }
+  async close() { await this.browser.send('Target.closeTarget', { targetId: this.target }); }
   state() { return this.value('pentameshState()'); }
 }

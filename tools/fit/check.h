@@ -9,10 +9,12 @@ namespace pentamesh {
 struct RunError {
     std::string label;  // of the run; unlike every other
     double error = 0;   // of throughput: measured time over ours, less 1
+    bool moe = false;   // of a model with experts; no table of errors says it
 };
 
 // |error| of the runs, sorted.
 [[nodiscard]] std::vector<double> sizes_of(const std::vector<RunError>& runs);
+[[nodiscard]] std::vector<RunError> moe_of(std::vector<RunError> runs);
 // p from 0 to 1, of sorted values: the one at p * (n - 1), rounded down.
 [[nodiscard]] double percentile(const std::vector<double>& sorted, double p);
 

@@ -95,6 +95,8 @@ void print_summary(const char* title, const std::vector<RunError>& runs) {
     const std::vector<double> sizes = sizes_of(runs);
     std::printf("%s: median %.1f %%, 90th percentile %.1f %%, worst %.0f %% of %zu runs\n", title,
                 100 * median(sizes), 100 * percentile(sizes, 0.9), 100 * sizes.back(), sizes.size());
+    if (const std::vector<RunError> moe = moe_of(runs); !moe.empty())
+        std::printf("of them MoE: median %.1f %% of %zu runs\n", 100 * median(sizes_of(moe)), moe.size());
 }
 
 // Runs of one label (two containers of a framework) are counted.
@@ -149,8 +151,9 @@ std::vector<RunError> leave_one_out(std::vector<Case>& cases, std::vector<Parame
     for (std::size_t i = 0; i < cases.size(); ++i) {
         parameters = all;
         objective.fit(static_cast<std::ptrdiff_t>(i));
-        outside.push_back(
-            {label_of(*cases[i].run, outside), error_of(*cases[i].run, cases[i].plan, false, scratch)});
+        outside.push_back({.label = label_of(*cases[i].run, outside),
+                           .error = error_of(*cases[i].run, cases[i].plan, false, scratch),
+                           .moe = cases[i].plan.model.moe.has_value()});
     }
     parameters = all;
     return outside;
@@ -178,7 +181,9 @@ int run(const Options& options) {
     }
     std::vector<RunError> errors;
     for (const Case& c : cases) {
-        errors.push_back({label_of(*c.run, errors), error_of(*c.run, c.plan, true, scratch)});
+        errors.push_back({.label = label_of(*c.run, errors),
+                          .error = error_of(*c.run, c.plan, true, scratch),
+                          .moe = c.plan.model.moe.has_value()});
         if (scratch.step) print_parts(c, scratch, errors.back().error);
     }
     print_summary(options.fit ? "fitted" : "as shipped", errors);

@@ -274,6 +274,10 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
                        + (table.left_out > 0 ? 1.0f : 0.0f);
     if (ui.hovers(room) && ui.frame().wheel != 0 && !(sideways && ui.frame().shift))
         state.scroll -= ui.frame().wheel * 3;
+    if (last > 0 && !ui.state().for_picture) {
+        ui.scrolls(name, room);
+        state.scroll -= ui.take_swipe(room, kTableRow) / kTableRow;
+    }
     state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
     ui.state().hidden = std::max(ui.state().hidden, hidden_height(columns, table, room.h));
     int clicked = -1;

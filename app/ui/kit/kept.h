@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -11,15 +11,35 @@ namespace pentamesh::ui {
 template <typename T, typename Key = std::uint64_t>
 class Kept {
   public:
+    // `make` returns the value, or takes the one that stands and fills it anew. True: it was made now.
+    template <typename Make>
+    bool update(const Key& key, Make&& make) {
+        if (made_ && key_ == key) return false;
+        made_ = false;
+        if constexpr (std::is_invocable_v<Make&, T&>)
+            make(value_);
+        else
+            value_ = make();
+        key_ = key;
+        made_ = true;
+        return true;
+    }
     template <typename Make>
     const T& get(const Key& key, Make&& make) {
-        if (!value_ || !(key_ == key)) value_ = std::forward<Make>(make)(), key_ = key;
-        return *value_;
+        update(key, std::forward<Make>(make));
+        return value_;
     }
+    // What was made last; a T of its own where nothing was yet.
+    const T& operator*() const { return value_; }
+    const T* operator->() const { return &value_; }
+    // Of what stands; null where nothing does.
+    [[nodiscard]] const Key* key() const { return made_ ? &key_ : nullptr; }
+    void forget() { made_ = false; }
 
   private:
-    std::optional<T> value_;
+    T value_{};
     Key key_{};
+    bool made_ = false;
 };
 
 }  // namespace pentamesh::ui

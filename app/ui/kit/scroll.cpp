@@ -17,6 +17,7 @@ ScrollArea::ScrollArea(Ui& ui, std::string_view name, Rect window, ScrollState& 
     if (state_.most > 0 && !ui.state().for_picture) {  // before the content: it takes the press
         const Hit hit = ui.area(std::string(name) + ".thumb",
                                 {window.right() - kGrip, window.y, kGrip, window.h}, 0, true, false);
+        ui.scrolls(name, window);
         thumb_held_ = hit.held;
         thumb_lit_ = hit.hovered || hit.held;
         if (hit.held)  // the middle of the thumb goes where the mouse is
@@ -63,6 +64,7 @@ ScrollArea::~ScrollArea() {
     state_.most = std::max(0.0f, std::ceil(content - window_.h - 0.5f));
     ui_.state().hidden = std::max(ui_.state().hidden, state_.most);
     if (options_.wheel && state_.most > 0) state_.at -= ui_.take_wheel(window_) * options_.wheel_step;
+    if (options_.wheel && state_.most > 0) state_.at -= ui_.take_swipe(window_);
     if (options_.keys) take_keys();
     state_.at = std::round(std::clamp(state_.at, 0.0f, state_.most));
     if (state_.at != drawn_at) ui_.state().wants_frame = true;

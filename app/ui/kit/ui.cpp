@@ -21,6 +21,12 @@ std::optional<Rect> UiState::rect_of(Id id) const {
     return std::nullopt;
 }
 
+bool UiState::scrolls_at(Vec2 at) const {
+    return std::any_of(last_areas.begin(), last_areas.end(), [&](const Area& a) {
+        return a.scrolls && a.layer == top_layer && a.rect.contains(at);
+    });
+}
+
 Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas)
     : state_(state), frame_(frame), theme_(theme), canvas_(canvas), exceptions_(std::uncaught_exceptions()) {
     state_.last_areas.swap(state_.areas);
@@ -31,9 +37,10 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.keys_scroll = state_.scroll_has_focus;
     state_.scroll_has_focus = false;
     // Two quiet frames in a row: the first still shows what the last event set off.
-    const bool pressed_or_held =
-        frame_.typed || frame_.wheel != 0 || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
-        || frame_.clicked != std::array<bool, 3>{} || frame_.released != std::array<bool, 3>{};
+    const bool pressed_or_held = frame_.typed || frame_.wheel != 0 || state_.swipe.by != 0
+                                 || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
+                                 || frame_.clicked != std::array<bool, 3>{}
+                                 || frame_.released != std::array<bool, 3>{};
     const bool idle = !state_.redraw_all && !state_.wants_frame && !pressed_or_held && state_.active == 0
                       && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
                       && frame_.size == state_.size && frame_.scale == state_.scale;
@@ -146,6 +153,19 @@ float Ui::take_wheel(Rect r) {
     if (frame_.wheel == 0 || wheel_used_ || !hovers(r)) return 0;
     wheel_used_ = true;
     return frame_.wheel;
+}
+
+void Ui::scrolls(std::string_view name, Rect window) {
+    state_.areas.push_back({id(std::string(name) + ".scrolls"), window, layer_});
+    state_.areas.back().scrolls = true;
+}
+
+float Ui::take_swipe(Rect r, float step) {
+    UiState::Swipe& swipe = state_.swipe;
+    if (layer_ != state_.top_layer || !r.contains(swipe.at)) return 0;
+    const float whole = std::trunc(swipe.by / step) * step;
+    swipe.by -= whole;
+    return whole;
 }
 
 void Ui::focus_ring(Rect r, float radius) {

@@ -45,7 +45,8 @@ struct UiState {
         Rect rect;
         int layer = 0;
         bool focusable = false;
-        bool types = false;  // a letter typed while it has the keyboard goes into it
+        bool types = false;    // a letter typed while it has the keyboard goes into it
+        bool scrolls = false;  // a finger that moves up or down over it scrolls it
         bool operator==(const Area&) const = default;
     };
     // A part of the window that is drawn once and then shown from a texture (Ui::part).
@@ -70,12 +71,17 @@ struct UiState {
     Id focus_home = 0;                    // where Tab begins while nothing has the keyboard
     bool focus_visible = false;           // the keyboard was used last
     Vec2 mouse, last_mouse;               // of this frame, of the last one
-    bool had_keyboard = true;             // the window had the keyboard in the last frame
-    Vec2 size;                            // of the window in the last frame
-    float scale = 0;                      // in the last frame
-    Vec2 tooltips_rest_at{-1, -1};        // no tooltip while the mouse is here
-    int top_layer = 0;                    // of the last frame; layers below take no mouse
-    int layers_open = 0;                  // of this frame, so far
+    struct Swipe {
+        Vec2 at{-1, -1};  // where the finger came down
+        float by = 0;     // how far it went down since the last frame
+    };
+    Swipe swipe{};
+    bool had_keyboard = true;       // the window had the keyboard in the last frame
+    Vec2 size;                      // of the window in the last frame
+    float scale = 0;                // in the last frame
+    Vec2 tooltips_rest_at{-1, -1};  // no tooltip while the mouse is here
+    int top_layer = 0;              // of the last frame; layers below take no mouse
+    int layers_open = 0;            // of this frame, so far
     Id hovered_last = 0;
     double hovered_since = 0;
     bool wants_frame = false;      // another frame is wanted at once
@@ -88,6 +94,8 @@ struct UiState {
     bool scroll_has_focus = false;  // so in this frame, so far
     bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows
     bool page_keys = true;          // Page Up and Page Down scroll; false: they mean something else
+    // Whether a finger's movement scrolls there.
+    [[nodiscard]] bool scrolls_at(Vec2 at) const;
     // Where a name stood in the last frame; nullopt: it was not drawn.
     [[nodiscard]] std::optional<Rect> rect_of(Id id) const;
     [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
@@ -160,6 +168,10 @@ class Ui {
     [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
     // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
     [[nodiscard]] float take_wheel(Rect r);
+    // What scrolls says so in each frame in which it has more than it shows, and takes what a finger went
+    // down over it, in whole steps; the rest stays for the next frame.
+    void scrolls(std::string_view name, Rect window);
+    [[nodiscard]] float take_swipe(Rect r, float step = 1);
     void focus_ring(Rect r, float radius);
     // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
     // It covers nothing of `clear`, by default the row under the mouse, where the window has room beside

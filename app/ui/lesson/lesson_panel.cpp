@@ -155,6 +155,7 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
             state.picked.empty() ? "Click GPUs in the mesh; a second click takes one back." : "Picked: ";
         for (std::size_t i = 0; i < state.picked.size(); ++i)
             picked += (i == 0 ? "" : ", ") + thousands(state.picked[i]);
+        if (!state.picked.empty() && !state.shown()) picked += ". A second click takes one back.";
         p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}, !p.measures) + 6);
     }
     if (state.shown()) return;
@@ -170,7 +171,8 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
     }
     p.keep_seen({.focused = p.ui.state().focus == id_of("lesson.entry")}, check);
     const bool entered =
-        p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess");
+        p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess",
+                        std::exchange(p.session.refocus, false));
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
     if (entered || pressed_check) {
         if (judge(p.session)) p.action.kind = Kind::judged;
@@ -189,6 +191,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     if (state.answered) p.head(state.right ? "Right." : "Not quite.", state.right ? t.good : t.bad);
     if (state.answered && q.kind == QuestionKind::number)
         p.words("You said " + state.typed + ".", Tone::secondary);
+    if (!state.mistake.empty()) p.words(state.mistake);
     std::string right = s.answer.text;
     if (s.option >= 0) right = q.options[s.option].label;
     p.words("The answer: **" + right + "**");
@@ -220,11 +223,14 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_tiers(p, q);
     else
         draw_entry(p, q);
-    if (p.session.state().shown()) {
-        draw_answer(p, q);
-        // As far down as the answer reaches, and no farther than the question stays in view.
+    // As far down as the answer reaches, and no farther than the question stays in view.
+    const auto follow = [&] {
         if (!p.measures && std::exchange(p.session.follow, false))
             p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
+    };
+    if (p.session.state().shown()) {
+        draw_answer(p, q);
+        follow();
     } else {
         if (!p.session.state().remark.empty()) {
             p.words(p.session.state().remark);
@@ -233,6 +239,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         if (p.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
             p.action.kind = Kind::reveal;
         p.room.cut_top(22);
+        follow();  // what was said of a wrong answer
     }
 }
 
@@ -279,6 +286,20 @@ void draw_way_to_plan(Pen& p, const LessonStep& step) {
     p.room.cut_top(std::round(p.size * 0.7f));
 }
 
+// To the step where the lesson was left, and to the step's plan where it was changed.
+void draw_ways_back(Pen& p, const LessonStep& step) {
+    const auto way = [&](std::string_view name, const std::string& label, LessonAction action) {
+        const Rect row = p.room.cut_top(p.line() + 4);
+        if (p.link(name, row.min(), label)) p.action = action;
+    };
+    if (p.session.step == 0 && p.session.reached > 0)
+        way("lesson.continue", "You came to step " + std::to_string(p.session.reached + 1) + ": go on there",
+            {Kind::go_on, p.session.reached});
+    if (p.session.plan_changed && !step.task)
+        way("lesson.own_plan", "You changed the plan; the words are about the step's own: back to it",
+            {Kind::restart, 0});
+}
+
 void draw_step(Pen& p) {
     draw_errors(p);
     const LessonStep* step = p.session.current();
@@ -289,7 +310,8 @@ void draw_step(Pen& p) {
     p.room.cut_top((p.measures ? c.paragraph_height(p.room.w, step->title, s, line)
                                : c.paragraph(p.room, step->title, s, line))
                    + 8);
-    p.words(p.session.words);
+    draw_ways_back(p, *step);
+    if (!p.session.fold_words) p.words(p.session.words);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);
     if (step->task) p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
@@ -318,7 +340,8 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
         const Vec2 at = dot.center();
         if (here)
             ui.canvas().circle(at, std::min(5.0f, pitch / 2), ui.theme().text);
-        else if (session.states[i].answered || session.states[i].passed || session.states[i].before)
+        else if (session.states[i].answered || session.states[i].passed
+                 || session.states[i].before != Mark::none)
             ui.canvas().circle(at, std::min(3.5f, pitch / 2), ui.theme().secondary);
         else
             draw_circle(ui, at, std::min(3.5f, pitch / 2));
@@ -353,6 +376,8 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
         foot = room.cut_bottom(30);
         room.cut_bottom(10);
     }
+    ui.scrolls("lesson.words", room);
+    session.scroll -= ui.take_swipe(room);
     if (ui.hovers(room) && ui.frame().wheel != 0) session.scroll -= ui.frame().wheel * 3 * p.line();
     const float scrolled = session.scroll;
     p.room = {room.x, room.y - std::round(scrolled), room.w - 8, 1e6f};

@@ -21,10 +21,11 @@ struct LessonAction {
         reveal,
         retry,
         show_plan,
-        solve,   // the plan becomes the task's sample solution
-        restart  // and again what the task begins with
+        solve,    // the plan becomes the task's sample solution
+        restart,  // and again what the task, or the step, begins with
+        go_on     // to the step where the lesson was left last time
     } kind = Kind::none;
-    std::size_t step = 0;  // jump
+    std::size_t step = 0;  // jump, go_on
 };
 // `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,

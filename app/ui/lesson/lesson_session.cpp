@@ -133,6 +133,7 @@ void go_to_step(LessonSession& session, std::size_t step) {
     if (step >= session.lesson.steps.size()) return;
     session.step = step;
     session.scroll = 0;
+    session.follow = session.refocus = false;
     session.scene_wanted = true;
     session.made_of = 0;
 }
@@ -141,18 +142,31 @@ Plan plan_of(const LessonSession& session, const Plan& base, const Presets& pres
     return plan_shown(session.lesson, session.step, base, presets);
 }
 
-std::string summary_of(const LessonSession& session) {
-    int asked = 0, right = 0, at_once = 0, tasks = 0, done = 0, touched = 0;
+Mark mark_of(const LessonSession& session, std::size_t step) {
+    const StepState& s = session.states[step];
+    if (s.passed) return Mark::done;
+    if (s.answered) return !s.right ? Mark::wrong : s.tries == 1 ? Mark::right : Mark::second;
+    if (s.revealed) return Mark::shown;
+    return session.continued ? s.before : Mark::none;
+}
+
+std::string marks_of(const LessonSession& session) {
+    std::string out;
     for (std::size_t i = 0; i < session.lesson.steps.size(); ++i) {
-        const StepState& s = session.states[i];
-        asked += session.lesson.steps[i].question ? 1 : 0;
-        tasks += session.lesson.steps[i].task ? 1 : 0;
-        right += s.answered && s.right ? 1 : 0;
-        at_once += s.answered && s.right && s.tries == 1 ? 1 : 0;
-        done += s.passed ? 1 : 0;
-        touched += s.shown() || s.passed ? 1 : 0;
+        const LessonStep& step = session.lesson.steps[i];
+        out += step.question || step.task ? static_cast<char>(mark_of(session, i)) : ' ';
     }
-    if (touched == 0) return {};
+    return out;
+}
+
+std::string summary_of(const std::string& marks, int tasks) {
+    const auto count = [&](Mark m) {
+        return static_cast<int>(std::count(marks.begin(), marks.end(), static_cast<char>(m)));
+    };
+    const int steps =
+        static_cast<int>(marks.size()) - static_cast<int>(std::count(marks.begin(), marks.end(), ' '));
+    if (count(Mark::none) == steps) return {};
+    const int asked = steps - tasks, at_once = count(Mark::right), right = at_once + count(Mark::second);
     const auto of = [](int n, int all) { return std::to_string(n) + " of " + std::to_string(all); };
     std::string out;
     if (asked > 0) {
@@ -160,8 +174,15 @@ std::string summary_of(const LessonSession& session) {
         if (at_once < right) out += ", " + std::to_string(at_once) + " at the first try";
     }
     if (tasks > 0)
-        out += (out.empty() ? "" : "; ") + of(done, tasks) + (tasks == 1 ? " task done" : " tasks done");
+        out += (out.empty() ? "" : "; ") + of(count(Mark::done), tasks)
+               + (tasks == 1 ? " task done" : " tasks done");
     return out;
+}
+
+std::string summary_of(const LessonSession& session) {
+    const auto tasks = std::count_if(session.lesson.steps.begin(), session.lesson.steps.end(),
+                                     [](const LessonStep& s) { return s.task.has_value(); });
+    return summary_of(marks_of(session), static_cast<int>(tasks));
 }
 
 void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation, const Presets& presets,
@@ -173,15 +194,19 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.made_of = revision;
     s.made_step = s.step;
     s.made_asked = asked;
-    const auto said = [&](const std::string& text) { return expand(text, plan, evaluation, presets); };
+    s.plan_changed = !(plan == s.start);
+    const auto said = [&](const std::string& text) {
+        return expand(text, s.start, s.start_evaluation, presets);
+    };
     s.words = said(asked ? hide_answer(*step) : step->words);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
     s.veil = {};
     s.hints.clear();
+    s.mistakes.clear();
     if (step->task) {
         s.prompt = said(step->task->prompt);
-        s.why = said(step->task->why);
+        s.why = expand(step->task->why, plan, evaluation, presets);
         for (const std::string& hint : step->task->hints) s.hints.push_back(said(hint));
         s.task = judge_task(*step->task, s.start, plan, evaluation, presets);
         if (s.task.passed) s.state().passed = true;
@@ -189,13 +214,13 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     if (!step->question) return;
     s.prompt = said(step->question->prompt);
     s.why = said(step->question->why);
-    s.solution = solve(*step->question, plan, evaluation, presets);
+    for (const LessonQuestion::Mistake& m : step->question->mistakes)
+        s.mistakes.push_back({said(m.given), said(m.because), m.line});
+    s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
     if (asked) {
         s.veil = veil_of(*step, s.solution, plan, evaluation);
         s.words = s.veil.figures(s.words);
     }
-    // What was answered is answered of the plan as it is.
-    if (s.state().answered) s.state().right = is_right(*step->question, s.solution, s.state().given);
 }
 
 bool judge(LessonSession& s) {
@@ -217,11 +242,17 @@ bool judge(LessonSession& s) {
         return false;
     }
     const bool right = is_right(*step->question, s.solution, state.given);
+    const auto* made =
+        right ? nullptr
+              : mistake_made(*step->question, s.mistakes, state.given, s.start, s.solution.answer.unit);
+    state.mistake = made == nullptr ? "" : made->because;
     // Of two, the wrong one says the right one.
     const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
     if (++state.tries == 1 && !right && !two && s.solution.solvable(kind)) {
-        state.remark = "Not quite. Try once more, or show the answer.";
+        state.remark = "Not quite. " + (state.mistake.empty() ? "" : state.mistake + " ")
+                       + "Try once more, or show the answer.";
         if (picks) state.missed = std::exchange(state.given.option, -1);
+        s.follow = s.refocus = true;
         return false;
     }
     state.answered = true;

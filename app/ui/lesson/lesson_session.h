@@ -15,6 +15,9 @@
 
 namespace pentamesh::ui {
 
+// What came of a step, as it is kept between runs of the program.
+enum class Mark : char { none = '-', right = 'r', second = 's', wrong = 'w', shown = 'v', done = 't' };
+
 // What somebody made of one question.
 struct StepState {
     Given given;
@@ -25,11 +28,12 @@ struct StepState {
     int tries = 0;          // answers given so far; the first wrong one has a second
     int missed = -1;        // the option that the first of two was
     std::string remark;     // why what was given is no answer yet
+    std::string mistake;    // where what was given comes from, if the lesson says it
     std::vector<std::int64_t> picked;
-    std::size_t hints = 0;  // of a task, shown so far
-    bool passed = false;    // the task was, at least once
-    bool helped = false;    // its solution was asked for
-    bool before = false;    // answered when the lesson was open last
+    std::size_t hints = 0;     // of a task, shown so far
+    bool passed = false;       // the task was, at least once
+    bool helped = false;       // its solution was asked for
+    Mark before = Mark::none;  // of the last time that the lesson was open
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 
@@ -41,6 +45,8 @@ struct LessonSession {
     std::size_t step = 0;
     std::vector<StepState> states;
     bool scene_wanted = false;  // the step's scene is to be applied
+    std::size_t reached = 0;    // the step that was shown last time; 0: none, or it was the last
+    bool continued = false;     // from there: what came of the steps before counts
     std::string scene_error;    // why it could not be
 
     // Texts with their queries answered, and the question's solution: kept while plan and step stand.
@@ -50,15 +56,20 @@ struct LessonSession {
     std::string words, prompt, why, notes;
     Solution solution;
     Veil veil;   // what the open question hides
-    Plan start;  // the task's
+    Plan start;  // the step's own plan
+    Evaluation start_evaluation;
+    bool plan_changed = false;  // since
     TaskState task;
     std::vector<std::string> hints;
+    std::vector<LessonQuestion::Mistake> mistakes;
 
     std::filesystem::file_time_type file_time{};
     double checked_s = 0;  // when the file was last looked at
     float scroll = 0;
-    bool follow = false;     // the answer just came: bring it into view
-    std::string next_title;  // of the lesson that follows this one; empty: none
+    bool follow = false;      // the answer just came: bring it into view
+    bool fold_words = false;  // the answer leaves no room for them
+    bool refocus = false;     // a guess was no answer: the next one is typed in the same place
+    std::string next_title;   // of the lesson that follows this one; empty: none
     double begun_s = 0;
     bool plan_hidden = false;  // the window has no room for the plan beside the lesson
 
@@ -66,6 +77,7 @@ struct LessonSession {
         return step < lesson.steps.size() ? &lesson.steps[step] : nullptr;
     }
     [[nodiscard]] StepState& state() { return states[step]; }
+    [[nodiscard]] const StepState& state() const { return states[step]; }
     // A question that waits for GPUs to be clicked.
     [[nodiscard]] bool asks_for_ranks() const;
     // The rank that such a question is about; -1: none.
@@ -97,10 +109,16 @@ void go_to_step(LessonSession& session, std::size_t step);
 
 // The plan that the step shows; `base` where no step opened one. Error where a field does not fit.
 [[nodiscard]] Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets);
-// "12 of 15 questions right, 10 of them at once; 1 of 1 tasks done"; empty where nothing was answered.
+// What came of a step in this run, else, where the lesson is continued, in the one before.
+[[nodiscard]] Mark mark_of(const LessonSession& session, std::size_t step);
+// One letter a step; a blank where nothing is asked.
+[[nodiscard]] std::string marks_of(const LessonSession& session);
+// "12 of 15 questions right, 10 at the first try; 1 of 1 tasks done"; empty where nothing was answered.
+[[nodiscard]] std::string summary_of(const std::string& marks, int tasks);
 [[nodiscard]] std::string summary_of(const LessonSession& session);
 
-// Answers the texts' queries and solves the question for the plan as it is now.
+// Answers the texts' queries and solves the question, both for the step's own plan, whatever became of it; a
+// task is judged on the plan as it is now.
 void make_texts(LessonSession& session, const Plan& plan, const Evaluation& evaluation,
                 const Presets& presets, std::uint64_t revision);
 // Judges what is given so far: an option, a typed number, picked ranks. False: nothing was given that can be,

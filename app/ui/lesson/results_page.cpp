@@ -1,5 +1,6 @@
 #include "app/ui/lesson/results_page.h"
 
+#include "app/ui/kit/file_stem.h"
 #include "core/base/error.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -28,6 +29,11 @@ float height_of(Ui& ui, const ResultsOfLesson::Task& task, float width) {
     const float text =
         ui.canvas().paragraph_height(width - kMark - kDone, task.title, ui.style(13), kTaskLine);
     return std::max(kTaskRow, text + kTaskRow - kTaskLine);
+}
+
+float questions_height(Ui& ui, const ResultsOfLesson& lesson, float width) {
+    if (lesson.questions.empty()) return 0;
+    return ui.canvas().paragraph_height(width, lesson.questions, ui.style(13), kTaskLine) + 6;
 }
 
 // A lesson of tasks has a column; those with one among questions share the first. Where there is no room for
@@ -72,6 +78,11 @@ bool draw_result(Ui& ui, Rect row, const ResultsOfLesson::Task& task, std::uint6
 
 }  // namespace
 
+std::string results_file(const std::string& learner) {
+    const std::string name = file_stem(learner);
+    return "pentamesh-results" + (name.empty() ? "" : "-" + name) + ".png";
+}
+
 std::string results_head(const Results& results) {
     std::size_t done = 0, all = 0;
     for (const ResultsOfLesson& lesson : results)
@@ -83,6 +94,7 @@ std::string results_text(const Results& results) {
     std::string text = results_head(results) + "\n";
     for (const ResultsOfLesson& lesson : results) {
         text += "\n" + lesson.title + "\n";
+        if (!lesson.questions.empty()) text += "  " + lesson.questions + "\n";
         for (const auto& task : lesson.tasks)
             text += std::string(task.done ? "  done  " : "  open  ") + task.title
                     + (task.done && task.helped ? " (with hints)\n" : "\n");
@@ -97,7 +109,7 @@ float results_height(Ui& ui, const Results& results, float width) {
     for (const ResultsColumn& c : columns) {
         float h = 0;
         for (const std::size_t i : c.lessons) {
-            h += kHeadRow + kBetween;
+            h += kHeadRow + kBetween + questions_height(ui, results[i], wide);
             for (const auto& task : results[i].tasks) h += height_of(ui, task, wide);
         }
         most = std::max(most, h);
@@ -114,6 +126,8 @@ std::optional<PickedTask> draw_results_columns(Ui& ui, Rect room, const Results&
         at.w = wide - kGap;
         for (const std::size_t i : c.lessons) {
             ui.section(at.cut_top(kHeadRow), results[i].title);
+            const Rect said = at.cut_top(questions_height(ui, results[i], at.w));
+            if (said.h > 0) ui.canvas().paragraph(said, results[i].questions, ui.style(13), kTaskLine);
             for (std::size_t k = 0; k < results[i].tasks.size(); ++k)
                 if (draw_result(ui, at.cut_top(height_of(ui, results[i].tasks[k], at.w)), results[i].tasks[k],
                                 i * 100 + k))

@@ -1,4 +1,4 @@
-// Which tasks are done: the page in the window, and the picture of it.
+// Which tasks are done and what came of the questions: the page in the window, and the picture of it.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -16,11 +16,15 @@ struct ResultsOfLesson {
         bool done = false, helped = false;  // with hints or the solution
     };
     std::string title;
+    std::string questions;  // "12 of 15 questions right, 10 at the first try"; empty: none was answered
     std::vector<Task> tasks;
 };
 using Results = std::vector<ResultsOfLesson>;
 // "Ada, 23 November 2026"; the day alone where nobody is named.
 [[nodiscard]] std::string results_of_whom(const std::string& learner);
+
+// "pentamesh-results-Ada-Lovelace.png": many send theirs to one teacher.
+[[nodiscard]] std::string results_file(const std::string& learner);
 
 // "Tasks: 3 of 24 done".
 [[nodiscard]] std::string results_head(const Results& results);

@@ -138,7 +138,7 @@ struct Line {
 // Sections' heads and their constants in `columns` columns of `each` lines. A head never ends a column: it
 // stands over its own constants, as a constant over the message about it.
 std::vector<Line> lay_lines(const ConstantsState& state, std::size_t columns, std::size_t& each) {
-    const auto& list = state.list;
+    const auto& list = *state.list;
     std::vector<Line> lines;
     const auto lay = [&] {
         lines.clear();
@@ -177,10 +177,7 @@ std::string constant_text(Constant::Unit unit, double value) {
 
 std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, ConstantsState& state,
                                        std::uint64_t revision) {
-    if (state.list_of != revision) {
-        state.list = list_constants(scene.plan, scene.presets);
-        state.list_of = revision;
-    }
+    state.list.update(revision, [&] { return list_constants(scene.plan, scene.presets); });
     const auto columns = static_cast<std::size_t>(std::clamp(room.w / kColumn, 1.0f, 4.0f));
     std::size_t each = 0;
     const std::vector<Line> rows = lay_lines(state, columns, each);
@@ -204,7 +201,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
             bad.color = ui.theme().bad;
             if (c.text_in(row, state.refusal, bad) && ui.hovers(row)) ui.tooltip(state.refusal);
         } else if (rows[i].kind == Line::Kind::head) {
-            const Constant& k = state.list[first];
+            const Constant& k = (*state.list)[first];
             Rect head = row;
             const std::string title = head_of(scene, k);
             c.text_in(head.cut_left(c.text_width(title, ui.title()) + 12), title, ui.title());
@@ -214,7 +211,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
                     ui.tooltip("Source\n" + k.source);
             }
         } else {
-            if (auto e = draw_row(ui, row, scene, state.list[first], first, state)) edit = std::move(e);
+            if (auto e = draw_row(ui, row, scene, (*state.list)[first], first, state)) edit = std::move(e);
         }
     }
     if (edit) state.refused.clear();

@@ -1,6 +1,7 @@
 // The constants of the time model: each with what it means, its source, a stepper, and a way back.
 #pragma once
 
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
@@ -17,8 +18,7 @@ struct ConstantsState {
     std::string editing, edit_text;  // id of the constant whose value is typed
     bool edit_fresh = false;
     std::string refused, refusal;  // the constant whose last value was refused, and why; until the next edit
-    std::uint64_t list_of = 0;
-    std::vector<Constant> list;  // kept while the plan stands
+    Kept<std::vector<Constant>> list;  // by revision
 };
 [[nodiscard]] std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene,
                                                      ConstantsState& state, std::uint64_t revision);

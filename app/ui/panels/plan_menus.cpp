@@ -78,8 +78,7 @@ MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
         const auto schedule = static_cast<Schedule>(s);
         for (const ChunkChoice& c : traits_of(schedule).choices) {
             MenuItem item;
-            item.label = std::string(name_of(schedule))
-                         + (c.chunks > 1 ? ", " + std::to_string(c.chunks) + " chunks" : "");
+            item.label = with_chunks(schedule, c.chunks);
             item.detail = c.detail;
             item.checked =
                 scene.plan.layout.schedule == schedule && scene.plan.layout.virtual_stages == c.chunks;

@@ -92,9 +92,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     ui.section(room.cut_top(18), "MODIFIERS");
     room.cut_top(6);
     MaybeEdit edit = sharding_rows(ui, room, scene, state);
-    std::string schedule(name_of(l.schedule));
-    if (l.virtual_stages > 1) schedule += ", " + thousands(l.virtual_stages) + " chunks";
-    if (l.pp == 1) schedule = "none (pp 1)";
+    const std::string schedule = l.pp == 1 ? "none (pp 1)" : with_chunks(l.schedule, l.virtual_stages);
     opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
     if (auto again = recompute_row(ui, room, scene, state)) edit = std::move(again);
     batch_row(ui, room, scene, state);

@@ -1,11 +1,9 @@
 #include "app/tables/compare.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"
-#include "core/base/text.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 
@@ -33,38 +31,12 @@ std::optional<GroupKind> telling_axis(const ReviewContent& content) {
     return shared;
 }
 
-// As a reader says them: fields without their group, figures with their units.
+// As a reader says them: without their group.
 Table shown_fields(const PlanComparison& c) {
     Table t = fields_table(c);
     for (std::vector<std::string>& row : t.rows) {
         row[0] = field_name(row[0]);
         for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i]);
-    }
-    return t;
-}
-
-std::string figure_text(FigureRow::Unit unit, double x) {
-    using U = FigureRow::Unit;
-    switch (unit) {
-    case U::seconds: return time_text(x, Zeros::kept);
-    case U::tokens_per_s: return with_commas(static_cast<std::int64_t>(std::llround(x))) + " tokens/s";
-    case U::share: return percent_text(x, Zeros::kept);
-    case U::bytes: return memory_text(x, Zeros::kept);
-    default: return three_digits(x) + " " + std::string(words_of(unit));
-    }
-}
-
-Table shown_figures(const PlanComparison& c) {
-    Table t;
-    t.columns = {{"figure"}};
-    for (std::size_t i = 0; i < c.plans.size(); ++i) t.columns.push_back({plan_letter(i), Shown::words});
-    t.columns.push_back({"better"});
-    for (const FigureRow& f : c.figures) {
-        std::vector<std::string>& row = t.rows.emplace_back();
-        row.emplace_back(f.name);
-        for (const auto& v : f.values) row.push_back(v ? figure_text(f.unit, *v) : "");
-        const auto better = f.better();
-        row.push_back(better ? plan_letter(*better) : "");
     }
     return t;
 }
@@ -81,7 +53,7 @@ void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
 
 // Few fields stand at the left, the figures at the right. False: there is no room for that, nothing is drawn.
 bool fields_beside_figures(ReviewSheet& sheet, const PlanComparison& c) {
-    const Table fields = shown_fields(c), figures = shown_figures(c);
+    const Table fields = shown_fields(c), figures = worded_figures_table(c);
     const float half = (sheet.width() - sheet.paper().body * 2) / 2, line = sheet.paper().line() * 1.4f;
     const float high = line
                        + std::max(sheet.table_in({0, 0, half, 0}, fields, false),
@@ -166,8 +138,8 @@ void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
             sheet.words("An impossible plan has no figures to compare.");
             return;
         }
-        sheet.head("The figures", line + sheet.table_start(shown_figures(c)));
-        sheet.table(shown_figures(c));
+        sheet.head("The figures", line + sheet.table_start(worded_figures_table(c)));
+        sheet.table(worded_figures_table(c));
     }
     both_meshes(sheet, content);
     both_waterfalls(sheet, content);

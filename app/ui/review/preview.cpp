@@ -90,20 +90,24 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
     return all;
 }
 
-void draw_review_preview(Canvas& canvas, Rect box, const Presets& presets, const Plan& plan,
-                         const Evaluation& e, const ReviewRequest& request) {
+ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e)
+    : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {}
+
+ReviewFirstPage::~ReviewFirstPage() = default;
+
+void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& request) {
     const Small small(box, request);
     if (small.k <= 0 || canvas.list() == nullptr) return;
-    const ReviewContent content{{plan}, {e}, presets, request, {ReviewPage::summary}, {}, {}, 0, {}};
+    content_->request = request;
     bool first = true;
     const auto turn = [&](const std::string&) {  // what goes on on another page is not shown
         return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
     {
         const Canvas::Clip clip = canvas.clip(small.shown);
-        ReviewSheet sheet = sheet_of(small, content, request, turn, 0);
+        ReviewSheet sheet = sheet_of(small, *content_, request, turn, 0);
         sheet.lay_at(small.corner());
-        summary_page(sheet, content);
+        summary_page(sheet, *content_);
     }
     canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
 }

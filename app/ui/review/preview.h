@@ -31,8 +31,19 @@ class ReviewPages {
     void count(const ReviewRequest& request);
 };
 
-// The first page alone, which needs nothing worked out. `e` of that plan, with advice.
-void draw_review_preview(Canvas& canvas, Rect box, const Presets& presets, const Plan& plan,
-                         const Evaluation& e, const ReviewRequest& request);
+// The first page alone, which needs nothing worked out.
+class ReviewFirstPage {
+  public:
+    // `e` of that plan, with advice.
+    ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e);
+    ~ReviewFirstPage();
+    ReviewFirstPage(const ReviewFirstPage&) = delete;
+    ReviewFirstPage& operator=(const ReviewFirstPage&) = delete;
+
+    void draw(Canvas& canvas, Rect box, const ReviewRequest& request);
+
+  private:
+    std::unique_ptr<ReviewContent> content_;
+};
 
 }  // namespace pentamesh::ui

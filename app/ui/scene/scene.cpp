@@ -53,10 +53,4 @@ std::optional<GroupKind> axis_named(std::string_view name) {
     return std::nullopt;
 }
 
-std::string tier_label(const Cluster& cluster, int tier) {
-    if (tier < 0 || static_cast<std::size_t>(tier) >= cluster.tiers.size()) return "";
-    const Tier& t = cluster.tiers[tier];
-    return t.oversubscription > 1 ? t.name + " 1:" + trimmed(t.oversubscription) : t.name;
-}
-
 }  // namespace pentamesh::ui

@@ -6,6 +6,7 @@
 #include "core/evaluate.h"
 #include "core/interop/import.h"
 #include "core/io/presets.h"
+#include "core/mesh/places.h"
 #include "core/mesh/rank_list.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/glossary.h"
@@ -131,6 +132,5 @@ struct Scene {
 [[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
 // "dp_shard" and the like; nullopt: no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
-[[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);  // "NVLink", "spine 1:7"
 
 }  // namespace pentamesh::ui

@@ -1,6 +1,7 @@
 // The commands of the bar's menus, in their order; those about views are in commands_views.cpp, those about
 // lessons where lessons are.
 #include "app/ui/shell/shell.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
@@ -18,7 +19,7 @@ void Shell::add(Command command) {
 void Shell::make_commands() {
     make_file_commands();
     make_edit_commands();
-    make_order_commands();
+    make_layout_commands();
     make_view_commands();
     make_timeline_commands();
     make_look_commands();
@@ -156,8 +157,8 @@ void Shell::make_edit_commands() {
          .enabled = [this] { return static_cast<bool>(host_.clipboard); }});
 }
 
-// The orders of the frameworks, as in the plan panel's menu.
-void Shell::make_order_commands() {
+// The orders of the frameworks and the schedules, as in the plan panel's menus.
+void Shell::make_layout_commands() {
     for (const OrderPreset& o : order_presets()) {
         std::string id = "order.to.", axes;
         for (const char c : o.name)
@@ -170,6 +171,21 @@ void Shell::make_order_commands() {
                      edit_plan(with_order(document_.plan(), o.order), "order of " + std::string(o.name));
                  },
              .checked = [this, &o] { return document_.plan().layout.order == o.order; }});
+    }
+    for (int i = 0; i < kScheduleCount; ++i) {
+        const auto schedule = static_cast<Schedule>(i);
+        for (const ChunkChoice& c : traits_of(schedule).choices) {
+            const std::string name = with_chunks(schedule, c.chunks);
+            add({.id = "schedule." + std::string(name_of(schedule)) + "." + std::to_string(c.chunks),
+                 .title = "Schedule " + name + ": " + std::string(c.detail),
+                 .run = [this, schedule, chunks = c.chunks,
+                         name] { edit_plan(with_schedule(document_.plan(), schedule, chunks), name); },
+                 .checked =
+                     [this, schedule, chunks = c.chunks] {
+                         const Layout& l = document_.plan().layout;
+                         return l.schedule == schedule && l.virtual_stages == chunks;
+                     }});
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/ui/kit/beside.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/review/preview.h"
 #include "app/ui/review/review.h"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -46,9 +48,11 @@ struct ReviewChoice {
     std::string pages;   // as they are typed
     bool asked = false;  // the dialog was open before
     enum class With : std::uint8_t { none, pinned, file } with = With::none;
-    std::shared_ptr<const Plan> second;  // of a file
-    int shown = 1;                       // page of the preview
-    WorkedOut<std::shared_ptr<ReviewPages>, std::string> pages_of;
+    std::shared_ptr<const Plan> second;            // of a file
+    int shown = 1;                                 // page of the preview
+    Kept<std::shared_ptr<ReviewFirstPage>> first;  // by revision
+    // By revision and the second plan.
+    WorkedOut<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>> pages_of;
 };
 
 // Export > Picture of this view.
@@ -75,6 +79,12 @@ struct Dialog {
     PresetKind preset = PresetKind::model;
     ScrollState scroll{};
     int asks = -1;  // the row of a list that is to be removed if that is said again
+};
+
+// The title in the bar, while it is typed.
+struct TitleEdit {
+    std::string text;
+    bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
 };
 
 // The plan's notes while they are written.

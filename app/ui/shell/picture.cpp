@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -147,6 +148,19 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
             views.compare.path.value = path_between(*a->plan, plan);
 }
 
+// Frames until nothing is worked out beside the window any more.
+void settle(const Shell& shell, const std::function<void(int)>& frames) {
+    if (!shell.works_beside()) return;
+    while (shell.works_beside()) {
+        if (kHasThreads)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        else
+            run_slices(0.1);
+        frames(1);
+    }
+    frames(2);
+}
+
 }  // namespace
 
 std::span<const std::string_view> picture_views() {
@@ -226,15 +240,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
             surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     };
     frames(2);  // the first lays out, the second draws what the first found out
-    const bool waits = request.view == kDashboardName && shell.works_beside();
-    while (waits && shell.works_beside()) {
-        if (kHasThreads)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        else
-            run_slices(0.1);
-        frames(1);
-    }
-    if (waits) frames(2);
+    if (request.view == kDashboardName) settle(shell, frames);
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (request.onto != nullptr) {
         surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });

@@ -13,6 +13,14 @@ namespace pentamesh::ui {
 inline constexpr std::size_t kRecentListed = 6;  // in the File menu
 inline constexpr float kPresentScale = 1.25f;    // a lecture room's last row
 
+// How far somebody came in a lesson or course.
+struct LessonProgress {
+    std::string title;
+    std::size_t step = 0;  // that was shown last
+    std::string marks;     // one letter a step: Mark of lesson_session.h; a blank where nothing is asked
+    bool operator==(const LessonProgress&) const = default;
+};
+
 struct Settings {
     ThemeId theme = ThemeId::dark;
     float scale = 1;                        // times the monitor's
@@ -22,6 +30,7 @@ struct Settings {
     std::vector<std::string> recent;        // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;    // titles, each once
     std::vector<std::string> tasks_helped;  // those of them that hints or the solution helped with
+    std::vector<LessonProgress> lessons;    // that were begun, each title once
     std::string learner;                    // whose results the page of tasks shows
     std::string flags = "software";         // a framework's name, "software": the plan's own, "none"
     std::string link_base;                  // what links begin with; empty: the page's own address

@@ -1,6 +1,7 @@
 #include "app/ui/shell/shell.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/lesson/lesson_cover.h"
 #include "app/ui/views/frame.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
@@ -120,6 +121,7 @@ void Shell::toggle_full(ViewId view) {
         full_.reset();
     else
         full_ = view;
+    alone_ = SidePane::view;
     dirty_ = true;
 }
 
@@ -186,7 +188,8 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
                                   ui.theme().window, moving_in_view(view, views_)))
         draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
-    draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, views_); });
+    if (veil_.covers_view != view_of(view).name)
+        draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, views_); });
 }
 
 // All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
@@ -200,6 +203,10 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
         else
             views_.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         dirty_ = true;
+    }
+    if (veil_.covers_view == view_of(view).name) {
+        draw_cover(ui, room);
+        return;
     }
     if (auto edit = draw_view_body(ui, head.row, room, scene, view, views_, evaluated_))
         view_edit_ = std::move(edit);

@@ -15,6 +15,7 @@
 #include "app/ui/panels/plan_editor.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/panels/stage_editor.h"
+#include "app/ui/shell/beside_work.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/dialog_state.h"
 #include "app/ui/shell/document.h"
@@ -24,17 +25,13 @@
 #include "app/ui/shell/recovery.h"
 #include "app/ui/shell/screen.h"
 #include "app/ui/shell/selected_things.h"
-#include "core/decide/nearby.h"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace pentamesh::ui {
-
-class SearchRunner;
 
 class Shell {
   public:
@@ -117,6 +114,7 @@ class Shell {
     void show_full(std::optional<ViewId> view) {
         state_.redraw_all = true;
         full_ = view;
+        alone_ = SidePane::view;
     }
     [[nodiscard]] std::string message() const { return toast_; }
     [[nodiscard]] DialogKind dialog() const { return dialog_.kind; }
@@ -156,10 +154,6 @@ class Shell {
     GlossaryState glossary_state_;
     PlanEditorState editor_;
     StageEditorState stages_;
-    struct TitleEdit {
-        std::string text;
-        bool fresh = true;  // until it has the keyboard: a menu may keep that for a frame
-    };
     std::optional<TitleEdit> title_edit_;  // while the title is typed
     std::optional<NotesEdit> notes_;       // while the plan's notes are open
     std::optional<PlanEdit> view_edit_;    // what a view changed in this frame
@@ -178,17 +172,16 @@ class Shell {
     std::optional<LessonTask> task_;  // of its step, or of the screen that is shown: advice keeps to it
     Veil veil_;                       // of its question, or of the screen that is shown
     std::vector<LessonEntry> lessons_, courses_;
-    std::map<std::filesystem::path, std::vector<bool>> answered_;  // steps, of lessons that were open
-    std::optional<Document> set_aside_;                            // the plan that was open before the lesson
+    std::optional<Document> set_aside_;  // the plan that was open before the lesson
     Presenter presenter_;
     UiState second_;  // of the window on that screen
     PresenterPage page_;
     std::size_t page_step_ = 0;
-    std::string next_of_;  // what the page's next step was made of
-    SidePane side_ = SidePane::lesson;
-    bool seek_marked_ = false;    // in the plan, once it is drawn
-    float width_ = 0;             // of the window
-    LessonAction lesson_action_;  // of this frame, done at its end
+    std::string next_of_;                                        // what the page's next step was made of
+    SidePane side_ = SidePane::lesson, alone_ = SidePane::view;  // while a lesson is open; else, on a phone
+    bool seek_marked_ = false;                                   // in the plan, once it is drawn
+    float width_ = 0;                                            // of the window
+    LessonAction lesson_action_;                                 // of this frame, done at its end
     bool welcome_ = false;
 
     std::string menu_;  // the open menu of the bar
@@ -196,13 +189,12 @@ class Shell {
     MenuState menu_state_;
     int menu_turn_ = 0;  // -1, 1: the menu to the left, to the right is wanted
     bool palette_ = false, keys_ = false;
+    ScrollState keys_scroll_;
     bool results_ = false;  // the page of tasks
     ScrollState results_scroll_;
     MenuState palette_state_;
     Dialog dialog_;
     ReviewChoice review_;
-    using ReviewBeside = Beside<std::shared_ptr<ReviewPages>, std::string>;
-    std::unique_ptr<ReviewBeside> review_beside_;  // null: no review was asked for yet
     PictureDialog picture_;
     std::unique_ptr<FileDialog> native_dialog_;  // that is open in the place of the window's own
     FileBrowser browser_;
@@ -220,18 +212,10 @@ class Shell {
     bool replaced_ = false;         // another plan took the open one's place: that is no edit of it
     std::vector<PlanEdit> better_;  // that a search knows
     std::uint64_t better_of_ = 0, better_revision_ = 0;
-    using NearBeside = Beside<std::optional<SearchResult>, std::uint64_t>;
-    std::unique_ptr<NearBeside> near_beside_;                     // null: no advice was wanted yet
     WorkedOut<std::optional<SearchResult>, std::uint64_t> near_;  // within two edits; by revision
     double edited_s_ = 0;                                         // when the plan became what it is
     std::uint64_t edited_revision_ = 0;
-    std::unique_ptr<SearchRunner> search_;  // null: no search was shown yet
-    using PathBeside = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
-    using TornadoBeside = Beside<Sensitivity, std::uint64_t>;
-    std::unique_ptr<PathBeside> path_;        // null: nothing was compared yet
-    std::unique_ptr<TornadoBeside> tornado_;  // null: none was shown yet
-    using CalibrateBeside = Beside<Calibrated, std::uint64_t>;
-    std::unique_ptr<CalibrateBeside> fit_;             // null: nothing was calibrated yet
+    BesideWork beside_;
     bool search_seen_ = false, compare_seen_ = false;  // in this frame
     bool hover_moved_ = false;
     bool dirty_ = true, quit_ = false, fullscreen_ = false;
@@ -258,7 +242,7 @@ class Shell {
     void make_commands();
     void make_file_commands();
     void make_edit_commands();
-    void make_order_commands();
+    void make_layout_commands();
     void make_view_commands();
     void make_timeline_commands();
     void make_look_commands();
@@ -304,6 +288,9 @@ class Shell {
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
     std::optional<PlanEdit> draw_side(Ui& ui, Rect right, Scene& scene);
+    [[nodiscard]] bool one_pane() const;
+    std::optional<PlanEdit> draw_one_pane(Ui& ui, Rect room, Scene& scene);
+    void draw_pane_switch(Ui& ui, Rect row);
     void draw_side_switch(Ui& ui, Rect row);
     void draw_side_strip(Ui& ui, Rect row);
     void show_side(SidePane pane);
@@ -320,14 +307,16 @@ class Shell {
     void pin_for_lesson(const std::vector<std::string>& sets);
     void unpin_lesson();
     void show_lesson_view();
+    [[nodiscard]] bool shows_lesson_view() const;  // or the step has none of its own
     void pass_last_step();
     void take_lesson_picks();
     std::optional<PlanEdit> draw_plan(Ui& ui, Rect room, Scene& scene);
     void draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
     void do_lesson(const LessonAction& action);
     // shell_tasks.cpp
-    void begin_task();
+    void begin_step();
     void note_task();
+    [[nodiscard]] const LessonProgress* progress_of(const std::string& title) const;
     void keep_answers();
     void solve_task();
     void restart_task();
@@ -348,7 +337,7 @@ class Shell {
     void make_apart_commands();
     // What Ctrl+plus makes larger: while presenting, the setting that goes with it.
     [[nodiscard]] float& own_scale() { return presenter_.on ? settings_.present : settings_.scale; }
-    void draw_welcome(Ui& ui);
+    void draw_welcome(Ui& ui);  // shell_welcome.cpp
 
     void draw_title(Ui& ui, Rect bar, Rect row);
     void edit_title();
@@ -403,7 +392,7 @@ class Shell {
     // shell_review.cpp
     [[nodiscard]] float review_dialog_height(Ui& ui, float width) const;
     [[nodiscard]] bool draw_review_dialog(Ui& ui, Rect room, Rect buttons);
-    [[nodiscard]] const Plan* review_second() const;
+    [[nodiscard]] std::shared_ptr<const Plan> review_second() const;
     [[nodiscard]] std::string review_note() const;
     [[nodiscard]] std::vector<Plan> reviewed_plans() const;
     void draw_review_second(Ui& ui, Rect row);

@@ -27,14 +27,14 @@ void Shell::draw_calibrate(Ui& ui) {
 
 void Shell::tend_calibrate() {
     const bool wanted = calibrate_.has_work();
-    if (!fit_ && wanted) fit_ = std::make_unique<CalibrateBeside>(host_.wake);
-    if (!fit_) return;
-    const auto work = [this]() -> CalibrateBeside::Work {
+    if (!beside_.fit && wanted) beside_.fit = std::make_unique<BesideWork::Fit>(host_.wake);
+    if (!beside_.fit) return;
+    const auto work = [this]() -> BesideWork::Fit::Work {
         return [own = calibrate_.own, on = calibrate_.on](const std::atomic<bool>&) {
             return pentamesh::calibrate(own.runs, own.links, on, own.from);
         };
     };
-    if (fit_->tend(wanted, calibrate_.version, calibrate_.made, work)) dirty_ = true;
+    if (beside_.fit->tend(wanted, calibrate_.version, calibrate_.made, work)) dirty_ = true;
 }
 
 // Kept among the user's own clusters, and chosen for the plan where that has the same GPU; or the constants

@@ -52,32 +52,34 @@ void Shell::tend_decide() {
     if (std::exchange(views_.compare.wants_before, false)) compare_with_before();
     const bool seen = std::exchange(search_seen_, false);
     const bool asked_for = seen || rests();
-    if (!search_ && asked_for) search_ = std::make_unique<SearchRunner>(host_.wake);
-    if (search_ && search_->tend(asked_for, document_.plan(), document_.revision(), views_.search, !seen))
+    if (!beside_.search && asked_for) beside_.search = std::make_unique<SearchRunner>(host_.wake);
+    if (beside_.search
+        && beside_.search->tend(asked_for, document_.plan(), document_.revision(), views_.search, !seen))
         dirty_ = true;
     tend_advice();
     look_for_better();
     const bool compared =
         std::exchange(compare_seen_, false) && evaluation_.valid && views_.compare.pinned() != nullptr;
     const std::uint64_t revision = document_.revision();
-    if (!path_ && compared) path_ = std::make_unique<PathBeside>(host_.wake);
-    const auto walk = [&]() -> PathBeside::Work {
+    if (!beside_.path && compared) beside_.path = std::make_unique<BesideWork::Path>(host_.wake);
+    const auto walk = [&]() -> BesideWork::Path::Work {
         return [a = views_.compare.pinned()->plan, b = document_.plan()](const std::atomic<bool>& cancelled) {
             return path_between(*a, b, &cancelled);
         };
     };
-    if (path_ && path_->tend(compared, {revision, views_.compare.version}, views_.compare.path, walk))
+    if (beside_.path
+        && beside_.path->tend(compared, {revision, views_.compare.version}, views_.compare.path, walk))
         dirty_ = true;
     TornadoState& tornado = views_.step.tornado;
     if (wants_tornado_table(views_)) tornado.asked = revision;
     const bool asked = tornado.asked == revision && evaluation_.valid;
-    if (!tornado_ && asked) tornado_ = std::make_unique<TornadoBeside>(host_.wake);
-    const auto nudge = [&]() -> TornadoBeside::Work {
+    if (!beside_.tornado && asked) beside_.tornado = std::make_unique<BesideWork::Tornado>(host_.wake);
+    const auto nudge = [&]() -> BesideWork::Tornado::Work {
         return [plan = document_.plan(), &presets = presets_](const std::atomic<bool>& cancelled) {
             return sensitivity_of(plan, presets, &cancelled);
         };
     };
-    if (tornado_ && tornado_->tend(asked, revision, tornado.of, nudge)) dirty_ = true;
+    if (beside_.tornado && beside_.tornado->tend(asked, revision, tornado.of, nudge)) dirty_ = true;
     tend_review();
 }
 
@@ -103,15 +105,15 @@ void Shell::tend_advice() {
     const std::uint64_t revision = document_.revision();
     if (std::exchange(edited_revision_, revision) != revision) edited_s_ = now_s_;
     const bool wanted = rests();
-    if (!wanted && !near_beside_) return;
-    if (!near_beside_) near_beside_ = std::make_unique<NearBeside>(host_.wake);
-    const auto look = [&]() -> NearBeside::Work {
+    if (!wanted && !beside_.near) return;
+    if (!beside_.near) beside_.near = std::make_unique<BesideWork::Near>(host_.wake);
+    const auto look = [&]() -> BesideWork::Near::Work {
         return [plan = document_.plan(),
                 headroom = views_.search.request.headroom](const std::atomic<bool>& cancelled) {
             return best_within_two_edits(plan, {.headroom = headroom, .threads = 1}, &cancelled);
         };
     };
-    if (near_beside_->tend(wanted, revision, near_, look)) dirty_ = true;
+    if (beside_.near->tend(wanted, revision, near_, look)) dirty_ = true;
 }
 
 // What searches know about the open plan, for the list of what would help.

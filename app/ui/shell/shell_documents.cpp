@@ -1,4 +1,5 @@
 // Plans that come and go: opened, dropped, pasted, saved, asked about when the window closes.
+#include "app/ui/kit/file_stem.h"
 #include "app/ui/shell/link.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/shell/shell.h"
@@ -18,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestName = 60;
-
 fs::path absolute_of(const fs::path& path) {
     std::error_code ignored;
     const fs::path whole = fs::absolute(path, ignored);
@@ -32,19 +31,9 @@ std::string name_of(const Document& d) {
 
 // "Two nodes of four" as a file is called: two-nodes-of-four. Letters beyond ASCII stay.
 std::string file_name_of(const Plan& plan) {
-    std::string name;
-    for (const char c : title_of(plan)) {
-        const bool capital = c >= 'A' && c <= 'Z';
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_'
-                           || static_cast<unsigned char>(c) >= 0x80;
-        if (capital || plain)
-            name += capital ? static_cast<char>(c - 'A' + 'a') : c;
-        else if (!name.empty() && name.back() != '-')
-            name += '-';
-        if (name.size() >= kLongestName && static_cast<unsigned char>(c) < 0x80) break;
-    }
-    while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
-    while (!name.empty() && name.front() == '.') name.erase(name.begin());
+    std::string name = file_stem(title_of(plan));
+    for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return (name.empty() ? "plan" : name) + ".plan.json";
 }
 
@@ -156,7 +145,8 @@ void Shell::save(const fs::path& path) {
     document_.save_as(absolute_of(path), scene_as_saved(views_, selection_, full_));
     add_recent(settings_, document_.path());
     dirty_ = true;
-    say("Saved " + document_.path().string());
+    say(host_.in_page ? "Downloaded " + document_.path().filename().string()
+                      : "Saved " + document_.path().string());
 }
 
 // Writes the plan to its file. It is asked for one where it has none, and where that cannot be written.

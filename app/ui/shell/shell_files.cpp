@@ -3,6 +3,7 @@
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <string>
@@ -149,7 +150,8 @@ fs::path Shell::typed_path(DialogKind kind) const {
     if (kind == DialogKind::save && !ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
     const bool picture = kind == DialogKind::picture_file || kind == DialogKind::results;
     if (picture && !ends(".png") && !ends(".svg") && !ends(".pdf")) text += ".png";
-    if (kind == DialogKind::review_file && review_form_of(text) == ReviewForm::folder) text += ".pdf";
+    if (kind == DialogKind::review_file && review_form_of(text) == ReviewForm::folder)
+        text += pages_available() ? ".pdf" : ".html";
     if (kind == DialogKind::handout && !ends(".html") && !ends(".pdf")) text += ".html";
     const std::vector<std::string> endings = endings_of(kind);
     if (kind == DialogKind::table && std::none_of(endings.begin(), endings.end(), ends)) text += ".csv";

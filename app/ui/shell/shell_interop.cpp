@@ -57,7 +57,7 @@ void Shell::draw_interop(Ui& ui, const Scene& scene) {
 
 void Shell::save_settings_text(const std::filesystem::path& path) {
     write_file(path.string(), export_.made.text);
-    say("Saved " + path.string());
+    say(host_.in_page ? "Downloaded " + path.filename().string() : "Saved " + path.string());
 }
 
 void Shell::make_interop_commands() {

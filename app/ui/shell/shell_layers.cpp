@@ -20,6 +20,8 @@ Rect centred(const FrameInfo& info, float w, float h) {
     return {(info.size.x - w) / 2, (info.size.y - h) / 2, w, h};
 }
 
+constexpr float kWithName = 480;  // a narrower menu bar has the mark alone
+
 void draw_mark(Canvas& c, Vec2 at, const Theme& theme) {
     // The pentagon: five axes around one mesh.
     std::array<Vec2, 5> corner{};
@@ -40,7 +42,7 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
     row.cut_left(26);
     const TextStyle name{Face::semibold, 14, ui.theme().text, 0};
     const float name_w = c.text_width("Pentamesh", name);
-    c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
+    if (bar.w >= kWithName) c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
     const bool open = !menu_.empty();
     std::vector<std::string_view> menus;
     for (const auto menu : kMenus)
@@ -208,20 +210,28 @@ void Shell::draw_keys(Ui& ui) {
             const Line line{std::string(help.keys), std::string(help.what)};
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
         }
-    const auto per_column = (lines.size() + 1) / 2;
-    const Rect box = centred(ui.frame(), 880, static_cast<float>(per_column) * 22 + 72);
+    constexpr float kColumn = 400, kKeys = 142, kRow = 22;
+    const float widest = std::min(3 * kColumn, ui.frame().size.x - 32);
+    const auto columns = static_cast<std::size_t>(std::max(1.0f, widest / kColumn));
+    const std::size_t per_column = (lines.size() + columns - 1) / columns;
+    const Rect box = centred(ui.frame(), widest, static_cast<float>(per_column) * kRow + 72);
     const auto layer = ui.open_layer("keys", box);
     const bool open = layer.stays();
     Rect room = box.inset(24, 20);
     ui.canvas().text_in(room.cut_top(20), "Keys", {Face::semibold, 14, ui.theme().text, 0});
     room.cut_top(12);
-    // As many rows as there are: in a low window they stand closer.
-    const float column = room.w / 2, row = std::min(22.0f, room.h / static_cast<float>(per_column));
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const float x = room.x + (i >= per_column ? column : 0),
-                    y = room.y + static_cast<float>(i % per_column) * row;
-        ui.canvas().text_in({x, y, 138, row}, lines[i].keys, ui.style(12, Tone::secondary));
-        ui.canvas().text_in({x + 142, y, column - 156, row}, lines[i].what, ui.style(12));
+    {
+        ScrollArea area(ui, "keys.scroll", room, keys_scroll_);
+        const Rect all = area.room.cut_top(static_cast<float>(per_column) * kRow);
+        const float column = all.w / static_cast<float>(columns);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::size_t before = i / per_column;  // columns to the left
+            const Rect cell{all.x + static_cast<float>(before) * column,
+                            all.y + static_cast<float>(i % per_column) * kRow, column - 14, kRow};
+            ui.canvas().text_in({cell.x, cell.y, kKeys - 4, kRow}, lines[i].keys,
+                                ui.style(12, Tone::secondary));
+            ui.label({cell.x + kKeys, cell.y, cell.w - kKeys, kRow}, lines[i].what, ui.style(12));
+        }
     }
     if (!open || pressed({Key::f1})) keys_ = false;
 }

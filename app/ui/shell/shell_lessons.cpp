@@ -33,23 +33,37 @@ void Shell::open_lesson(const std::filesystem::path& file) {
     }
     keep_answers();
     begin_lesson(lesson_, file, now_s_);
-    if (const auto kept = answered_.find(file); kept != answered_.end())
-        for (std::size_t i = 0; i < lesson_.states.size(); ++i)
-            lesson_.states[i].before = i < kept->second.size() && kept->second[i];
+    if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
+        for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
+            lesson_.states[i].before = kept->marks[i] == ' ' ? Mark::none : static_cast<Mark>(kept->marks[i]);
+        if (kept->step + 1 < lesson_.states.size()) lesson_.reached = kept->step;
+    }
     side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;
     dirty_ = true;
 }
 
-// Which steps of a lesson were answered is shown when it is opened again; its questions ask again.
+const LessonProgress* Shell::progress_of(const std::string& title) const {
+    const auto at = std::find_if(settings_.lessons.begin(), settings_.lessons.end(),
+                                 [&](const LessonProgress& p) { return p.title == title; });
+    return at == settings_.lessons.end() ? nullptr : &*at;
+}
+
+// How far one came, and what came of each step, is kept between runs of the program. A lesson that is opened
+// again asks its questions again: what was answered before stays until it is answered anew.
 void Shell::keep_answers() {
     if (!lesson_.open || lesson_.states.empty()) return;
-    std::vector<bool>& kept = answered_[lesson_.file];
-    kept.resize(lesson_.states.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        const StepState& s = lesson_.states[i];
-        kept[i] = s.answered || s.passed || s.before;
+    LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
+    bool any = now.step > 0;
+    for (std::size_t i = 0; i < now.marks.size(); ++i) {
+        if (now.marks[i] == static_cast<char>(Mark::none))
+            now.marks[i] = static_cast<char>(lesson_.states[i].before);
+        any = any || (now.marks[i] != ' ' && now.marks[i] != static_cast<char>(Mark::none));
     }
+    if (now.step == 0) now.step = lesson_.reached;  // it was looked at again, no more
+    if (progress_of(now.title) == nullptr && !any) return;
+    std::erase_if(settings_.lessons, [&](const LessonProgress& p) { return p.title == now.title; });
+    settings_.lessons.push_back(std::move(now));
 }
 
 void Shell::leave_lesson() {
@@ -87,7 +101,7 @@ void Shell::begin_lesson_frame() {
     if (reload_lesson(lesson_, now_s_)) dirty_ = true;
     if (lesson_.scene_wanted) {
         apply_lesson_scene();
-        guarded("The task", [&] { begin_task(); });
+        guarded("The step's plan", [&] { begin_step(); });
     }
     const LessonStep* current = lesson_.current();
     const bool task = current != nullptr && current->task;
@@ -179,12 +193,21 @@ void Shell::show_lesson_view() {
     }
 }
 
+bool Shell::shows_lesson_view() const {
+    const LessonStep* step = lesson_.current();
+    if (!lesson_.open || step == nullptr) return true;
+    if (const auto view = view_named(step->scene.view)) return full_ == *view;
+    return step->scene.view != kDashboardName || !full_;
+}
+
 // A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
 void Shell::take_lesson_picks() {
     if (!lesson_.asks_for_ranks() || selection_.rank < 0) return;
     const std::int64_t rank = selection_.rank;
     auto& picked = lesson_.state().picked;
     if (std::erase(picked, rank) == 0 && rank != lesson_.asked_rank()) {
+        if (lesson_.solution.answer.ranks.size() == 1)
+            picked.clear();  // one is asked for: the last click counts
         picked.push_back(rank);
         std::sort(picked.begin(), picked.end());
     }
@@ -223,7 +246,8 @@ void Shell::do_lesson(const LessonAction& action) {
     using Kind = LessonAction::Kind;
     if (action.kind == Kind::none || !lesson_.open) return;
     dirty_ = true;
-    const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump;
+    const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump
+                       || action.kind == Kind::go_on;
     if (turns && side_ == SidePane::plan) side_ = SidePane::lesson;  // another step's words are wanted
     state_.tooltips_rest_at = state_.mouse;  // a new picture came under a mouse that did not move
     switch (action.kind) {
@@ -240,8 +264,13 @@ void Shell::do_lesson(const LessonAction& action) {
             show_lesson_view();  // what one looked at meanwhile is left
         break;
     case Kind::jump: go_to_step(lesson_, action.step); break;
+    case Kind::go_on:
+        lesson_.continued = true;
+        go_to_step(lesson_, action.step);
+        break;
     case Kind::leave: {
         const std::string summary = summary_of(lesson_), title = lesson_.lesson.title;
+        results_ = lesson_.step > 0 && lesson_.step + 1 == lesson_.lesson.steps.size() && !summary.empty();
         leave_lesson();
         if (!summary.empty()) say(title + ": " + summary);
         break;
@@ -253,7 +282,12 @@ void Shell::do_lesson(const LessonAction& action) {
         if (lesson_.current() != nullptr) lesson_.state().revealed = true;
         break;
     case Kind::retry:
-        if (lesson_.current() != nullptr) lesson_.state() = {};
+        if (lesson_.current() != nullptr) {
+            const Mark before = lesson_.state().before;
+            lesson_.state() = {};
+            lesson_.state().before = before;
+        }
+        lesson_.follow = lesson_.refocus = false;
         if (state_.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
             state_.focus = first_of_question(lesson_.current()->question->kind);
         break;
@@ -263,6 +297,7 @@ void Shell::do_lesson(const LessonAction& action) {
     case Kind::judged:
     case Kind::none: break;
     }
+    keep_answers();
     // A new question is the next thing that Tab comes to.
     const LessonStep* now = lesson_.current();
     if (turns && state_.edit == id_of("lesson.entry")) leave_text_field();  // it holds the last step's guess
@@ -307,8 +342,11 @@ void Shell::make_opening_commands() {
              .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
     };
     for (const LessonEntry& e : courses_)
-        opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
-              &e == courses_.data());
+        opens(e, "course." + e.id,
+              "Course: " + e.title
+                  + (e.title.find("minutes") == std::string::npos ? ", " + std::to_string(e.minutes) + " min"
+                                                                  : ""),
+              true, &e == courses_.data());
     add({.id = "lesson.choose", .title = "Lessons one by one…", .menu = "Learn", .run = [this] {
              palette_ = true;
              palette_state_ = {.filter = "Lesson "};

@@ -11,9 +11,11 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6;
+constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6, kOnePaneSwitch = 44;
 // Below: a lesson and the plan share a place; below: the view may take the lesson's place too.
 constexpr float kWithPlan = 1000, kBesideView = 760;
+// Below: one of them at a time, as on a phone.
+constexpr float kOnePane = 560;
 constexpr float kSwitch = 200;  // of lesson, plan and view
 
 // A line between two panes that the mouse drags. Returns the pixels that it moves in this frame.
@@ -71,14 +73,19 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     }
 }
 
+bool Shell::one_pane() const {
+    return width_ > 0 && width_ < kOnePane && !presenter_.on;
+}
+
 // In a narrow window the plan takes the lesson's place, in a smaller one the view may take both.
 SidePane Shell::side() const {
+    if (one_pane()) return lesson_.open ? side_ : alone_;
     if (!lesson_.open || presenter_.on || width_ >= kWithPlan) return SidePane::lesson;
     return side_ == SidePane::view && width_ >= kBesideView ? SidePane::lesson : side_;
 }
 
 void Shell::show_side(SidePane pane) {
-    side_ = pane;
+    (lesson_.open ? side_ : alone_) = pane;
     seek_marked_ = pane == SidePane::plan;
     dirty_ = true;
 }
@@ -170,19 +177,50 @@ std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
     return std::nullopt;
 }
 
+void Shell::draw_pane_switch(Ui& ui, Rect row) {
+    static constexpr std::array<std::string_view, 3> kInLesson{"lesson", "plan", "view"},
+        kElse{"advice", "plan", "view"};
+    ui.canvas().rect(row, ui.theme().panel);
+    ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+    const int shown = static_cast<int>(side());
+    const int picked = ui.segments("side.tab", row.inset(16, 6), lesson_.open ? kInLesson : kElse, shown);
+    if (picked != shown) show_side(static_cast<SidePane>(picked));
+}
+
+// What the switch says, from edge to edge.
+std::optional<PlanEdit> Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
+    std::optional<PlanEdit> edit;
+    lesson_.plan_hidden = lesson_.open && side() != SidePane::plan;
+    if (side() == SidePane::view) {
+        draw_middle(ui, room, scene);
+    } else if (side() == SidePane::plan) {
+        seek_marked(room);
+        if (const auto part = ui.part("part.plan", 0, room, evaluated_, ui.theme().panel))
+            edit = draw_plan(ui, room, scene);
+    } else if (const auto part = ui.part("part.right", 0, room, evaluated_, ui.theme().panel)) {
+        if (lesson_.open)
+            draw_lesson(ui, room, scene, 13, false);
+        else
+            edit = draw_inspector(ui, room, scene, inspector_);
+    }
+    return edit;
+}
+
 // Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
 std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     const float width = room.w;
     const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
     std::optional<PlanEdit> edit;
-    const bool alone = side() == SidePane::view;
-    const bool show_left = (width >= 760 || !full_) && (!lesson_.open || width >= kWithPlan);
-    const bool show_right = (width >= 940 || lesson_.open) && !alone;
+    const bool one = one_pane();
+    if (one) draw_pane_switch(ui, room.cut_bottom(kOnePaneSwitch));
+    const bool alone = !one && side() == SidePane::view;
+    const bool show_left = !one && (width >= 760 || !full_) && (!lesson_.open || width >= kWithPlan);
+    const bool show_right = !one && (width >= 940 || lesson_.open) && !alone;
     lesson_.plan_hidden = lesson_.open && !show_left && side() != SidePane::plan;
     if (alone) draw_side_strip(ui, room.cut_top(32));
     Rect left, right;
-    if (show_left && width >= 560) {
+    if (show_left && width >= kOnePane) {
         left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
         if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
             edit = draw_plan(ui, left, scene);
@@ -198,7 +236,10 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
                 edit = std::move(e);
         }
     }
-    draw_middle(ui, room, scene);
+    if (one)
+        edit = draw_one_pane(ui, room, scene);
+    else
+        draw_middle(ui, room, scene);
     // Over the edges of both sides, and so after both.
     const auto edge = [&](std::string_view name, float x) {
         return splitter(ui, name, {x - kSplitter / 2, room.y, kSplitter, room.h}, true);

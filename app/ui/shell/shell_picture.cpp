@@ -3,6 +3,7 @@
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/files.h"
+#include "render/page.h"
 #include "render/shown_image.h"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ constexpr float kMostPreview = 4000e3;   // logical pixels; more would take seco
 constexpr std::array<Vec2, 3> kSizes{{{1600, 900}, {1600, 1200}, {1600, 0}}};
 constexpr int kOwnSize = 3;
 constexpr std::string_view kSizeWords[] = {"16:9", "4:3", "as high as it takes", "own"};
+
+constexpr std::uint32_t kPdf = 1U << static_cast<unsigned>(PictureFile::pdf);
 
 std::string pixels_words(const PictureChoice& c) {
     if (c.file != PictureFile::png) return "Text in it is text; the plan is inside, and opens by a drop.";
@@ -130,8 +133,11 @@ bool Shell::draw_picture_dialog(Ui& ui, Rect room, Rect buttons) {
     choice.caption =
         ui.segments("picture.caption", line, kUnder, choice.caption || whole ? 0 : 1, {}, fixed) == 0;
     line = row("File");
-    choice.file = static_cast<PictureFile>(
-        ui.segments("picture.file", line.cut_left(half), kFiles, static_cast<int>(choice.file)));
+    const Rect files = line.cut_left(half);
+    choice.file = static_cast<PictureFile>(ui.segments(
+        "picture.file", files, kFiles, static_cast<int>(choice.file), {}, pages_available() ? 0U : kPdf));
+    if (!pages_available() && ui.hovers(files))
+        ui.tooltip("This program is without Cairo, which writes PDF. A browser prints SVG as PDF.");
     line.cut_left(8);
     if (choice.file == PictureFile::png)
         choice.scale = static_cast<float>(
@@ -204,6 +210,7 @@ void Shell::copy_table(TableFormat format) {
 // ---- a file that was written ----------------------------------------------------------------------------
 
 void Shell::wrote(const std::filesystem::path& path) {
+    if (host_.in_page) return say("Downloaded " + path.filename().string());
     std::error_code ignored;
     const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
     ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);

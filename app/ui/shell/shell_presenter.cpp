@@ -1,5 +1,5 @@
 // Presenter mode: one view and the lesson's words large; the plan and the notes on a side that is shown when
-// it is asked for; a blank screen, a spotlight about the pointer. And the welcome of the first run.
+// it is asked for; a blank screen, a spotlight about the pointer.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
 #include "app/ui/shell/shell.h"
@@ -18,7 +18,7 @@ constexpr float kFoot = 40, kFigures = 28, kSpot = 120;
 float presenter_size(float width) {
     return width >= 800 ? 16.0f : 13.0f;
 }
-constexpr float kLeastSize = 10;
+constexpr float kLeastSize = 10, kReadable = 13;       // from the last row
 constexpr std::array kWordsShares{0.4f, 0.5f, 0.58f};  // of the width; the wider ones once it gets tight
 float words_width(float room, float share) {
     return std::clamp(room * share, 260.0f, 760.0f);
@@ -47,14 +47,22 @@ void Shell::fit_words(Ui& ui, float width, float height, const Scene& scene) {
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
     presenter_.fits = of;
-    for (float size = most; size >= kLeastSize; size -= 1)
-        for (std::size_t i = 0; i < kWordsShares.size(); ++i) {
-            if (size > most - 2 * static_cast<float>(i)) continue;
-            presenter_.words_size = size;
-            presenter_.words_share = kWordsShares[i];
-            const Rect inner = inside_words({0, 0, words_width(width, kWordsShares[i]), height}, size);
-            if (lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h) return;
-        }
+    const auto fits = [&](float size, std::size_t share, bool folded) {
+        presenter_.words_size = size;
+        presenter_.words_share = kWordsShares[share];
+        lesson_.fold_words = folded;
+        const Rect inner = inside_words({0, 0, words_width(width, kWordsShares[share]), height}, size);
+        return lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h;
+    };
+    const auto found = [&](float from, float to, bool folded) {
+        for (float size = from; size >= to; size -= 1)
+            for (std::size_t i = 0; i < kWordsShares.size(); ++i)
+                if (size <= most - 2 * static_cast<float>(i) && fits(size, i, folded)) return true;
+        return false;
+    };
+    if (found(most, kReadable, false)) return;
+    if (s.shown() && found(most, kReadable, true)) return;  // the words were read; the answer is not yet
+    if (!found(kReadable - 1, kLeastSize, false)) (void)fits(kReadable, kWordsShares.size() - 1, s.shown());
 }
 
 std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
@@ -179,6 +187,7 @@ void Shell::set_presenting(bool on) {
     if (presenter_.on == on) return;
     const bool restores = presenter_.made_full && fullscreen_;
     presenter_ = {.on = on, .begun_s = presenter_.begun_s > 0 ? presenter_.begun_s : now_s_};
+    lesson_.fold_words = false;
     presenter_.apart = on && host_.has_second_screen && host_.has_second_screen();
     presenter_.made_full = on && !fullscreen_ && host_.set_fullscreen;
     if (presenter_.made_full || restores) host_.set_fullscreen(fullscreen_ = on);
@@ -192,6 +201,8 @@ void Shell::present_keys() {
             presenter_.blank = false;
         else if (typed_)  // what had the keyboard lets go of it first
             leave_text_field();
+        else if (!shows_lesson_view())
+            show_lesson_view();
         else
             set_presenting(false);
         state_.focus = 0;
@@ -244,92 +255,6 @@ void Shell::make_presenter_commands() {
              },
          .enabled = [this] { return presenter_.on && lesson_.open; }});
     make_apart_commands();
-}
-
-// ---- the first run --------------------------------------------------------------------------------------
-
-void Shell::draw_welcome(Ui& ui) {
-    const Vec2 size = ui.frame().size;
-    const std::size_t recent = std::min<std::size_t>(3, settings_.recent.size());
-    const float w = std::min(680.0f, size.x - 32), h = std::min(recent > 0 ? 336.0f : 312.0f, size.y - 32);
-    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
-    const auto layer = ui.open_layer("welcome", box, true);
-    const bool open = layer.stays();
-    Canvas& c = ui.canvas();
-    Rect room = box.inset(24, 20);
-    c.text_in(room.cut_top(26), "Welcome to Pentamesh", {Face::semibold, 16, ui.theme().text, 0});
-    room.cut_top(4);
-    room.cut_top(c.paragraph(
-        room,
-        "See how a training run lies over a cluster: who talks to whom, what each GPU holds, how long a "
-        "step takes.",
-        ui.style(13, Tone::secondary), 20));
-    room.cut_top(14);
-    struct Door {
-        const char *name, *title;
-        std::string text;
-    };
-    const auto count = std::count_if(lessons_.begin(), lessons_.end(),
-                                     [](const LessonEntry& e) { return e.tasks.empty() && e.id != "tour"; });
-    const std::array<Door, 3> ways{
-        {{"welcome.preset", "Explore a preset",
-          "Llama 3 405B on 16,384 GPUs, DeepSeek-V3, or one GPU: change what you like."},
-         {"welcome.lesson", "Start the workshop",
-          (count > 0 ? std::to_string(count) + " lessons" : "Lessons")
-              + " that ask before they show. Courses and tasks: the menu Learn."},
-         {"welcome.open", "Open my own",
-          "A plan file or a Hugging Face config.json. Dropping one on the window does the same."}}};
-    Rect doors = room.cut_top(std::min(120.0f, room.h - 44));
-    const float door_w = (doors.w - 24) / 3;
-    int picked = -1;
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-        const Rect r = doors.cut_left(door_w);
-        doors.cut_left(12);
-        const Hit hit = ui.area(ways[i].name, r);
-        c.rect(r, ui.theme().raised, 6);
-        c.frame(r, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
-        Rect text = r.inset(12, 10);
-        c.text_in(text.cut_top(22), ways[i].title, ui.title());
-        {
-            const Canvas::Clip clip = c.clip(r);
-            c.paragraph(text, ways[i].text, ui.small(), 18);
-        }
-        if (hit.focused) ui.focus_ring(r, 6);
-        if (hit.clicked) picked = static_cast<int>(i);
-    }
-    room.cut_top(14);
-    std::size_t reopened = recent;
-    if (recent > 0) {
-        Rect line = room.cut_top(34);
-        line.cut_left(c.text(line.min(), "Recent:", ui.small()) + 10);
-        for (std::size_t i = 0; i < recent; ++i) {
-            const std::string label = recent_label(i);
-            const float label_w = c.text_width(label, ui.style(12)) + 18;
-            if (label_w > line.w) break;  // the menu File has them all
-            if (ui.link("welcome.recent", line.min(), label, i)) reopened = i;
-            line.cut_left(label_w);
-        }
-    }
-    Rect row = room.cut_top(30);
-    if (ui.button("welcome.tour", row.cut_left(150), "Two-minute tour")) picked = 3;
-    row.cut_left(8);
-    if (ui.button("welcome.model", row.cut_left(150), "Type in my model")) picked = 5;
-    if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = 4;
-    if (reopened < recent)
-        later("", [this, file = std::filesystem::path(settings_.recent[reopened])] { open_recent(file); });
-    if (picked < 0 && reopened == recent) return;
-    welcome_ = false;
-    settings_.welcomed = true;
-    dirty_ = true;
-    const auto lesson = [&](std::string_view id) {
-        for (const LessonEntry& e : lessons_)
-            if (e.id.starts_with(id)) return later(e.title, [this, file = e.file] { open_lesson(file); });
-    };
-    if (picked == 0) palette_ = true, palette_state_ = {.filter = "Open preset"};
-    if (picked == 1) lesson("01-");
-    if (picked == 2) ask(DialogKind::open, "", nullptr);
-    if (picked == 3) lesson("tour");
-    if (picked == 5) later("New model", [this] { begin_new_model(); });
 }
 
 }  // namespace pentamesh::ui

@@ -4,9 +4,8 @@
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/base/sha256.h"
-#include "core/io/plan_json.h"
 #include "core/plan/title.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <atomic>
@@ -36,21 +35,21 @@ std::string pages_note() {
 }  // namespace
 
 // What the open plan is compared with; null: with none.
-const Plan* Shell::review_second() const {
+std::shared_ptr<const Plan> Shell::review_second() const {
     using With = ReviewChoice::With;
-    if (review_.with == With::file) return review_.second.get();
+    if (review_.with == With::file) return review_.second;
     const KeptPlan* a = views_.compare.pinned();
-    return review_.with == With::pinned && a != nullptr ? a->plan.get() : nullptr;
+    return review_.with == With::pinned && a != nullptr ? a->plan : nullptr;
 }
 
 std::vector<Plan> Shell::reviewed_plans() const {
     std::vector<Plan> out{document_.plan()};
-    if (const Plan* second = review_second()) out.push_back(*second);
+    if (const auto second = review_second()) out.push_back(*second);
     return out;
 }
 
 std::string Shell::review_note() const {
-    const Plan* second = review_second();
+    const auto second = review_second();
     return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(pages_note());
 }
 
@@ -65,7 +64,10 @@ void Shell::draw_review_page_preview(Ui& ui, Rect box) {
     Rect row = box.cut_bottom(kTurn);
     const auto& made = review_.pages_of;
     if (!made.value || made.running) {
-        draw_review_preview(ui.canvas(), box, presets_, document_.plan(), evaluation_, review_.request);
+        const auto make = [&] {
+            return std::make_shared<ReviewFirstPage>(presets_, document_.plan(), evaluation_);
+        };
+        review_.first.get(evaluated_, make)->draw(ui.canvas(), box, review_.request);
         ui.canvas().text_in(row, made.error.empty() ? "Page 1; the others are worked out" : made.error,
                             ui.small(), Align::center);
         return;
@@ -89,17 +91,15 @@ void Shell::draw_review_page_preview(Ui& ui, Rect box) {
 // Works the pages out on another thread while the dialog is open.
 void Shell::tend_review() {
     const bool open = dialog_.kind == DialogKind::review && evaluated_ == document_.revision();
-    if (!open && !review_beside_) return;
-    const Plan* second = open ? review_second() : nullptr;
-    const std::string key = std::to_string(document_.revision())
-                            + (second == nullptr ? "" : " " + sha256_of(write_plan(*second)));
-    if (!review_beside_) review_beside_ = std::make_unique<ReviewBeside>(host_.wake);
-    const auto make = [&]() -> ReviewBeside::Work {
+    if (!open && !beside_.review) return;
+    const std::pair key{document_.revision(), open ? review_second() : nullptr};
+    if (!beside_.review) beside_.review = std::make_unique<BesideWork::Review>(host_.wake);
+    const auto make = [&]() -> BesideWork::Review::Work {
         return [plans = reviewed_plans(), &presets = presets_](const std::atomic<bool>&) {
             return std::make_shared<ReviewPages>(presets, plans);
         };
     };
-    if (review_beside_->tend(open, key, review_.pages_of, make)) dirty_ = true;
+    if (beside_.review->tend(open, key, review_.pages_of, make)) dirty_ = true;
 }
 
 // True: the dialog is done.
@@ -186,7 +186,8 @@ void Shell::ask_review_file() {
             if (p == ReviewPage::comparison && review_second() == nullptr)
                 throw Error(ErrorKind::usage, "", "",
                             "page 7 compares two plans: choose above what this one is compared with");
-        ask(DialogKind::review_file, proposed_file("review.pdf"), nullptr);
+        ask(DialogKind::review_file, proposed_file(pages_available() ? "review.pdf" : "review.html"),
+            nullptr);
     });
 }
 

@@ -6,11 +6,13 @@
 
 namespace pentamesh::ui {
 
-// What the task of this step begins with, and whether it was done in an earlier run of the program.
-void Shell::begin_task() {
-    const LessonStep* step = lesson_.current();
-    if (step == nullptr || !step->task) return;
-    lesson_.start = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+// The step's own plan, which its words are about and its task begins with.
+void Shell::begin_step() {
+    lesson_.start = document_.plan();
+    if (lesson_.scene_error.empty() && lesson_.current() != nullptr)
+        lesson_.start = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+    lesson_.start_evaluation = assess(lesson_.start);
+    lesson_.made_of = 0;
 }
 
 // A task that holds now is remembered, whoever solved it: by its title, so that it is the same in a course.
@@ -32,8 +34,8 @@ void Shell::solve_task() {
 
 void Shell::restart_task() {
     const LessonStep* step = lesson_.current();
-    if (step == nullptr || !step->task) return;
-    edit_plan(lesson_.start, "the task's start");
+    if (step == nullptr) return;
+    edit_plan(lesson_.start, step->task ? "the task's start" : "the step's plan");
 }
 
 void Shell::handout_failed(const std::filesystem::path& path, std::string reason) {
@@ -46,15 +48,21 @@ void Shell::results_failed(const std::filesystem::path& path, std::string reason
 
 Results Shell::results() const {
     Results out;
-    for (const LessonEntry& e : lessons_) {
-        if (e.tasks.empty()) continue;
+    const auto add_lesson = [&](const LessonEntry& e) {
+        const LessonProgress* kept = progress_of(e.title);
+        std::string said;
+        if (kept != nullptr && e.tasks.empty()) said = summary_of(kept->marks, 0);
+        if (e.tasks.empty() && said.empty()) return;
         ResultsOfLesson& lesson = out.emplace_back();
         lesson.title = e.title;
+        lesson.questions = std::move(said);
         const auto& helped = settings_.tasks_helped;
         for (const std::string& title : e.tasks)
             lesson.tasks.push_back(
                 {title, task_done(title), std::find(helped.begin(), helped.end(), title) != helped.end()});
-    }
+    };
+    for (const LessonEntry& e : courses_) add_lesson(e);
+    for (const LessonEntry& e : lessons_) add_lesson(e);
     return out;
 }
 
@@ -93,7 +101,8 @@ void Shell::draw_results(Ui& ui) {
         ui.text_field("results.name", foot.cut_left(200), settings_.learner, "Your name, for the picture");
     if (host_.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
         results_ = false;
-        later("", [this] { ask(DialogKind::results, proposed_file("pentamesh-tasks.png"), nullptr); });
+        later("",
+              [this] { ask(DialogKind::results, proposed_file(results_file(settings_.learner)), nullptr); });
     }
     if (!picked) return;
     results_ = false;

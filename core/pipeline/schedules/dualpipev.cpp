@@ -55,6 +55,7 @@ extern const ScheduleRules kDualpipevRules{
     .traits = {.placement = StagePlacement::v,
                .splits_backward = true,
                .overlaps_pairs = true,
+               .torchtitan = "DualPipeV",
                .term = "dualpipe",
                .paper = "deepseek-ai/DualPipe, dualpipev.py, after Qi et al. 2024",
                .choices = kDualPipeVChoices},

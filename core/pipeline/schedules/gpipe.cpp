@@ -27,6 +27,8 @@ constexpr ChunkChoice kGPipeChoices[]{{1, "all forwards, then all backwards; hol
 
 extern const ScheduleRules kGpipeRules{
     .traits = {.head_held = HeadHeld::all,
+               .torchtitan = "GPipe",
+               .nanotron = "afab",
                .term = "gpipe",
                .paper = "Huang et al. 2019, GPipe",
                .choices = kGPipeChoices},

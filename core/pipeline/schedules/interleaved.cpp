@@ -133,6 +133,9 @@ constexpr ChunkChoice kInterleavedChoices[]{{2, "two chunks a stage: half the bu
 
 extern const ScheduleRules kInterleavedRules{
     .traits = {.more_chunks = true,
+               .in_groups = true,
+               .in_megatron = true,
+               .torchtitan = "Interleaved1F1B",
                .term = "interleaved",
                .paper = "Narayanan et al. 2021, section 2.2",
                .choices = kInterleavedChoices},

@@ -63,6 +63,7 @@ constexpr ChunkChoice kLoopedBfsChoices[]{{2, "breadth first over two chunks"}};
 extern const ScheduleRules kLoopedBfsRules{
     .traits = {.head_held = HeadHeld::all,
                .more_chunks = true,
+               .torchtitan = "LoopedBFS",
                .term = "bfs",
                .paper = "Lamy-Poirier 2023, Breadth-First Pipeline Parallelism",
                .choices = kLoopedBfsChoices},

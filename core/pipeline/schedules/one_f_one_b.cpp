@@ -37,7 +37,10 @@ int settles_1f1b(const ScheduleShape&) {
 }  // namespace
 
 extern const ScheduleRules kOneFOneBRules{
-    .traits = {.term = "1f1b",
+    .traits = {.in_megatron = true,
+               .torchtitan = "1F1B",
+               .nanotron = "1f1b",
+               .term = "1f1b",
                .paper = "Narayanan et al. 2019, PipeDream, and 2021, section 2.2",
                .choices = kOneFOneBChoices},
     .chunks = 1,

@@ -1,5 +1,6 @@
 #include "core/pipeline/schedules/schedule.h"
 
+#include "core/base/text.h"
 #include "core/pipeline/schedules/rules.h"
 #include "core/plan/names.h"
 
@@ -108,6 +109,23 @@ bool accepts(const ScheduleShape& shape) {
 
 const ScheduleTraits& traits_of(Schedule schedule) {
     return rules_of(schedule).traits;
+}
+
+std::string with_chunks(Schedule schedule, std::int64_t chunks) {
+    return std::string(name_of(schedule)) + (chunks > 1 ? ", " + with_commas(chunks) + " chunks" : "");
+}
+
+std::optional<Schedule> schedule_called(std::string_view ScheduleTraits::*framework, std::string_view name) {
+    for (int i = 0; i < kScheduleCount; ++i) {
+        const auto s = static_cast<Schedule>(i);
+        const std::string_view own = traits_of(s).*framework;
+        if (!own.empty() && same_letters(own, name)) return s;
+    }
+    return std::nullopt;
+}
+
+Schedule usual_schedule(std::int64_t chunks) {
+    return chunks > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
 }
 
 int parameter_copies(Schedule schedule) {

@@ -4,6 +4,7 @@
 
 #include "core/plan/plan.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,11 +46,22 @@ struct ScheduleTraits {
     bool overlaps_pairs = false;   // one micro-batch's forward runs beside another's backward
     HeadHeld head_held = HeadHeld::one;
     bool more_chunks = false;  // runs more chunks a device than `choices` names
-    std::string_view term;     // of the glossary
-    std::string_view paper;    // or the repository that states the order
+    bool in_groups = false;    // of micro-batches, whose size a plan may choose
+    bool in_megatron = false;
+    std::string_view torchtitan{};  // its name there; empty: torchtitan has it not
+    std::string_view nanotron{};    // its name there and in picotron; empty: they have it not
+    std::string_view term;          // of the glossary
+    std::string_view paper;         // or the repository that states the order
     std::span<const ChunkChoice> choices;
 };
 [[nodiscard]] const ScheduleTraits& traits_of(Schedule schedule);
+// "interleaved, 4 chunks"
+[[nodiscard]] std::string with_chunks(Schedule schedule, std::int64_t chunks);
+// By its name in a framework, in capitals or not. The framework's names: &ScheduleTraits::torchtitan ...
+[[nodiscard]] std::optional<Schedule> schedule_called(std::string_view ScheduleTraits::*framework,
+                                                      std::string_view name);
+// What is meant where nobody names one: 1F1B, interleaved where a device has several chunks.
+[[nodiscard]] Schedule usual_schedule(std::int64_t chunks);
 // Copies of the parameters that the pipeline holds.
 [[nodiscard]] int parameter_copies(Schedule schedule);
 // Micro-batches that each chunk of a device runs: copies share them.
@@ -58,6 +70,10 @@ struct ScheduleTraits {
 }
 // Chunks a device that the schedule can run, `wanted` where it can be.
 [[nodiscard]] std::int64_t chunks_for(Schedule schedule, std::int64_t wanted);
+// Where nobody says how many.
+[[nodiscard]] inline std::int64_t usual_chunks(Schedule schedule) {
+    return traits_of(schedule).choices.front().chunks;
+}
 
 struct ScheduleShape {
     Schedule schedule = Schedule::one_f_one_b;

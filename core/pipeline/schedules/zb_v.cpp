@@ -91,6 +91,7 @@ constexpr ChunkChoice kZbVChoices[]{{2, "V placement, no bubble within a span at
 extern const ScheduleRules kZbVRules{
     .traits = {.placement = StagePlacement::v,
                .splits_backward = true,
+               .torchtitan = "ZBVZeroBubble",
                .term = "zero-bubble",
                .paper = "Qi et al. 2024, Pipeline Parallelism with Controllable Memory",
                .choices = kZbVChoices},

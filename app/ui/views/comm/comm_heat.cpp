@@ -22,25 +22,24 @@ std::string ranks_text(const TrafficMatrix& m, int block) {
     return "ranks " + thousands(first) + " – " + thousands(first + m.block - 1);
 }
 
-void make(const Scene& scene, CommHeatState& state, GroupKind group, std::uint64_t revision) {
-    if (state.made_of == revision && state.group == group) return;
-    state.made_of = revision;
-    state.group = group;
-    state.matrix = traffic_matrix(scene.plan, scene.evaluation, group, kMostBlocks);
-    state.runs.clear();
-    const TrafficMatrix& m = state.matrix;
+HeatMap heat_map(const Scene& scene, GroupKind group) {
+    HeatMap out;
+    out.group = group;
+    out.matrix = traffic_matrix(scene.plan, scene.evaluation, group, kMostBlocks);
+    const TrafficMatrix& m = out.matrix;
     for (int i = 0; i < m.blocks; ++i)
         for (int j = 0; j < m.blocks; ++j) {
             const double bytes = m.at(i, j);
             if (bytes <= 0) continue;
-            const bool more = !state.runs.empty() && state.runs.back().row == i
-                              && state.runs.back().first + state.runs.back().count == j
-                              && std::abs(state.runs.back().bytes - bytes) < 1e-9 * bytes;
+            const bool more = !out.runs.empty() && out.runs.back().row == i
+                              && out.runs.back().first + out.runs.back().count == j
+                              && std::abs(out.runs.back().bytes - bytes) < 1e-9 * bytes;
             if (more)
-                ++state.runs.back().count;
+                ++out.runs.back().count;
             else
-                state.runs.push_back({i, j, 1, bytes});
+                out.runs.push_back({i, j, 1, bytes});
         }
+    return out;
 }
 
 // The slowest tier that a message between two blocks may cross.
@@ -67,10 +66,10 @@ void draw_domains(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix& 
 
 void draw_cells(Ui& ui, Rect square, const CommHeatState& state) {
     Canvas& c = ui.canvas();
-    const TrafficMatrix& m = state.matrix;
+    const TrafficMatrix& m = state.map->matrix;
     const float cell = square.w / static_cast<float>(m.blocks);
-    const Color full = color_of(ui.theme(), state.group), ground = ui.theme().raised;
-    for (const CommHeatState::Run& r : state.runs) {
+    const Color full = color_of(ui.theme(), state.map->group), ground = ui.theme().raised;
+    for (const HeatMap::Run& r : state.map->runs) {
         const auto share = static_cast<float>(std::sqrt(r.bytes / m.most));
         c.rect({square.x + static_cast<float>(r.first) * cell, square.y + static_cast<float>(r.row) * cell,
                 std::max(1.0f, static_cast<float>(r.count) * cell), std::max(1.0f, cell)},
@@ -91,7 +90,7 @@ void draw_selected(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix&
 }
 
 void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
-    const TrafficMatrix& m = state.matrix;
+    const TrafficMatrix& m = state.map->matrix;
     const Hit hit = ui.area("comm.heat", square);
     if (hit.focused) ui.focus_ring(square, 2);
     if (!hit.hovered) return;
@@ -101,8 +100,8 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
     const double bytes = m.at(from, to);
     std::string s = ranks_text(m, from) + " to " + ranks_text(m, to);
     if (from == to && m.block > 1) s = ranks_text(m, from) + " to each other";
-    s += bytes > 0 ? "\n" + traffic_text(bytes) + " a step on " + axis_label(state.group)
-                   : "\nnothing on " + axis_label(state.group);
+    s += bytes > 0 ? "\n" + traffic_text(bytes) + " a step on " + axis_label(state.map->group)
+                   : "\nnothing on " + axis_label(state.map->group);
     if (bytes > 0) {
         if (m.block > 1) s += ", " + traffic_text(bytes / static_cast<double>(m.block)) + " of each sender";
         s += "\nover " + tier_label(scene.plan.cluster, tier_of(scene.plan.cluster, m, from, to))
@@ -119,15 +118,15 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
 }
 
 void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, bool directions) {
-    const TrafficMatrix& m = state.matrix;
+    const TrafficMatrix& m = state.map->matrix;
     Canvas& c = ui.canvas();
-    const GroupSummary& g = scene.evaluation.groups[state.group];
+    const GroupSummary& g = scene.evaluation.groups[state.map->group];
     std::string words;
     if (directions) words = kDirection + thousands(m.world - 1) + ". ";
     if (m.block > 1) words += "A cell is " + thousands(m.block) + " GPUs to " + thousands(m.block) + ". ";
     words += "Boxes on the diagonal are "
              + (scene.plan.cluster.tiers.empty() ? std::string("nodes") : scene.plan.cluster.tiers[0].name)
-             + " domains; " + axis_label(state.group) + " crosses "
+             + " domains; " + axis_label(state.map->group) + " crosses "
              + tier_label(scene.plan.cluster, g.slowest_tier) + " at most. Brightest: " + traffic_text(m.most)
              + " a step. Every GPU counts as the busiest.";
     c.paragraph(room, words, ui.small(), 18);
@@ -167,8 +166,9 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
 }
 
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision) {
-    make(scene, state, shown_group(scene), revision);
-    const TrafficMatrix& m = state.matrix;
+    const GroupKind group = shown_group(scene);
+    state.map.update({revision, group}, [&] { return heat_map(scene, group); });
+    const TrafficMatrix& m = state.map->matrix;
     Canvas& c = ui.canvas();
     const bool beside = room.w > room.h * 1.6f;  // words beside the square, else below it
     if (!beside) {

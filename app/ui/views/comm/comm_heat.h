@@ -1,17 +1,17 @@
 // Who sends how much to whom: GPUs against GPUs, one axis at a time.
 #pragma once
 
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/explain/traffic.h"
 
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
 
-struct CommHeatState {
-    // Kept while the evaluation and the axis stand.
-    std::uint64_t made_of = 0;
+struct HeatMap {
     GroupKind group = GroupKind::tp;
     TrafficMatrix matrix;
     struct Run {  // cells of a row with the same bytes
@@ -19,6 +19,10 @@ struct CommHeatState {
         double bytes = 0;
     };
     std::vector<Run> runs;
+};
+
+struct CommHeatState {
+    Kept<HeatMap, std::pair<std::uint64_t, GroupKind>> map;  // by revision and axis
 };
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision);
 

@@ -47,10 +47,10 @@ struct Instant {
 Instant instant_of(const CommRingState& state) {
     Instant m;
     double left = state.at;
-    for (std::size_t i = 0; i < state.phases.size(); ++i) {
-        const CollectivePhase& p = state.phases[i];
+    for (std::size_t i = 0; i < state.phases->size(); ++i) {
+        const CollectivePhase& p = (*state.phases)[i];
         const auto steps = static_cast<double>(p.steps);
-        const bool last = i + 1 == state.phases.size();
+        const bool last = i + 1 == state.phases->size();
         if (left < steps || last) {
             m.phase = i;
             m.passed_s += std::min(left, steps) * p.step_s;
@@ -288,7 +288,7 @@ void controls(Ui& ui, Rect row, CommRingState& state, std::int64_t steps) {
 void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, const CommRingState& state,
                 const Instant& now) {
     Canvas& c = ui.canvas();
-    const CollectivePhase& p = state.phases[now.phase];
+    const CollectivePhase& p = (*state.phases)[now.phase];
     const auto line = [&](const std::string& text, const TextStyle& s) {
         const float h = c.paragraph_height(room.w, text, s, 18);
         if (h > room.h + 2) return;
@@ -328,18 +328,13 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
         return;
     }
     const Operation& op = scene.evaluation.comm.operations[chosen];
-    if (state.made_of != revision || state.operation != chosen) {
-        state.phases = collective_phases(scene.plan, scene.evaluation, op);
-        state.made_of = revision;
-        state.operation = chosen;
-        state.at = 0;
-        state.playing = false;
-    }
-    if (state.phases.empty()) return;
-    const std::int64_t steps = steps_of(state.phases);
+    const auto make = [&] { return collective_phases(scene.plan, scene.evaluation, op); };
+    if (state.phases.update({revision, chosen}, make)) state.at = 0, state.playing = false;
+    if (state.phases->empty()) return;
+    const std::int64_t steps = steps_of(*state.phases);
     play(ui, state, steps);
     const Instant now = instant_of(state);
-    const CollectivePhase& phase = state.phases[now.phase];
+    const CollectivePhase& phase = (*state.phases)[now.phase];
     const bool beside = room.w > room.h * 1.3f;
     const bool slender = beside && room.w < 420;  // the controls over both
     if (slender && !ui.state().for_picture) {

@@ -132,7 +132,6 @@ std::string what_and_where(const Operation& op) {
 
 // How much of a call's row is shown beside its figures. In a narrow one what is sent and by which collective
 // share a cell, one above the other; in a slender one the axis does too.
-enum class CallColumns : std::uint8_t { all, narrow, slender };
 
 // Of the heat map as a table: rows are the pairs that talk.
 constexpr int kMostTableBlocks = 64;
@@ -220,14 +219,10 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     const CallColumns columns = room.w >= 800   ? CallColumns::all
                                 : room.w >= 430 ? CallColumns::narrow
                                                 : CallColumns::slender;
-    const int shown = static_cast<int>(columns);
-    if (state.rows_of != revision || state.rows_columns != shown) state.rows = call_rows(scene, columns);
-    state.rows_of = revision;
-    state.rows_columns = shown;
+    const Table& rows = state.rows.get({revision, columns}, [&] { return call_rows(scene, columns); });
     const int stage = chosen_stage(scene);
     const auto& faint = state.faint.get({revision, stage}, [&] { return not_made(scene, stage); });
-    const int row =
-        draw_table(ui, "comm.table", room, state.rows, state.table, scene.selection.operation, faint);
+    const int row = draw_table(ui, "comm.table", room, rows, state.table, scene.selection.operation, faint);
     if (row < 0) return;
     scene.selection.operation = row;
     scene.selection.choose(scene.evaluation.comm.operations[row].group);

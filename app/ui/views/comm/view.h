@@ -13,16 +13,15 @@
 
 namespace pentamesh::ui {
 
+enum class CallColumns : std::uint8_t { all, narrow, slender };
+
 struct CommViewState {
     enum Part { kCalls, kHeat, kRing };
     int part = kCalls;  // shown where there is no room for all
     TableState table;
     CommHeatState heat;
     CommRingState ring;
-    // Made from the evaluation and kept while it stands.
-    std::uint64_t rows_of = 0;
-    int rows_columns = 0;  // which of them
-    Table rows;
+    Kept<Table, std::pair<std::uint64_t, CallColumns>> rows;               // by revision
     Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, int>> faint;  // by revision and stage
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);

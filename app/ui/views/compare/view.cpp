@@ -18,6 +18,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kWide = 900, kGap = 22, kPlanRow = 24, kThumb = 8;
+constexpr float kOneRow = 820;  // a plan's title and its figures beside each other
 
 // Nothing is pinned: what this view is for, and how it begins.
 void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) {
@@ -50,6 +51,7 @@ struct RowActions {
 RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
                          const Evaluation* a, const std::string& apart) {
     Canvas& c = ui.canvas();
+    const bool two_rows = row.w < kOneRow && !ui.state().for_picture;
     RowActions act;
     c.text_in(row.cut_left(22), plan_letter(index), ui.title());
     if (!ui.state().for_picture) {
@@ -70,9 +72,9 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         }
     }
     const Evaluation& e = *p.evaluation;
-    const auto figure = [&](float w, const std::string& text, double by, bool less,
+    const auto figure = [&](Rect& cells, float w, const std::string& text, double by, bool less,
                             std::string (*words)(double)) {
-        Rect cell = row.cut_right(w);
+        Rect cell = cells.cut_right(w);
         const std::string difference = a == nullptr || a == &e ? "" : difference_text(by, words);
         TextStyle s = ui.small();
         if (!difference.empty()) s.color = (by < 0) == less ? ui.theme().good : ui.theme().bad;
@@ -80,22 +82,28 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         c.text_in(cell.cut_right(right), difference, s, Align::right);
         c.text_in(cell, text, ui.style(12), Align::right);
     };
-    if (row.w > 420 && e.step && !e.memory.stage.empty()) {
+    const auto figures = [&](Rect& cells) {
+        if (cells.w <= 420 || !e.step || e.memory.stage.empty()) return;
         const bool against = a != nullptr && a->step && !a->memory.stage.empty();
         const auto by = [&](double now, double was) { return against ? difference(now, was) : 0; };
-        figure(150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0), true,
-               memory_text);
-        figure(134, count_text(e.step->tokens_per_s) + "/s",
+        figure(cells, 150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0),
+               true, memory_text);
+        figure(cells, 134, count_text(e.step->tokens_per_s) + "/s",
                by(e.step->tokens_per_s, against ? a->step->tokens_per_s : 0), false, count_text);
-        figure(122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
+        figure(cells, 122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
                time_text);
-        row.cut_right(14);
-    }
+        cells.cut_right(14);
+    };
+    if (!two_rows) figures(row);
     const std::string title = title_of(*p.plan) + (apart.empty() ? "" : " (" + apart + ")");
     const float w = std::min(c.text_width(title, ui.style(12)) + 14, row.w);
     ui.label(row.cut_left(w), title, ui.style(12));
     const std::string line = plan_line(*p.plan);
-    if (below.h > 0)  // whole, under the row
+    if (two_rows) {
+        below.cut_left(22);
+        figures(below);
+        ui.label(below, line, ui.small());
+    } else if (below.h > 0)  // whole, under the row
         c.paragraph({below.x + 22, below.y - 2, below.w - 22, below.h}, line, ui.small(), 17);
     else if (row.w > 60)
         ui.label(row, line, ui.small());
@@ -105,6 +113,7 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
 // How much the line of a plan takes under its row: in a high picture, where it does not fit into it.
 float line_below(Ui& ui, float width, float height, const Plan& plan, const std::string& apart) {
     constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 760;
+    if (!ui.state().for_picture && width < kOneRow) return kPlanRow;
     if (!ui.state().for_picture || height < kHigh) return 0;
     const std::string title = title_of(plan) + (apart.empty() ? "" : " (" + apart + ")");
     const float used = kIndent + ui.canvas().text_width(title, ui.style(12)) + 16
@@ -159,7 +168,7 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     // becomes so.
     const float all_h = why_height(ui, why, shown, true);
     const float short_of = all_h + std::max(lists, kLeastMiddle) + kLeastTimelines + 2 * kGap + 2 - height;
-    const bool whole = ui.state().for_picture && short_of <= 0;
+    const bool whole = !ui.state().for_picture || short_of <= 0;
     if (ui.state().for_picture) ui.state().hidden = std::max(ui.state().hidden, std::ceil(short_of));
     const float top_h = std::max(whole ? all_h : why_height(ui, why, shown, false), 140.0f);
     Rect top = room.cut_top(top_h);
@@ -192,8 +201,7 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
                  const ComparePath& path) {
     draw_two_steps(ui, room.cut_top(150), pair);
     room.cut_top(kGap);
-    draw_why(ui, room.cut_top(why_height(ui, room.w, shown, ui.state().for_picture)), pair, shown,
-             ui.state().for_picture);
+    draw_why(ui, room.cut_top(why_height(ui, room.w, shown, true)), pair, shown, true);
     room.cut_top(kGap);
     draw_fields(ui, room, shown);
     draw_path(ui, room, path, pair);

@@ -140,7 +140,7 @@ void draw_row(Ui& ui, const StepRow& row, const std::vector<int>& steps, bool re
         const Rect box{row.room.x + at * row.pitch - row.gone, row.room.y, row.pitch - gap, row.room.h};
         if (box.right() < row.room.x + 4 || box.x > row.room.right() - 4) continue;
         const auto index = static_cast<std::size_t>(steps[i]);
-        draw_box(ui, box, state.shown.list.steps[index], steps[i], state.shown.lines[index], state,
+        draw_box(ui, box, state.shown->list.steps[index], steps[i], state.shown->lines[index], state,
                  whole_names);
     }
     draw_ends(ui, row);
@@ -157,9 +157,9 @@ std::string pass_words(double time_s, const LayerList& list, bool forward) {
 }
 
 void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
-    const LayerTotals& t = state.shown.list.totals;
-    ui.section(room.cut_top(18), "FORWARD", pass_words(t.time_forward_s, state.shown.list, true));
-    const ShownLayer& shown = state.shown;
+    const LayerTotals& t = state.shown->list.totals;
+    ui.section(room.cut_top(18), "FORWARD", pass_words(t.time_forward_s, state.shown->list, true));
+    const ShownLayer& shown = *state.shown;
     const StepRow forward = step_row(room.cut_top(std::min(kBox, room.h)), shown.forward, false, state.at);
     const StepRow probe = step_row(room, shown.backward, true, state.at);
     // The same words both ways.
@@ -169,7 +169,7 @@ void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
     room.cut_top(12);
     if (room.h < 18 + 12) return;
     ui.section(room.cut_top(18), "BACKWARD, FROM RIGHT TO LEFT",
-               pass_words(t.time_backward_s, state.shown.list, false));
+               pass_words(t.time_backward_s, state.shown->list, false));
     draw_row(ui, step_row(room.cut_top(std::min(kBox, room.h - 10)), shown.backward, true, state.at),
              shown.backward, true, whole_names, state);
 }
@@ -177,8 +177,8 @@ void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
 void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    std::vector<int> all = state.shown.forward;
-    all.insert(all.end(), state.shown.backward.begin(), state.shown.backward.end());
+    std::vector<int> all = state.shown->forward;
+    all.insert(all.end(), state.shown->backward.begin(), state.shown->backward.end());
     const auto n = static_cast<float>(all.size());
     Rect track = room.cut_top(20);
     const Hit hit = ui.area("layer.scrub", track, 0, true, false);
@@ -189,12 +189,12 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
         state.part = 1;
         state.playing = false;
     }
-    const LayerStep& s = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    const LayerStep& s = state.shown->list.steps[static_cast<std::size_t>(state.at)];
     const float y = track.center().y, x = track.x + track.w * (at + state.part) / n;
     const Color ink = is_collective(s.op) ? color_of_step(theme, s) : theme.forward;
     c.rect({track.x, y - 1.5f, track.w, 3}, theme.hairline, 1.5f);
     c.rect({track.x, y - 1.5f, x - track.x, 3}, ink, 1.5f);
-    const auto turn = static_cast<float>(state.shown.forward.size());
+    const auto turn = static_cast<float>(state.shown->forward.size());
     const float middle = track.x + track.w * turn / n;
     c.line({middle, y - 5}, {middle, y + 5}, theme.secondary);
     c.circle({x, y}, 6, theme.text);

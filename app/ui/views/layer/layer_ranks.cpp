@@ -91,9 +91,10 @@ GroupSpread spread_of(const LayerTensor& t, const Group& g, Notation notation) {
     return {GroupSpread::copied, g.size, false, ""};
 }
 
-std::string group_words(const LayerTensor& t, const GroupSpread& s) {
+std::string group_words(const LayerTensor& t, const GroupSpread& s, LayerOp op) {
     if (s.how == GroupSpread::partial) return "every rank has all of it, none has the sum";
-    if (s.how == GroupSpread::copied) return "each has all of it";
+    if (s.how == GroupSpread::copied)
+        return op == LayerOp::ring_send ? "each sees all of it, block by block" : "each has all of it";
     if (s.how == GroupSpread::own) return "each has its own tokens";
     if (s.how == GroupSpread::whole) return shape_text(t);
     for (const LayerDim& d : t.dims)
@@ -107,7 +108,7 @@ class RankPainter {
   public:
     RankPainter(Ui& ui, Rect room, Scene& scene, LayerViewState& state, const LayerStep& step)
         : ui_(ui), c_(ui.canvas()), theme_(ui.theme()), scene_(scene), state_(state), step_(step),
-          group_(group_of(state.shown, scene, step)), base_(color_of(theme_, group_.axis)), room_(room) {}
+          group_(group_of(*state.shown, scene, step)), base_(color_of(theme_, group_.axis)), room_(room) {}
 
     void run() {
         std::vector<const LayerTensor*> in, out;
@@ -167,7 +168,7 @@ class RankPainter {
                                [](const auto& a, const auto& b) { return a.size() < b.size(); });
         label_w_ = c_.text_width(longest, ui_.style(12, Tone::text, Face::semibold)) + 22;
         for (std::size_t i = 0; i < group_.ranks.size(); ++i)
-            if (group_.ranks[i] == state_.shown.list.rank) own_ = i;
+            if (group_.ranks[i] == state_.shown->list.rank) own_ = i;
     }
     [[nodiscard]] Rect row(const Rect& column, std::size_t i) const {
         return {column.x, room_.y + kHead + static_cast<float>(i) * row_h_ + 2, column.w,
@@ -190,16 +191,16 @@ class RankPainter {
         ui_.label(head.cut_top(17), sign + t.name, ui_.title());
         TextStyle mono = ui_.mono();
         mono.color = theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_;
-        ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown.dp), mono);
+        ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown->dp), mono);
         const GroupSpread s = spread_of(t, group_, state_.choice.notation);
-        ui_.label(head.cut_top(16), group_words(t, s) + exchange_words(s, result), ui_.small());
+        ui_.label(head.cut_top(16), group_words(t, s, step_.op) + exchange_words(s, result), ui_.small());
         const bool moving = result && is_collective(step_.op) && state_.part < 1;
         for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
             const Rect body = row(at, r);
             cell(body, t, s, r, moving);
             if (ui_.hovers(body))
                 ui_.tooltip(sentence("rank ", group_.ranks[r], ": ", t.name) + "\n"
-                            + text_of(t, state_.choice.notation, state_.shown.dp) + "\n" + shape_text(t)
+                            + text_of(t, state_.choice.notation, state_.shown->dp) + "\n" + shape_text(t)
                             + "\n" + memory_text(t.bytes()));
         }
     }
@@ -288,7 +289,7 @@ class RankPainter {
         for (std::size_t r = 0; r < group_.ranks.size(); ++r) {
             const Rect all{room_.x, row({room_.x, 0, room_.w, 0}, r).y, room_.w, row_h_ - 4};
             const Hit hit = ui_.area("layer.rank", {room_.x, all.y, label_w_, all.h}, r);
-            if (hit.clicked && !state_.shown.alone) scene_.selection.pick_rank(group_.ranks[r]);
+            if (hit.clicked && !state_.shown->alone) scene_.selection.pick_rank(group_.ranks[r]);
             if (hit.hovered) ui_.tooltip(sentence("rank ", group_.ranks[r]) + "\nclick: follow this GPU");
             if (hit.focused) ui_.focus_ring({room_.x, all.y, label_w_, all.h}, 3);
             const bool own = r == own_;
@@ -365,7 +366,7 @@ class RankPainter {
 }  // namespace
 
 void draw_ranks(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
-    const LayerStep& step = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    const LayerStep& step = state.shown->list.steps[static_cast<std::size_t>(state.at)];
     RankPainter(ui, room, scene, state, step).run();
 }
 

@@ -45,6 +45,11 @@ void compare_with_plan(const Comm& comm, ShownLayer& out) {
                        && std::abs(sent - out.plan_sent_bytes) <= 1e-9 * std::max(sent, 1.0);
 }
 
+// The one whose part is lit: the chosen, else the first.
+std::int64_t rank_of(const Scene& scene, const LayerChoice& choice) {
+    return choice.alone ? 0 : std::max<std::int64_t>(chosen_rank(scene), 0);
+}
+
 std::string first_error(const Evaluation& e) {
     for (const Problem& p : e.problems)
         if (p.severity == Severity::error) return p.message;
@@ -100,10 +105,13 @@ std::string short_name(const LayerStep& s) {
     return {};
 }
 
-void make_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, ShownLayer& out) {
-    const std::int64_t picked = choice.alone ? 0 : std::max<std::int64_t>(chosen_rank(scene), 0);
-    if (out.of == revision && out.choice == choice && out.rank == picked) return;
-    out.of = revision, out.choice = choice, out.rank = picked, out.alone = choice.alone;
+void keep_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, KeptLayer& kept) {
+    kept.update({revision, choice, rank_of(scene, choice)},
+                [&](ShownLayer& out) { make_shown(scene, choice, out); });
+}
+
+void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out) {
+    out.choice = choice, out.alone = choice.alone;
     out.why_not.clear();
     out.list = {};
     out.forward.clear(), out.backward.clear(), out.lines.clear(), out.marks.clear();
@@ -136,7 +144,8 @@ void make_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t rev
     out.layers = std::llround(sum_of(counts, moe ? types.moe() : types.all() & ~types.moe()));
     const int type = usual_type(plan.model, types, moe);
     out.dp = e.groups[GroupKind::dp].degree > 1;
-    out.list = timed_layer(plan, e.mesh, e.groups, type, std::min(picked, e.mesh.world - 1), kMostRanks);
+    out.list = timed_layer(plan, e.mesh, e.groups, type, std::min(rank_of(scene, choice), e.mesh.world - 1),
+                           kMostRanks);
     for (std::size_t i = 0; i < out.list.steps.size(); ++i) {
         const LayerStep& s = out.list.steps[i];
         out.lines.push_back(line_of(s, choice.notation, out.dp));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/tables/layer.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/scene/scene.h"
 #include "core/evaluate.h"
 #include "core/layer/layer.h"
@@ -41,9 +42,7 @@ struct Tally {
 };
 
 struct ShownLayer {
-    std::uint64_t of = 0;  // revision; 0: nothing
     LayerChoice choice;
-    std::int64_t rank = -1;
     std::string why_not;  // empty: there is a layer
     Plan plan;            // of one axis alone
     Evaluation evaluation;
@@ -60,7 +59,16 @@ struct ShownLayer {
         return alone ? evaluation : scene.evaluation;
     }
 };
-void make_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, ShownLayer& out);
+// What it follows from. `rank`: whose part of the tensors is lit.
+struct ShownLayerOf {
+    std::uint64_t revision = 0;
+    LayerChoice choice;
+    std::int64_t rank = -1;
+    bool operator==(const ShownLayerOf&) const = default;
+};
+using KeptLayer = Kept<ShownLayer, ShownLayerOf>;
+void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out);
+void keep_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, KeptLayer& kept);
 // What is kept after step `at` (index), in the order in which it came.
 [[nodiscard]] std::vector<KeptTensor> stash_at(const LayerList& list, int at);
 [[nodiscard]] std::vector<Tally> tally_at(const LayerList& list, int at);

@@ -11,7 +11,7 @@ namespace {
 constexpr float kLine = 18;
 
 void draw_program(Ui& ui, Rect room, LayerViewState& state) {
-    const ShownLayer& shown = state.shown;
+    const ShownLayer& shown = *state.shown;
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     std::vector<int> all = shown.forward;
@@ -59,11 +59,11 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
 void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    const std::vector<KeptTensor> stash = stash_at(state.shown.list, state.at);
+    const std::vector<KeptTensor> stash = stash_at(state.shown->list, state.at);
     double now = 0;
     // The most that is kept at once: what is made again in the backward is kept for a while too.
     double all = 1;
-    for (const LayerStep& s : state.shown.list.steps) all = std::max(all, s.stash_bytes);
+    for (const LayerStep& s : state.shown->list.steps) all = std::max(all, s.stash_bytes);
     for (const KeptTensor& k : stash) now += k.bytes;
     ui.section(room.cut_top(18), "KEPT FOR THE BACKWARD", memory_text(now) + ", at most " + memory_text(all));
     Rect bar = room.cut_top(16);
@@ -113,7 +113,7 @@ std::string words_of(const Tally& t) {
 void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    const ShownLayer& shown = state.shown;
+    const ShownLayer& shown = *state.shown;
     ui.section(room.cut_top(18), "SAID SO FAR, THIS LAYER AND MICRO-BATCH");
     room.cut_top(2);
     const std::vector<Tally> tally = tally_at(shown.list, state.at);
@@ -166,7 +166,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
 }  // namespace
 
 void draw_side(Ui& ui, Rect room, const Scene&, LayerViewState& state) {
-    const auto said = static_cast<float>(tally_at(state.shown.list, state.at).size());
+    const auto said = static_cast<float>(tally_at(state.shown->list, state.at).size());
     const float lines = room.h > 640 ? 4.0f : 2.0f;
     const float below = 18 + 2 + 20 * std::max(said, 1.0f) + 4 + lines * kLine;
     Rect bottom = room.cut_bottom(std::min(below, room.h * 0.42f));

@@ -27,7 +27,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     const std::uint32_t none = has_experts ? 0 : 1U << static_cast<unsigned>(AloneAxis::ep);
     if (c.alone)
         c.axis = static_cast<AloneAxis>(pick("layer.axis", kAloneNames, static_cast<int>(c.axis), none));
-    if (state.shown.has_moe && state.shown.has_dense)
+    if (state.shown->has_moe && state.shown->has_dense)
         c.dense = pick("layer.kind", kKinds, c.dense ? 1 : 0) == 1;
     c.part = static_cast<LayerPart>(pick("layer.part", kParts, static_cast<int>(c.part)));
     c.notation = static_cast<Notation>(pick("layer.notation", kNotations, static_cast<int>(c.notation)));
@@ -58,10 +58,10 @@ int same_step(const LayerList& list, const LayerStep& before) {
 
 // The step at hand lies among those that are shown.
 void keep_in_sight(LayerViewState& s, bool for_picture) {
-    std::vector<int> all = s.shown.forward;
-    all.insert(all.end(), s.shown.backward.begin(), s.shown.backward.end());
+    std::vector<int> all = s.shown->forward;
+    all.insert(all.end(), s.shown->backward.begin(), s.shown->backward.end());
     if (all.empty()) return;
-    if (s.at < 0) s.at = for_picture ? telling_step(s.shown.list) : all.front();
+    if (s.at < 0) s.at = for_picture ? telling_step(s.shown->list) : all.front();
     const auto next = std::lower_bound(all.begin(), all.end(), s.at);
     s.at = next == all.end() ? all.back() : *next;
 }
@@ -70,9 +70,9 @@ void play_layer(Ui& ui, LayerViewState& s) {
     constexpr double kStep_s = 0.7, kCollective_s = 1.8;
     const double passed_s = ui.frame().time_s - s.played_at;
     s.played_at = ui.frame().time_s;
-    if (!s.playing || s.shown.list.steps.empty()) return;
+    if (!s.playing || s.shown->list.steps.empty()) return;
     ui.state().wants_frame = true;
-    const bool speaks = is_collective(s.shown.list.steps[static_cast<std::size_t>(s.at)].op);
+    const bool speaks = is_collective(s.shown->list.steps[static_cast<std::size_t>(s.at)].op);
     s.part += static_cast<float>(std::clamp(passed_s, 0.0, 0.1) / (speaks ? kCollective_s : kStep_s));
     if (s.part < 1) return;
     const int before = s.at;
@@ -87,8 +87,8 @@ std::string faint_words(const Scene& scene, const LayerViewState& state, const L
         if (s.flops > 0) words = three_digits(s.flops / 1e9) + " GFLOP, " + words;
         return words;
     }
-    const Evaluation& e = state.shown.evaluation_of(scene);
-    const Cluster& cluster = state.shown.plan_of(scene).cluster;
+    const Evaluation& e = state.shown->evaluation_of(scene);
+    const Cluster& cluster = state.shown->plan_of(scene).cluster;
     return traffic_text(s.sent_bytes) + " sent by each GPU over "
            + std::string(tier_name(cluster, e.groups[s.group].slowest_tier)) + ", " + time_text(s.time_s)
            + ".";
@@ -96,7 +96,7 @@ std::string faint_words(const Scene& scene, const LayerViewState& state, const L
 
 // In one row, or in two where the room is narrow.
 void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewState& state) {
-    const LayerStep& s = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    const LayerStep& s = state.shown->list.steps[static_cast<std::size_t>(state.at)];
     const std::string bold = sentence_of(s), faint = faint_words(scene, state, s);
     const TextStyle plain = ui.style(13, Tone::secondary);
     const float w = ui.canvas().text_width(bold, ui.title());
@@ -144,8 +144,8 @@ bool takes_space(Ui& ui, Rect room, Scene& scene) {
 }  // namespace
 
 void step_layer(LayerViewState& state, int by) {
-    std::vector<int> all = state.shown.forward;
-    all.insert(all.end(), state.shown.backward.begin(), state.shown.backward.end());
+    std::vector<int> all = state.shown->forward;
+    all.insert(all.end(), state.shown->backward.begin(), state.shown->backward.end());
     if (all.empty()) return;
     const auto at = std::lower_bound(all.begin(), all.end(), state.at) - all.begin();
     const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, static_cast<std::ptrdiff_t>(all.size()) - 1);
@@ -169,26 +169,26 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
                 std::uint64_t revision) {
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
     const bool space = takes_space(ui, whole, scene);  // before a switch that was clicked last takes it
-    make_shown(scene, state.choice, revision, state.shown);
+    keep_shown(scene, state.choice, revision, state.shown);
     if (!ui.state().for_picture || room.w > 700)
         draw_switches(ui, head_row, room, state, scene.plan.model.moe.has_value());
     const auto other = [](const LayerChoice& a, const LayerChoice& b) {
         return a.alone != b.alone || (a.alone && a.axis != b.axis) || a.dense != b.dense;
     };
     std::optional<LayerStep> before;
-    if (other(state.choice, state.shown.choice)) {
-        if (state.at >= 0 && static_cast<std::size_t>(state.at) < state.shown.list.steps.size())
-            before = state.shown.list.steps[static_cast<std::size_t>(state.at)];
+    if (other(state.choice, state.shown->choice)) {
+        if (state.at >= 0 && static_cast<std::size_t>(state.at) < state.shown->list.steps.size())
+            before = state.shown->list.steps[static_cast<std::size_t>(state.at)];
         state.part = 1, state.playing = false;
     }
-    make_shown(scene, state.choice, revision, state.shown);
-    ShownLayer& shown = state.shown;
+    keep_shown(scene, state.choice, revision, state.shown);
+    const ShownLayer& shown = *state.shown;
     if (before && !shown.list.steps.empty()) state.at = same_step(shown.list, *before);
     if (!shown.why_not.empty() || shown.list.steps.empty()) {
         ui.canvas().paragraph(room.inset(0, 12), shown.why_not, ui.style(13, Tone::secondary), 20);
         return;
     }
-    if (state.shown.forward.empty() && state.shown.backward.empty()) {
+    if (state.shown->forward.empty() && state.shown->backward.empty()) {
         ui.label(room.cut_top(20), "This layer has no such part: it is a mixer or an MLP alone.", ui.title());
         return;
     }
@@ -218,7 +218,7 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
 
 Table layer_data(const Scene& scene, const LayerViewState& state, int part) {
     ShownLayer shown;
-    make_shown(scene, state.choice, 1, shown);
+    make_shown(scene, state.choice, shown);
     if (!shown.why_not.empty()) return {{{"why"}}, {{shown.why_not}}};
     if (part == 1) return layer_calls_table(shown.list, shown.evaluation_of(scene).comm);
     return layer_table(shown.list, state.choice.notation, shown.dp);

@@ -18,7 +18,7 @@ struct LayerViewState {
     double played_at = 0;
     ScrollState program;
     int program_at = -1;  // the step that the program was scrolled to
-    ShownLayer shown;
+    KeptLayer shown;
 };
 void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& state,
                 std::uint64_t revision);

@@ -64,14 +64,14 @@ Ruler ruler_for(const std::vector<MapLevel>& levels, float x, float w) {
 void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewState& state) {
     constexpr float kSwatch = 16, kAfter = 20;
     Canvas& c = ui.canvas();
-    const auto name_of_row = [&](int k) { return words_of(state.rows[k].id).key; };
+    const auto name_of_row = [&](int k) { return words_of(state.figures->rows[k].id).key; };
     float all = -kAfter;
     for (const MapLevel::Sitter& s : level.sitters)
         all += kSwatch + c.text_width(name_of_row(s.row), ui.title()) + 6
                + c.text_width(traffic_text(s.sent_bytes), ui.small()) + kAfter;
     const bool with_bytes = all <= cell.w;
     for (const auto& [k, sent_bytes] : level.sitters) {
-        const MapRow& r = state.rows[k];
+        const MapRow& r = state.figures->rows[k];
         const std::string name(name_of_row(k)), bytes = traffic_text(sent_bytes);
         const float name_w = c.text_width(name, ui.title()) + 1;
         const float bytes_w = with_bytes ? c.text_width(bytes, ui.small()) + 7 : 0;
@@ -105,7 +105,7 @@ std::string reach_text(const MapLevel& level, const Cluster& cluster, bool memor
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     const int selected = std::max(0, selected_row(scene, state));
-    const MapRow& r = state.rows[selected];
+    const MapRow& r = state.figures->rows[selected];
     const MapWords& w = words_of(r.id);
     const Canvas::Clip clip = c.clip(room.inset(-4));
     Rect head = room.cut_top(22);
@@ -147,12 +147,12 @@ void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     ui.section(room.cut_top(18), "WIRES, AND WHO SITS ON THEM", room.w < 430 ? "" : "per GPU, one direction");
     room.cut_top(6);
     const Rect foot = room.cut_bottom(18);
-    const auto n = static_cast<float>(state.levels.size());
+    const auto n = static_cast<float>(state.figures->levels.size());
     const float h = std::min(64.0f, room.h / n);
     const float label_w = std::clamp(room.w * 0.24f, 84.0f, 220.0f);
     const float value_w = 76, sits_w = std::clamp(room.w * 0.3f, 80.0f, 420.0f);
-    const Ruler ruler =
-        ruler_for(state.levels, room.x + label_w, std::max(32.0f, room.w - label_w - value_w - sits_w - 14));
+    const Ruler ruler = ruler_for(state.figures->levels, room.x + label_w,
+                                  std::max(32.0f, room.w - label_w - value_w - sits_w - 14));
     const float bottom = room.y + h * n;
     float free_from = 0;
     for (double v = ruler.low; v <= ruler.high * 1.001; v *= 10) {
@@ -164,10 +164,10 @@ void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
                   Align::center);
     }
     double above = 0;
-    for (std::size_t i = 0; i < state.levels.size(); ++i) {
-        const MapLevel& level = state.levels[i];
+    for (std::size_t i = 0; i < state.figures->levels.size(); ++i) {
+        const MapLevel& level = state.figures->levels[i];
         Rect row{room.x, room.y + h * static_cast<float>(i), room.w, h};
-        const bool memory = i == 0, storage = i + 1 == state.levels.size();
+        const bool memory = i == 0, storage = i + 1 == state.figures->levels.size();
         const Rect label = row.cut_left(label_w - 10);
         const bool tall = h >= 34;
         const float y = label.center().y;
@@ -204,15 +204,15 @@ void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     ui.section(room.cut_top(18), "THE USUAL WAY", "this plan");
     room.cut_top(4);
-    for (std::size_t i = 0; i < state.recipe.size(); ++i) {
-        const RecipeStep& s = state.recipe[i];
+    for (std::size_t i = 0; i < state.figures->recipe.size(); ++i) {
+        const RecipeStep& s = state.figures->recipe[i];
         Rect row = room.cut_top(room.w < 520 ? 42.0f : 30.0f);
         const Hit hit = ui.area("map.recipe", row, i);
         if (hit.hovered) c.rect(row, ui.theme().raised.alpha(0.5f), 4);
         if (hit.focused) ui.focus_ring(row, 4);
         if (hit.clicked)
-            for (std::size_t k = 0; k < state.rows.size(); ++k)
-                if (state.rows[k].id == s.row) select_row(scene, state, static_cast<int>(k));
+            for (std::size_t k = 0; k < state.figures->rows.size(); ++k)
+                if (state.figures->rows[k].id == s.row) select_row(scene, state, static_cast<int>(k));
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         row = row.inset(4, 0);
         c.text_in(row.cut_left(18), std::to_string(i + 1), ui.small());
@@ -243,7 +243,7 @@ ComparisonColumns comparison_columns(Ui& ui, float room, const MapViewState& sta
     Canvas& c = ui.canvas();
     const TextStyle s = ui.small(Tone::text);
     float aspect = 72;
-    for (const Comparison& x : state.comparison)
+    for (const Comparison& x : state.figures->comparison)
         aspect = std::max(aspect, c.text_width(x.aspect, ui.small()) + 14);
     aspect = std::min(aspect, room * 0.24f);
     ComparisonColumns best{};
@@ -251,7 +251,7 @@ ComparisonColumns comparison_columns(Ui& ui, float room, const MapViewState& sta
     for (const float share : {0.5f, 0.45f, 0.55f, 0.4f, 0.6f}) {
         const float left = std::floor((room - aspect) * share), right = room - aspect - left;
         float h = 0;
-        for (const Comparison& x : state.comparison)
+        for (const Comparison& x : state.figures->comparison)
             h += std::max(c.paragraph_height(left - kColumnGap, x.pipeline, s, 17),
                           c.paragraph_height(right, x.sharded, s, 17));
         if (h < lowest) lowest = h, best = {aspect, left, right};
@@ -273,7 +273,7 @@ void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state) {
     term(ui, {head.x + w + 16, head.y, w_right - 24, head.h}, "fsdp", "ZeRO-3 (FSDP)",
          ui.style(12, Tone::text, Face::semibold), 1);
     room.cut_top(4);
-    for (const Comparison& x : state.comparison) {
+    for (const Comparison& x : state.figures->comparison) {
         const TextStyle s = ui.small(Tone::text);
         const float h = 10
                         + std::max(c.paragraph_height(w - kColumnGap, x.pipeline, s, 17),
@@ -291,7 +291,7 @@ void draw_map_combinations(Ui& ui, Rect& room, const MapViewState& state) {
     Canvas& c = ui.canvas();
     ui.section(room.cut_top(18), "WHAT IS COMBINED, AND WHEN");
     room.cut_top(4);
-    for (const Combination& x : state.combinations) {
+    for (const Combination& x : state.figures->combinations) {
         Rect row = room.cut_top(24);
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         if (x.here) c.rect(row.inset(0, 1), ui.theme().raised, 3);

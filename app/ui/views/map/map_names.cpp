@@ -14,8 +14,8 @@ constexpr std::array<MapRowId, 5> kAxes{MapRowId::dp, MapRowId::tp, MapRowId::pp
 
 void pick(Scene& scene, MapViewState& state, const GlossaryEntry& e, MapRowId axis) {
     state.name = e.id;
-    for (std::size_t i = 0; i < state.rows.size(); ++i)
-        if (state.rows[i].id == axis) select_row(scene, state, static_cast<int>(i));
+    for (std::size_t i = 0; i < state.figures->rows.size(); ++i)
+        if (state.figures->rows[i].id == axis) select_row(scene, state, static_cast<int>(i));
 }
 
 // One name; used ones carry their axis' colour and a filled mark.
@@ -106,7 +106,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         const float h = flow(ui, {room.x + label, y + 8, room.w - label, room.h}, axis, scene, state);
         if (h <= 0) continue;  // nothing of that axis was found
         c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
-        const bool lit = selected >= 0 && state.rows[selected].id == axis;
+        const bool lit = selected >= 0 && state.figures->rows[selected].id == axis;
         ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis), 12);
         const TextStyle s = ui.style(13, Tone::text, lit ? Face::semibold : Face::regular);
         c.text_in({room.x + 20, y + 8, label - 28, 26},

@@ -17,15 +17,13 @@ void select_row(Scene& scene, MapViewState& state, int row);
 
 [[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id);
 // "fine", "costly", "off" as a mark, never by colour alone.
-void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);            // centred there
-[[nodiscard]] std::string collectives_text(const MapRow& row);  // "all-gather + reduce-scatter"
+void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_tables(Ui& ui, Rect room, Scene& scene, MapViewState& state);
-[[nodiscard]] Table map_reference_data();
 void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state);
 void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state);
 void draw_map_combinations(Ui& ui, Rect& room, const MapViewState& state);

@@ -213,7 +213,7 @@ float map_least_row(float width) {
 }
 
 float map_table_height(const MapViewState& state, float row) {
-    return kHead + row * static_cast<float>(state.rows.size());
+    return kHead + row * static_cast<float>(state.figures->rows.size());
 }
 
 Color color_of_row(const Theme& theme, MapRowId id) {
@@ -243,28 +243,23 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
     }
 }
 
-std::string collectives_text(const MapRow& row) {
-    std::string text;
-    for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
-    return text;
-}
-
 int selected_row(const Scene& scene, const MapViewState& state) {
-    for (std::size_t i = 0; i < state.rows.size(); ++i)
-        if (static_cast<int>(state.rows[i].id) == state.picked && state.rows[i].kind == scene.selection.group)
+    for (std::size_t i = 0; i < state.figures->rows.size(); ++i)
+        if (static_cast<int>(state.figures->rows[i].id) == state.picked
+            && state.figures->rows[i].kind == scene.selection.group)
             return static_cast<int>(i);
-    return row_of(state.rows, scene.selection.group);
+    return row_of(state.figures->rows, scene.selection.group);
 }
 
 void select_row(Scene& scene, MapViewState& state, int row) {
-    const MapRow& r = state.rows[row];
+    const MapRow& r = state.figures->rows[row];
     state.picked = static_cast<int>(r.id);
     scene.selection.choose(r.kind);
 }
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
-    const auto n = static_cast<float>(state.rows.size());
+    const auto n = static_cast<float>(state.figures->rows.size());
     // Two lines a row; where that does not fit, one; where that does not fit either, they scroll.
     const bool slender = room.w < kSlender;
     const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
@@ -297,8 +292,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Id focus_to = 0;  // after the loop, or the next row would take the same key
     ScrollArea area(ui, "map.table", {room.x, room.y - 1, room.w, room.h + 1}, state.scroll);
     float top = area.room.cut_top(1).y + 1;
-    for (std::size_t i = 0; i < state.rows.size(); ++i) {
-        const MapRow& r = state.rows[i];
+    for (std::size_t i = 0; i < state.figures->rows.size(); ++i) {
+        const MapRow& r = state.figures->rows[i];
         const float high = one_line ? h : row_height(ui, r, width, room.w, h);
         area.room.cut_top(high);
         const Rect row{room.x, top, room.w, high};
@@ -318,8 +313,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             ui.focus_ring(row.inset(2, 2), 4);
             const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
             const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
-            if (by != 0 && to < state.rows.size())
-                focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.rows[to].id));
+            if (by != 0 && to < state.figures->rows.size())
+                focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.figures->rows[to].id));
         }
         if (slender) {
             slender_row(ui, row, r, state, scene.plan.cluster);

@@ -1,5 +1,6 @@
 #include "app/ui/views/map/view.h"
 
+#include "app/tables/map.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/map/map_parts.h"
@@ -13,14 +14,13 @@ namespace pentamesh::ui {
 namespace {
 
 void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
-    if (s.of_revision == revision && s.of_style == s.style && !s.rows.empty()) return;
-    s.rows = map_rows(scene.plan, scene.evaluation, s.style);
-    s.levels = map_levels(scene.plan, s.rows);
-    s.comparison = pipeline_or_sharding(scene.plan, scene.evaluation);
-    s.recipe = map_recipe(scene.plan, scene.evaluation);
-    s.combinations = map_combinations(scene.plan, scene.evaluation);
-    s.of_revision = revision;
-    s.of_style = s.style;
+    s.figures.update({revision, s.style}, [&](MapFigures& f) {
+        f.rows = map_rows(scene.plan, scene.evaluation, s.style);
+        f.levels = map_levels(scene.plan, f.rows);
+        f.comparison = pipeline_or_sharding(scene.plan, scene.evaluation);
+        f.recipe = map_recipe(scene.plan, scene.evaluation);
+        f.combinations = map_combinations(scene.plan, scene.evaluation);
+    });
 }
 
 constexpr float kStyleWidth = 250;
@@ -88,7 +88,7 @@ void walk_rows(Scene& scene, MapViewState& state) {
     const ViewKeys& keys = scene.keys;
     const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
     if (by == 0) return;
-    const auto n = static_cast<int>(state.rows.size());
+    const auto n = static_cast<int>(state.figures->rows.size());
     select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
 }
 
@@ -171,31 +171,8 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
 }
 
 Table map_data(const Scene& scene, const MapViewState& state) {
-    if (state.page == MapPage::tables) return map_reference_data();
-    Table t;
-    t.columns = {{"axis"},
-                 {"factor", Shown::count},
-                 {"setting"},
-                 {"cuts"},
-                 {"says"},
-                 {"calls per step", Shown::count},
-                 {"bytes per GPU and step", Shown::count},
-                 {"time (s)", Shown::count},
-                 {"exposed (s)", Shown::count},
-                 {"crosses"},
-                 {"verdict"},
-                 {"reason"},
-                 {"reach for it when"}};
-    const auto integer = [](double v) { return std::to_string(std::llround(v)); };
-    for (const MapRow& r : map_rows(scene.plan, scene.evaluation, state.style)) {
-        const MapWords& w = words_of(r.id);
-        t.rows.push_back({std::string(w.key), std::to_string(r.degree), r.setting, std::string(w.cuts),
-                          r.collectives.empty() ? std::string(w.says) : collectives_text(r), integer(r.calls),
-                          integer(r.sent_bytes), significant(r.time_s), significant(r.exposed_s),
-                          tier_label(scene.plan.cluster, r.tier), std::string(name_of(r.verdict)), r.reason,
-                          std::string(w.reach)});
-    }
-    return t;
+    if (state.page == MapPage::tables) return map_reference_table();
+    return map_table(scene.plan, map_rows(scene.plan, scene.evaluation, state.style));
 }
 
 }  // namespace pentamesh::ui

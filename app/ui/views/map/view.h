@@ -3,17 +3,28 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/map.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
 
 enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
+
+// What the plan fills the map with.
+struct MapFigures {
+    std::vector<MapRow> rows;
+    std::vector<MapLevel> levels;
+    std::vector<Comparison> comparison;
+    std::vector<RecipeStep> recipe;
+    std::vector<Combination> combinations;
+};
 
 struct MapViewState {
     MapPage page = MapPage::axes;
@@ -22,14 +33,7 @@ struct MapViewState {
     std::string search;  // of the names
     std::string name;    // glossary id of the name that is shown
     ScrollState scroll;
-    // Kept while the plan stands.
-    std::uint64_t of_revision = 0;
-    MapStyle of_style = MapStyle::modifiers;
-    std::vector<MapRow> rows;
-    std::vector<MapLevel> levels;
-    std::vector<Comparison> comparison;
-    std::vector<RecipeStep> recipe;
-    std::vector<Combination> combinations;
+    Kept<MapFigures, std::pair<std::uint64_t, MapStyle>> figures;  // by revision and style
 };
 // `revision`: of the plan, from 1.
 void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision);

@@ -130,12 +130,12 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
     }
 }
 
-// "338 GiB too much, 5.53 × what the GPU has".
+// "338 GiB too much: in all 5.53 × what the GPU has".
 std::string times_text(const Memory& m, const StageMemory& s, std::string_view whose) {
-    return significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
+    return "in all " + significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
 }
 std::string overflow_text(const Memory& m, const StageMemory& s) {
-    return memory_text(s.total() - m.hbm) + " too much, " + times_text(m, s, "the GPU");
+    return memory_text(s.total() - m.hbm) + " too much: " + times_text(m, s, "the GPU");
 }
 
 constexpr float kFiguresRow = 24, kFiguresWidth = 352, kAgainst = 76;
@@ -258,10 +258,10 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
                 c.rect({x, y, bar, h}, ui.theme().memory[k]);
         }
         c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
-        c.text_in({x, labels.y, step - 6, labels.h}, s.label, ui.small());
+        c.text_in({x, labels.y, step - 6, labels.h}, label_of(s), ui.small());
         const Rect column{x, room.y - 18, step, room.h + 38};
         if (ui.hovers(column))
-            ui.tooltip(s.label + "\n" + s.reason
+            ui.tooltip(label_of(s) + "\n" + std::string(reason_of(s))
                        + (i > 0 ? "\nsaves " + memory_text(s.saved) + " a GPU" : ""));
     }
     const float line = y_of(m.hbm);
@@ -329,9 +329,8 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
         state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {
-        if (state.savings_of != revision) state.savings = savings_of(scene);
-        state.savings_of = revision;
-        draw_savings(ui, head_row, room, scene, state.savings);
+        draw_savings(ui, head_row, room, scene,
+                     state.savings.get(revision, [&] { return savings_of(scene); }));
         return;
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/memory/savings.h"
 
 #include <vector>
 
 namespace pentamesh::ui {
 
 struct MemoryViewState {
-    std::uint32_t hidden = 0;  // categories switched off, by bit
-    bool saved = false;        // the waterfall "what each axis saved" instead of the stages
-    // Kept while the plan stands.
-    std::uint64_t savings_of = 0;
-    std::vector<SavingStep> savings;
+    std::uint32_t hidden = 0;               // categories switched off, by bit
+    bool saved = false;                     // the waterfall "what each axis saved" instead of the stages
+    Kept<std::vector<SavingStep>> savings;  // by revision
 };
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                  std::uint64_t revision);

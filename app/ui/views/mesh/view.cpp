@@ -24,16 +24,8 @@ constexpr float kMaxZoom = 400;
 const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, float scale) {
     const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
     const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
-    if (!(s.layout_room == room) || s.layout_gpus != cluster.gpus || s.layout_domain != domain
-        || s.layout_pod != pod || s.layout_scale != scale) {
-        s.layout = lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale);
-        s.layout_room = room;
-        s.layout_gpus = cluster.gpus;
-        s.layout_domain = domain;
-        s.layout_pod = pod;
-        s.layout_scale = scale;
-    }
-    return s.layout;
+    return s.layout.get({room, cluster.gpus, domain, pod, scale},
+                        [&] { return lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale); });
 }
 
 // Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
@@ -312,15 +304,14 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, s
         state.second < 0 ? "compare: none" : "with " + std::string(presets[state.second].name);
     const Ui::Step step = ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count,
                                      state.second >= 0, false);
-    if (step.by != 0 || step.edit_requested) {
+    if (step.by != 0 || step.edit_requested)
         state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, count - 1);
-        state.second_of = 0;
-    }
-    if (state.second < 0 || state.second_of == revision) return;
-    state.second_plan = scene.plan;
-    state.second_plan.layout.order = presets[state.second].order;
-    evaluate(state.second_plan, state.second_evaluation, {.timeline = false, .messages = false});
-    state.second_of = revision;
+    if (state.second < 0) return;
+    state.other.update({revision, state.second}, [&](OtherPlan& other) {
+        other.plan = scene.plan;
+        other.plan.layout.order = presets[state.second].order;
+        evaluate(other.plan, other.evaluation, {.timeline = false, .messages = false});
+    });
 }
 
 void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
@@ -358,7 +349,7 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
 
 // The second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
-    return {state.second_plan, state.second_evaluation, s.presets,        s.selection, s.hover,
+    return {state.other->plan, state.other->evaluation, s.presets,        s.selection, s.hover,
             s.next_hover,      s.time_cursor_s,         s.shown_timeline, s.glossary,  {}};
 }
 
@@ -391,7 +382,7 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
         return;
     }
-    const bool both = state.second >= 0 && room.w > 640 && state.second_evaluation.mesh.world > 0;
+    const bool both = state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
     if (!both) {
         caption(ui, room, kept, scene, state);
         room.cut_top(4);

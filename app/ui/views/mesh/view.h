@@ -3,7 +3,9 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
+#include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 
@@ -11,6 +13,14 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+// What the places of the cells follow from: GPUs in all, in a domain, in a pod (0: none).
+struct MeshLayoutOf {
+    Vec2 room;
+    std::int64_t gpus = 0, domain = 0, pod = 0;
+    float scale = 1;
+    bool operator==(const MeshLayoutOf&) const = default;
+};
 
 struct MeshViewState {
     MeshCamera camera;
@@ -26,15 +36,9 @@ struct MeshViewState {
     bool plain = false;
     // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
     int second = -1;
-    std::uint64_t second_of = 0;
-    Plan second_plan;
-    Evaluation second_evaluation;
+    KeptOtherPlan other;
     Rect field, cells, second_cells;  // where they stand; empty: not at all
-    // The layout is kept while what it came from stands.
-    MeshLayout layout;
-    Vec2 layout_room;
-    std::int64_t layout_gpus = 0, layout_domain = 0, layout_pod = 0;
-    float layout_scale = 1;
+    Kept<MeshLayout, MeshLayoutOf> layout;
 };
 // What stays while the mouse moves over the cells: switches and words. Finds where the rest stands.
 void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,

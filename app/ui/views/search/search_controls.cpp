@@ -62,8 +62,7 @@ void chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, Searc
     std::sort(state.request.held.begin(), state.request.held.end());
 }
 
-std::string best_words(const Scene& scene, const SearchFound& found) {
-    const std::vector<SearchRow> rows = rows_of(found);
+std::string best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
     if (rows.empty()) return "";
     const SearchRow& best = rows.front();
     const std::string layout = words_of(best.choice, scene.plan.model.moe.has_value());
@@ -159,7 +158,7 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
         std::string bold = n.layouts > 0 ? thousands(n.evaluated) + " of " + thousands(n.layouts)
                                                + " layouts looked at, " + thousands(f.fit) + " fit so far."
                                          : "Looking at the layouts …";
-        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f)};
+        return {f.running ? bold : "Stopped: " + bold, best_words(scene, f, *state.rows)};
     }
     const bool timed = f.seconds > 0;
     std::string held;
@@ -172,7 +171,7 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
         bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
     bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");
     if (!f.report->nothing_fits.empty()) return {bold, f.report->nothing_fits};
-    return {bold, best_words(scene, f)};
+    return {bold, best_words(scene, f, *state.rows)};
 }
 
 }  // namespace pentamesh::ui

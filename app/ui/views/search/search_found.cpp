@@ -83,11 +83,6 @@ std::vector<SearchRow> rows_of(const SearchFound& found) {
     return rows;
 }
 
-double tokens_of_step(const Plan& plan) {
-    return static_cast<double>(plan.training.global_batch)
-           * static_cast<double>(plan.training.sequence_length);
-}
-
 LayoutChoice choice_of(const Plan& plan) {
     const Layout& l = plan.layout;
     LayoutChoice c;

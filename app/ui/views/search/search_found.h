@@ -54,8 +54,6 @@ struct SearchRow {
 // The best first, by the request's goal.
 [[nodiscard]] std::vector<SearchRow> rows_of(const SearchFound& found);
 
-// Of one step, whatever the layout.
-[[nodiscard]] double tokens_of_step(const Plan& plan);
 // The layout that a plan has.
 [[nodiscard]] LayoutChoice choice_of(const Plan& plan);
 // `plan` laid out so; what is not searched, its title and notes stay the plan's own.

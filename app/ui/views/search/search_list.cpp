@@ -1,6 +1,7 @@
 #include "app/ui/views/search/search_list.h"
 
 #include "app/ui/kit/format.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <string>
@@ -145,7 +146,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
     const Columns columns = columns_of_results(ui, room.w - 12, listed, own);
     draw_head(ui, room.cut_top(20).inset(6, 0), columns);
     room.cut_top(2);
-    const double tokens = tokens_of_step(scene.plan);
+    const double tokens = tokens_per_step(scene.plan.training);
     bool own_listed = false;
     for (std::size_t i = 0; i < shown; ++i) {
         const SearchRow& r = rows[i];

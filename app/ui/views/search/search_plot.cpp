@@ -1,6 +1,7 @@
 #include "app/ui/views/search/search_plot.h"
 
 #include "app/ui/kit/format.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +70,7 @@ void draw_own(Ui& ui, const Scene& scene, const Plot& plot) {
 
 SearchAxes axes_of(const SearchFound& found, const Plan& plan, const Evaluation& e) {
     SearchAxes a;
-    const double tokens = tokens_of_step(plan);
+    const double tokens = tokens_per_step(plan.training);
     double least = e.step ? e.step->tokens_per_s : std::numeric_limits<double>::infinity();
     double most = e.step ? least : 0;
     for (const FoundLayout& p : found.points) {
@@ -87,11 +88,6 @@ SearchAxes axes_of(const SearchFound& found, const Plan& plan, const Evaluation&
 }
 
 void make_dots(const SearchFound& found, double tokens, const Plot& plot, SearchDots& out) {
-    const Plot& was = out.plot;
-    if (out.version == found.version && was.area == plot.area && was.x.high == plot.x.high
-        && was.y.low == plot.y.low && was.y.high == plot.y.high)
-        return;
-    out.version = found.version;
     out.plot = plot;
     out.dots.clear();
     out.most_layouts = 0;
@@ -120,9 +116,9 @@ void make_dots(const SearchFound& found, double tokens, const Plot& plot, Search
 }
 
 std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& scene, const SearchFound& found,
-                                             SearchDots& dots, bool& clicked) {
+                                             KeptDots& kept, bool& clicked) {
     const SearchAxes axes = axes_of(found, scene.plan, scene.evaluation);
-    const double tokens = tokens_of_step(scene.plan), hbm = scene.plan.cluster.gpu.hbm_bytes;
+    const double tokens = tokens_per_step(scene.plan.training), hbm = scene.plan.cluster.gpu.hbm_bytes;
     PlotAxis x{.low = 0, .high = axes.memory_to, .label = [](double v) { return significant(v / kGiB); }};
     x.unit = kGiB;
     x.spacing = 64;
@@ -130,7 +126,9 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
         .low = axes.tokens_from, .high = axes.tokens_to, .label = [](double v) { return count_text(v); }};
     y.title = "tokens/s, against GiB of the fullest GPU";
     const Plot plot = draw_axes(ui, room, x, y);
-    make_dots(found, tokens, plot, dots);
+    const SearchDots& dots =
+        kept.get({found.version, plot.area, axes.memory_to, axes.tokens_from, axes.tokens_to},
+                 [&](SearchDots& out) { make_dots(found, tokens, plot, out); });
     const Hit hit = ui.area("search.plot", plot.area, 0, true, false);
     std::optional<LayoutChoice> under;
     const double limit = hbm * (1 - found.request.headroom);
@@ -167,9 +165,9 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
     return under;
 }
 
-void mark_in_plot(Ui& ui, const Scene& scene, const SearchDots& dots, const SearchRow& row) {
-    if (row.step_s <= 0 || dots.version == 0) return;
-    ui.canvas().ring(dots.plot.at(row.memory_bytes, tokens_of_step(scene.plan) / row.step_s), 6,
+void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const SearchRow& row) {
+    if (row.step_s <= 0 || dots.key() == nullptr) return;
+    ui.canvas().ring(dots->plot.at(row.memory_bytes, tokens_per_step(scene.plan.training) / row.step_s), 6,
                      ui.theme().text, 1.5f);
 }
 

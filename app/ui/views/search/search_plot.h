@@ -2,6 +2,7 @@
 // a million cost what a thousand do.
 #pragma once
 
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/search/search_found.h"
@@ -20,11 +21,16 @@ struct SearchDots {
     };
     std::vector<Dot> dots;  // at most kMost
     int most_layouts = 0;   // of a dot
-
-    // What they were made for.
-    std::uint64_t version = 0;
     Plot plot;
 };
+// What they follow from: the version of what was found, the place, the ends of the axes.
+struct SearchDotsOf {
+    std::uint64_t version = 0;
+    Rect area;
+    double memory_to = 0, tokens_from = 0, tokens_to = 0;
+    bool operator==(const SearchDotsOf&) const = default;
+};
+using KeptDots = Kept<SearchDots, SearchDotsOf>;
 
 // The ends of the axes: they hold all that was found, the open plan and the GPU's memory.
 struct SearchAxes {
@@ -32,14 +38,14 @@ struct SearchAxes {
     double tokens_from = 0, tokens_to = 1;
 };
 [[nodiscard]] SearchAxes axes_of(const SearchFound& found, const Plan& plan, const Evaluation& e);
-// Fills `out` where it is of something else. `tokens`: of a step.
+// `tokens`: of a step.
 void make_dots(const SearchFound& found, double tokens, const Plot& plot, SearchDots& out);
 
 // Draws it. Answers the layout under the mouse.
 [[nodiscard]] std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& scene,
-                                                           const SearchFound& found, SearchDots& dots,
+                                                           const SearchFound& found, KeptDots& kept,
                                                            bool& clicked);
 // A ring around the dot of a row, in the plot as it was drawn last.
-void mark_in_plot(Ui& ui, const Scene& scene, const SearchDots& dots, const SearchRow& row);
+void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const SearchRow& row);
 
 }  // namespace pentamesh::ui

@@ -21,22 +21,6 @@ float list_width(float room) {
     return std::min(std::floor(room * (room > 1200 ? 0.5f : 0.46f)), 820.0f);
 }
 
-// Evaluated once for as long as it is hovered.
-const HoveredLayout* hovered_layout(const SearchFound& found, const Scene& scene,
-                                    const std::optional<LayoutChoice>& choice,
-                                    std::optional<HoveredLayout>& kept) {
-    if (!choice) {
-        kept.reset();
-        return nullptr;
-    }
-    Plan plan = with_choice(found, scene.plan, *choice);
-    if (!kept || !(kept->choice == *choice) || !(kept->plan == plan)) {
-        auto evaluation = std::make_shared<const Evaluation>(evaluate(plan));
-        kept = HoveredLayout{*choice, std::move(plan), std::move(evaluation)};
-    }
-    return &*kept;
-}
-
 void draw_slices(Ui& ui, Rect bar, const Step& step) {
     for (const StepSlice& s : waterfall(step)) {
         const auto at = [&](double t) { return bar.x + static_cast<float>(t / step.time_s) * bar.w; };
@@ -49,12 +33,12 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
 }
 
 // What the hovered layout comes to, beside the mouse.
-void draw_card(Ui& ui, Rect room, const Scene& scene, const HoveredLayout& h, bool of_row) {
+void draw_card(Ui& ui, Rect room, const Scene& scene, const LayoutChoice& choice, const Evaluation& e,
+               bool of_row) {
     constexpr float kWidth = 340;
-    const Evaluation& e = *h.evaluation;
     if (!e.step || e.memory.stage.empty() || room.w < kWidth + 8) return;
     Canvas& c = ui.canvas();
-    const std::string layout = words_of(h.choice, scene.plan.model.moe.has_value());
+    const std::string layout = words_of(choice, scene.plan.model.moe.has_value());
     const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
     const float head = c.paragraph_height(kWidth - 24, layout, bold, 17);
     const float height = head + 98;
@@ -102,7 +86,7 @@ void draw_words(Ui& ui, Rect& room, const SearchWords& words) {
 
 void draw_lists(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state, std::size_t most,
                 SearchPick& pick) {
-    draw_results(ui, room, scene, *state.found, rows_of(*state.found), most, state.all_rows, pick);
+    draw_results(ui, room, scene, *state.found, *state.rows, most, state.all_rows, pick);
     draw_rejected(ui, room, *state.found, pick);
 }
 
@@ -121,7 +105,7 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
         Rect list = room.cut_right(list_width(room.w));
         room.cut_right(28);
         const float others = rejected_height(*state.found) + 60;
-        std::size_t most = ui.state().for_picture ? std::max(rows_of(*state.found).size(), kRows) : kRows;
+        std::size_t most = ui.state().for_picture ? std::max(state.rows->size(), kRows) : kRows;
         while (most > 3 && results_height(most) + others > list.h) --most;
         plot(room);
         {
@@ -146,7 +130,7 @@ PlanEdit opened(const SearchFound& found, const Scene& scene, const LayoutChoice
             "layout " + words_of(choice, scene.plan.model.moe.has_value()), ""};
 }
 
-void compare_with(const SearchFound& found, Scene& scene, const LayoutChoice& choice,
+void compare_with(const SearchFound& found, Scene& scene, const LayoutChoice& choice, const Evaluation& e,
                   CompareViewState& compare) {
     const bool pins = compare.pinned() == nullptr;
     if (pins && !scene.evaluation.valid) {
@@ -157,7 +141,7 @@ void compare_with(const SearchFound& found, Scene& scene, const LayoutChoice& ch
     if (pins) compare.pin(scene.plan, scene.evaluation);
     Plan plan = with_choice(found, scene.plan, choice);
     plan.name = words_of(choice, plan.model.moe.has_value());
-    const bool added = compare.add(plan, evaluate(plan));
+    const bool added = compare.add(plan, e);
     scene.next_hover.message =
         !added ? "Compare has " + std::to_string(kMostCompared) + " plans: remove one first (8)"
         : pins ? "This plan is pinned as A, and the layout joined Compare (8)"
@@ -171,6 +155,8 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     const Rect whole = room;
     draw_search_head(ui, head_row, room, scene, state);
     const bool low = room.h < kLow && room.w < kWide;
+    if (state.found)
+        state.rows.update({state.found, state.found->version}, [&] { return rows_of(*state.found); });
     const SearchWords words = search_words(scene, state);
     if (low) {
         ui.label(room.cut_top(20), words.bold + "  " + words.plain, ui.title());
@@ -182,8 +168,12 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     SearchPick pick;
     draw_body(ui, room, scene, state, low, pick);
     const SearchFound& found = *state.found;
-    if (const HoveredLayout* h = hovered_layout(found, scene, pick.hovered, state.hovered))
-        draw_card(ui, whole, scene, *h, pick.row.has_value());
+    const auto evaluated = [&](const LayoutChoice& choice) {
+        const Plan plan = with_choice(found, scene.plan, choice);
+        return state.hovered.get(plan, [&] { return std::make_shared<const Evaluation>(evaluate(plan)); });
+    };
+    if (pick.hovered)
+        draw_card(ui, whole, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row.has_value());
     if (pick.example != nullptr) {
         Plan plan = *pick.example;
         plan.name = scene.plan.name, plan.notes = scene.plan.notes, plan.scene = scene.plan.scene;
@@ -191,7 +181,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     }
     if (!pick.clicked) return std::nullopt;
     if (!ui.frame().shift) return opened(found, scene, *pick.clicked);
-    compare_with(found, scene, *pick.clicked, compare);
+    compare_with(found, scene, *pick.clicked, *evaluated(*pick.clicked), compare);
     return std::nullopt;
 }
 
@@ -206,17 +196,15 @@ Table search_data(const Scene& scene, const SearchViewState& state, int part) {
     }
     if (state.found && state.found->report && !state.found->report->results.empty())
         return results_table(*state.found->report);
-    Table t;
-    t.columns = {
-        {"layout"}, {"step", Shown::seconds, "step_s"}, {"fullest GPU", Shown::memory, "memory_bytes"}};
+    std::vector<FoundRow> rows;
     const bool experts = scene.plan.model.moe.has_value();
     if (state.found)
         for (const SearchRow& r : rows_of(*state.found))
-            t.rows.push_back({words_of(r.choice, experts), cell(r.step_s), whole_cell(r.memory_bytes)});
+            rows.push_back({words_of(r.choice, experts), r.step_s, r.memory_bytes});
     if (scene.evaluation.step && !scene.evaluation.memory.stage.empty())
-        t.rows.push_back({"this plan: " + words_of(choice_of(scene.plan), experts),
-                          cell(scene.evaluation.step->time_s), whole_cell(scene.evaluation.memory.peak())});
-    return t;
+        rows.push_back({"this plan: " + words_of(choice_of(scene.plan), experts),
+                        scene.evaluation.step->time_s, scene.evaluation.memory.peak()});
+    return found_table(rows);
 }
 
 }  // namespace pentamesh::ui

@@ -12,15 +12,10 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
-
-// What the mouse is over: a layout, and what it comes to.
-struct HoveredLayout {
-    LayoutChoice choice;
-    Plan plan;  // the open one with it
-    std::shared_ptr<const Evaluation> evaluation;
-};
 
 struct SearchViewState {
     SearchRequest request;
@@ -30,8 +25,11 @@ struct SearchViewState {
     bool all_rows = false;
     ScrollState scroll, list_scroll;
     std::shared_ptr<SearchFound> found;  // null: not shown yet
-    SearchDots dots;
-    std::optional<HoveredLayout> hovered;
+    // By what was found, and its version.
+    Kept<std::vector<SearchRow>, std::pair<std::shared_ptr<SearchFound>, std::uint64_t>> rows;
+    KeptDots dots;
+    Kept<std::shared_ptr<const Evaluation>, Plan>
+        hovered;  // by the open plan with the layout under the mouse
 };
 
 // A click on a dot or a row is an edit; with Shift it joins `compare`.

@@ -149,7 +149,7 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
         if (edit || loads.typing) loads.refusal.clear();
     }
     const Hit hit = ui.area("shards.experts", room);
-    const std::int64_t shown = s.made_for.expert;
+    const std::int64_t shown = s.drawn->of.expert;
     const std::int64_t under = draw_experts(ui, room, sheet, look, shown, loads.load);
     if (hit.focused) ui.focus_ring(room, 3);
     const std::int64_t parts = ep.parts > 1 ? ep.size : 1;

@@ -1,6 +1,6 @@
 #include "app/ui/views/shards/shards_picker.h"
 
-#include "app/tables/memory.h"
+#include "app/tables/strategies.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "core/plan/names.h"
@@ -19,7 +19,7 @@ std::int64_t gpus_of(const PickerState& s) {
 }
 
 const StrategyPrice& picked(const PickerState& s) {
-    return s.prices.price[static_cast<std::size_t>(s.strategy)];
+    return s.prices->price[static_cast<std::size_t>(s.strategy)];
 }
 
 // By the first activation that a layer keeps: its input.
@@ -44,26 +44,22 @@ void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_
     request.state = shows.state;
     request.moment = shows.moment;
     request.moe = moe_layers(scene.plan.model) > 0;
-    const bool priced = s.made_of == revision && s.made_eight == s.eight;
-    if (priced && s.made_strategy == s.strategy && s.made_for == request) return;
-    if (!priced) price_strategies(scene.plan, gpus_of(s), s.prices);
-    s.made_of = revision;
-    s.made_eight = s.eight;
-    s.made_strategy = s.strategy;
-    s.made_for = request;
-    s.gpu.clear();
-    s.tokens.clear();
-    s.stages.clear();
-    const StrategyPrice& p = picked(s);
-    if (!p.possible) return;
-    s.stages = stages_of_layers(p.plan, p.mesh);
-    for (std::int64_t r = 0; r < p.mesh.world; ++r) {
-        request.rank = r;
-        request.expert = 0;
-        if (p.plan.model.moe) request.expert = contents_of(p.plan, p.mesh, r).experts.begin;
-        make_sheets(p.plan, p.mesh, request, s.gpu.emplace_back());
-        s.tokens.push_back(tokens_of(p, r));
-    }
+    const PickerState::Priced priced{revision, s.eight};
+    s.prices.update(priced, [&](StrategyPrices& p) { price_strategies(scene.plan, gpus_of(s), p); });
+    s.gpus.update({priced, s.strategy, request}, [&] {
+        StrategyGpus out;
+        const StrategyPrice& p = picked(s);
+        if (!p.possible) return out;
+        out.stages = stages_of_layers(p.plan, p.mesh);
+        for (std::int64_t r = 0; r < p.mesh.world; ++r) {
+            request.rank = r;
+            request.expert = 0;
+            if (p.plan.model.moe) request.expert = contents_of(p.plan, p.mesh, r).experts.begin;
+            make_sheets(p.plan, p.mesh, request, out.sheets.emplace_back());
+            out.tokens.push_back(tokens_of(p, r));
+        }
+        return out;
+    });
 }
 
 Rect indented(Rect r) {
@@ -74,8 +70,8 @@ Rect indented(Rect r) {
 // A row for each strategy: memory and bytes sent as bars, both against the largest.
 void price_table(Ui& ui, Rect room, PickerState& s) {
     Canvas& c = ui.canvas();
-    double sent = 0, held = s.prices.single_gpu.total();
-    for (const StrategyPrice& p : s.prices.price) {
+    double sent = 0, held = s.prices->single_gpu.total();
+    for (const StrategyPrice& p : s.prices->price) {
         sent = std::max(sent, p.sent_bytes);
         held = std::max(held, p.fullest.total());
     }
@@ -95,14 +91,14 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
     {  // what it is measured against
         Rect row = room.cut_top(row_h);
         c.text_in(row.cut_left(name_w), "one GPU", ui.small());
-        bar(row, s.prices.single_gpu.total(), held, ui.theme().secondary);
-        c.text_in(indented(row.cut_left(66)), memory_text(s.prices.single_gpu.total()), ui.small());
+        bar(row, s.prices->single_gpu.total(), held, ui.theme().secondary);
+        c.text_in(indented(row.cut_left(66)), memory_text(s.prices->single_gpu.total()), ui.small());
         row.cut_left(8);
         c.text_in(row, "nothing", ui.small());
     }
-    for (std::size_t i = 0; i < s.prices.price.size(); ++i) {
+    for (std::size_t i = 0; i < s.prices->price.size(); ++i) {
         if (room.h < row_h - 4) break;
-        const StrategyPrice& p = s.prices.price[i];
+        const StrategyPrice& p = s.prices->price[i];
         Rect row = room.cut_top(row_h);
         const bool on = s.strategy == p.strategy;
         const Hit hit = ui.area("shards.strategy", row, i);
@@ -120,8 +116,8 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         if (hit.hovered)
             ui.tooltip(std::string(facts.name) + "\ncuts " + std::string(facts.splits) + "\n"
                        + std::string(facts.composes) + "\n"
-                       + (p.possible ? state_sentence(s.prices, p) + "\n" : "")
-                       + price_sentence(s.prices, p));
+                       + (p.possible ? state_sentence(*s.prices, p) + "\n" : "")
+                       + price_sentence(*s.prices, p));
         if (!p.possible) {
             c.text_in(row, p.why_not, ui.small());
             continue;
@@ -137,15 +133,15 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
 // Layers that a GPU runs, as cells above its tensors.
 void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
-    const auto n = static_cast<float>(s.stages.size());
+    const auto n = static_cast<float>(s.gpus->stages.size());
     if (n < 1) return;
     const StrategyPrice& p = picked(s);
     const auto pp = static_cast<std::size_t>(Axis::pp);
     const auto stage = static_cast<int>(dense_coordinates(p.mesh, rank)[pp]);
     const float step = std::min(16.0f, row.w / n);
-    for (std::size_t l = 0; l < s.stages.size(); ++l) {
+    for (std::size_t l = 0; l < s.gpus->stages.size(); ++l) {
         const Rect cell{row.x + step * static_cast<float>(l), row.y, step - 2, row.h};
-        const bool mine = s.stages[l][0] == stage || s.stages[l][1] == stage;
+        const bool mine = s.gpus->stages[l][0] == stage || s.gpus->stages[l][1] == stage;
         // Without a pipeline every GPU works on every layer, and which part of it is seen below.
         if (p.mesh.dense[pp].size == 1)
             c.frame(cell, ui.theme().secondary, 1, 1);
@@ -194,7 +190,7 @@ void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
 void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const StrategyPrice& p = picked(s);
-    const std::vector<Sheet>& sheets = s.gpu[rank];
+    const std::vector<Sheet>& sheets = s.gpus->sheets[rank];
     c.frame(box, ui.theme().hairline, 1, 4);
     Rect room = box.inset(8, 6);
     const SheetTotals t = totals_of(sheets);
@@ -204,7 +200,7 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
     if (head.w > 92) c.text_in(head, head.w > 150 ? holds + " of a layer" : holds, ui.small(), Align::right);
     layer_cells(ui, room.cut_top(12), s, rank, color);
     if (room.h > 70 && room.w > 60)
-        token_cells(ui, room.cut_top(26), s.tokens[static_cast<std::size_t>(rank)], color);
+        token_cells(ui, room.cut_top(26), s.gpus->tokens[static_cast<std::size_t>(rank)], color);
     room.cut_top(6);
     SheetLook look;
     look.dense = dense_coordinates(p.mesh, rank);
@@ -222,7 +218,7 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
 }
 
 void gpu_boxes(Ui& ui, Rect room, const PickerState& s) {
-    const auto n = static_cast<std::int64_t>(s.gpu.size());
+    const auto n = static_cast<std::int64_t>(s.gpus->sheets.size());
     if (n < 1) return;
     const float gap = 8;
     float w = 0, h = 0;
@@ -258,13 +254,13 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     c.text_in(line, bold, ui.title());
     line.cut_left(std::min(line.w, c.text_width(bold, ui.title()) + 6));
     const std::string layers =
-        thousands(s.prices.single.model.layers) + " layers of " + scene.plan.model.name;
+        thousands(s.prices->single.model.layers) + " layers of " + scene.plan.model.name;
     if (line.w > 60)
         c.text_in(line, layers + ", its embedding and head, trained as in this plan",
                   ui.style(13, Tone::secondary));
-    const std::string state = state_sentence(s.prices, picked(s));
+    const std::string state = state_sentence(*s.prices, picked(s));
     if (!state.empty() && room.h > 240) ui.label(room.cut_top(20), state, ui.style(13));
-    const std::string price = price_sentence(s.prices, picked(s));
+    const std::string price = price_sentence(*s.prices, picked(s));
     const std::string text = room.h > 360 ? price + " " + std::string(facts.composes) : price;
     const float h = std::min(c.paragraph_height(room.w, text, ui.style(13, Tone::secondary), 18), 54.0f);
     c.paragraph(room.cut_top(h), text, ui.style(13, Tone::secondary), 18);
@@ -276,35 +272,9 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
 }
 
 Table picker_data(const Scene& scene, const PickerState& state) {
-    Table t;
-    t.columns = {{"strategy"}, {"cuts"}};
-    for (Table::Column& c : category_columns(Shown::count)) t.columns.push_back(std::move(c));
-    for (const char* title : {"total (bytes)", "sent per step (bytes)", "calls per step"})
-        t.columns.push_back({title, Shown::count});
-    t.columns.push_back({"collectives"});
     StrategyPrices prices;
     price_strategies(scene.plan, gpus_of(state), prices);
-    const auto row = [&](const std::string& name, const std::string& cuts, const StageMemory& m, double sent,
-                         double calls, const std::string& what) {
-        std::vector<std::string>& cells = t.rows.emplace_back();
-        cells = {name, cuts};
-        for (std::string& c : category_cells(m)) cells.push_back(std::move(c));
-        for (const double x : {m.total(), sent, calls}) cells.push_back(whole_cell(x));
-        cells.push_back(what);
-    };
-    row("one GPU", "", prices.single_gpu, 0, 0, "");
-    for (const StrategyPrice& p : prices.price) {
-        std::string what;
-        for (const StrategyTraffic& x : p.traffic)
-            what += (what.empty() ? "" : " + ") + std::string(name_of(x.collective));
-        if (p.possible)
-            row(std::string(facts_of(p.strategy).name), std::string(facts_of(p.strategy).splits), p.fullest,
-                p.sent_bytes, p.count, what);
-        else
-            t.rows.push_back(
-                {std::string(facts_of(p.strategy).name), p.why_not, "", "", "", "", "", "", "", "", ""});
-    }
-    return t;
+    return strategies_table(prices);
 }
 
 }  // namespace pentamesh::ui

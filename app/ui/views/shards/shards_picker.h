@@ -2,11 +2,15 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "core/teach/single_axis.h"
 
+#include <array>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -18,18 +22,19 @@ struct TokenShare {
     [[nodiscard]] bool whole() const { return sample.size() == samples && token.size() == tokens; }
 };
 
+// What each GPU has under a strategy; nothing where it is impossible.
+struct StrategyGpus {
+    std::vector<std::vector<Sheet>> sheets;  // by rank
+    std::vector<TokenShare> tokens;          // by rank
+    std::vector<std::array<int, 2>> stages;  // of each layer
+};
+
 struct PickerState {
     Strategy strategy = Strategy::ddp;
-    bool eight = false;  // GPUs: 4 or 8
-    // Kept while what they came from stands.
-    std::uint64_t made_of = 0;
-    bool made_eight = false;
-    Strategy made_strategy = Strategy::ddp;
-    SheetRequest made_for;
-    StrategyPrices prices;
-    std::vector<std::vector<Sheet>> gpu;  // by rank
-    std::vector<TokenShare> tokens;       // by rank
-    std::vector<std::array<int, 2>> stages;
+    bool eight = false;                             // GPUs: 4 or 8
+    using Priced = std::pair<std::uint64_t, bool>;  // revision, eight
+    Kept<StrategyPrices, Priced> prices;
+    Kept<StrategyGpus, std::tuple<Priced, Strategy, SheetRequest>> gpus;
 };
 struct PickerShows {
     TensorState state = TensorState::parameters;

@@ -1,5 +1,6 @@
 #include "app/ui/views/shards/view.h"
 
+#include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "app/ui/views/shards/shards_experts.h"
@@ -58,53 +59,54 @@ std::string what_is_drawn(const Scene& scene, const ShardsViewState& s) {
     return "Embedding, last norm and head";
 }
 
-void write_sentence(const Scene& scene, ShardsViewState& s) {
-    const SheetTotals& t = s.totals;
-    const std::string who = (scene.selection.rank < 0 ? "Rank 0 (none is selected) "
-                                                      : "Rank " + thousands(s.made_for.rank) + " ");
+void write_sentence(const Scene& scene, const ShardsViewState& s, DrawnSheets& d) {
+    const SheetTotals& t = d.totals;
+    const std::string who =
+        (scene.selection.rank < 0 ? "Rank 0 (none is selected) " : "Rank " + thousands(d.of.rank) + " ");
     const bool held =
-        std::any_of(s.sheets.begin(), s.sheets.end(), [](const Sheet& x) { return x.part.held; });
+        std::any_of(d.sheets.begin(), d.sheets.end(), [](const Sheet& x) { return x.part.held; });
     if (s.state == TensorState::parameters)
-        s.bold = what_is_drawn(scene, s) + ": " + count_text(t.numbers) + " parameters, "
+        d.bold = what_is_drawn(scene, s) + ": " + count_text(t.numbers) + " parameters, "
                  + memory_text(t.bytes) + ".";
     else if (s.state == TensorState::activations)
-        s.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes)
+        d.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes)
                  + (s.moment == Moment::at_rest
                         ? " kept for the backward pass of one micro-batch on every replica."
                         : " in one micro-batch on every replica.");
     else
-        s.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes) + " of "
+        d.bold = what_is_drawn(scene, s) + ": " + memory_text(t.bytes) + " of "
                  + (s.state == TensorState::optimizer ? "optimizer state." : "gradients.");
-    s.bold += " " + who
+    d.bold += " " + who
               + (!held                     ? "has none of it: another pipeline stage does."
                  : t.bytes_here >= t.bytes ? "holds all of it."
                                            : "holds " + memory_text(t.bytes_here) + ".");
-    s.plain.clear();
+    d.plain.clear();
     std::vector<Placement> placements;
-    for (const Sheet& x : s.sheets) placements.push_back(x.placement);
+    for (const Sheet& x : d.sheets) placements.push_back(x.placement);
     for (const Axis a : kAxes) {
         const std::string what = axis_sentence(placements, a);
-        if (!what.empty()) s.plain += (s.plain.empty() ? "" : ". ") + std::string(name_of(a)) + " " + what;
+        if (!what.empty()) d.plain += (d.plain.empty() ? "" : ". ") + std::string(name_of(a)) + " " + what;
     }
-    if (s.plain.empty()) s.plain = "One GPU holds everything: nothing is cut";
-    s.plain += ".";
+    if (d.plain.empty()) d.plain = "One GPU holds everything: nothing is cut";
+    d.plain += ".";
 }
 
 void refresh(const Scene& scene, ShardsViewState& s, std::uint64_t revision) {
     const SheetRequest request = request_of(scene, s);
-    if (s.made_of == revision && s.made_for == request) return;
     const Mesh& mesh = scene.evaluation.mesh;
-    SheetRequest like_before = s.made_for;
-    like_before.rank = request.rank;
-    if (s.made_of == revision && like_before == request)
-        light_sheets(scene.plan, mesh, request.rank, s.sheets);
-    else
-        make_sheets(scene.plan, mesh, request, s.sheets);
-    if (s.made_of != revision) s.stages = stages_of_layers(scene.plan, mesh);
-    s.made_of = revision;
-    s.made_for = request;
-    s.totals = totals_of(s.sheets);
-    write_sentence(scene, s);
+    const bool same_plan = s.drawn.key() != nullptr && s.drawn.key()->first == revision;
+    s.drawn.update({revision, request}, [&](DrawnSheets& d) {
+        SheetRequest like_before = d.of;
+        like_before.rank = request.rank;
+        if (same_plan && like_before == request)
+            light_sheets(scene.plan, mesh, request.rank, d.sheets);
+        else
+            make_sheets(scene.plan, mesh, request, d.sheets);
+        d.of = request;
+        d.totals = totals_of(d.sheets);
+        write_sentence(scene, s, d);
+    });
+    s.stages.update(revision, [&] { return stages_of_layers(scene.plan, mesh); });
 }
 
 // ---- controls -------------------------------------------------------------------------------------------
@@ -156,18 +158,13 @@ void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& 
     if (both_kinds(scene.plan.model)) s.dense = choose(ui, rows, "shards.kind", kKinds, s.dense ? 1 : 0) == 1;
 }
 
-std::int64_t size_of(const Mesh& mesh, Axis a) {
-    const auto i = static_cast<std::size_t>(a);
-    return std::max(mesh.dense[i].size, mesh.has_experts && a == Axis::ep ? mesh.expert[i].size : 1);
-}
-
 // A chip for each axis in use: click to see what only it cuts.
 void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
     Canvas& c = ui.canvas();
     const Mesh& mesh = scene.evaluation.mesh;
-    if (s.isolate >= 0 && size_of(mesh, static_cast<Axis>(s.isolate)) <= 1) s.isolate = -1;
+    if (s.isolate >= 0 && axis_size(mesh, static_cast<Axis>(s.isolate)) <= 1) s.isolate = -1;
     for (const Axis a : kAxes) {
-        const std::int64_t n = size_of(mesh, a);
+        const std::int64_t n = axis_size(mesh, a);
         if (n <= 1) continue;
         const std::string label = std::string(name_of(a)) + " " + thousands(n);
         const float w = c.text_width(label, ui.small()) + 30;
@@ -214,7 +211,7 @@ void key(Ui& ui, Rect& row) {
 
 // Every layer of the model as a cell in the shade of its stage; the rank's own bright.
 void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
-    const auto n = s.stages.size();
+    const auto n = s.stages->size();
     if (n < 2 || row.w < 120 || s.block == Block::ends) return;
     Canvas& c = ui.canvas();
     const Model& m = scene.plan.model;
@@ -225,25 +222,25 @@ void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
     const Mesh& mesh = scene.evaluation.mesh;
     const auto pp = static_cast<std::size_t>(Axis::pp);
     const bool piped = mesh.dense[pp].size > 1;
-    const auto own = static_cast<int>(dense_coordinates(mesh, s.made_for.rank)[pp]);
+    const auto own = static_cast<int>(dense_coordinates(mesh, s.drawn->of.rank)[pp]);
     const Color base = piped ? ui.theme().axis[pp] : mix(ui.theme().window, ui.theme().secondary, 0.5f);
     const Rect strip{row.x, row.center().y - 7, step * static_cast<float>(n), 14};
     const Hit hit = ui.area("shards.layers", strip, 0, true, false);
     for (std::size_t l = 0; l < n; ++l) {
         const Rect cell{strip.x + step * static_cast<float>(l), strip.y, step, strip.h};
         const bool moe = is_moe_layer(m, static_cast<std::int64_t>(l));
-        const bool mine = s.stages[l][0] == own || s.stages[l][1] == own;
+        const bool mine = (*s.stages)[l][0] == own || (*s.stages)[l][1] == own;
         const Color fill =
-            mine ? base : mix(ui.theme().window, base, s.stages[l][0] % 2 == 1 ? 0.28f : 0.42f);
+            mine ? base : mix(ui.theme().window, base, (*s.stages)[l][0] % 2 == 1 ? 0.28f : 0.42f);
         Rect box = step > 4 ? cell.inset(0.5f, 0) : cell;
         if (!moe && both_kinds(m)) box = {box.x, box.y + 5, box.w, box.h - 5};  // dense ones are lower
         c.rect(box, fill);
         if (hit.hovered && cell.contains(ui.frame().mouse)) {
             std::string t = "layer " + std::to_string(l) + (moe ? ", MoE" : "");
-            if (piped) t += "\nstage " + std::to_string(s.stages[l][0]);
-            if (s.stages[l][1] >= 0) t += " and stage " + std::to_string(s.stages[l][1]);
-            ui.tooltip(t + (mine ? "\non rank " + thousands(s.made_for.rank) : ""));
-            if (piped) scene.next_hover.stage = s.stages[l][0];
+            if (piped) t += "\nstage " + std::to_string((*s.stages)[l][0]);
+            if ((*s.stages)[l][1] >= 0) t += " and stage " + std::to_string((*s.stages)[l][1]);
+            ui.tooltip(t + (mine ? "\non rank " + thousands(s.drawn->of.rank) : ""));
+            if (piped) scene.next_hover.stage = (*s.stages)[l][0];
             if (hit.clicked && both_kinds(m)) s.dense = !moe;
         }
     }
@@ -260,7 +257,7 @@ bool selected(const Scene& scene, const Sheet& s) {
 void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsViewState& s, std::size_t i,
                const SheetLook& look) {
     Canvas& c = ui.canvas();
-    const Sheet& sheet = s.sheets[i];
+    const Sheet& sheet = s.drawn->sheets[i];
     const auto moved = [&](const Rect& r) { return Rect{room.x + r.x, room.y + r.y, r.w, r.h}; };
     const Rect slot = moved(place.slot), label = moved(place.label), body = moved(place.body);
     const Hit hit = ui.area("shards.tensor", slot, i);
@@ -271,8 +268,8 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     if (hit.focused) ui.focus_ring(slot, 3);
     if (hit.hovered) {
         const Explanation e =
-            explain_tensor(scene.plan, scene.evaluation.mesh, sheet.placement, s.made_for.rank);
-        ui.tooltip(sheet_tooltip(sheet, s.made_for.rank) + "\n" + e.formula + "\n= " + e.substituted);
+            explain_tensor(scene.plan, scene.evaluation.mesh, sheet.placement, s.drawn->of.rank);
+        ui.tooltip(sheet_tooltip(sheet, s.drawn->of.rank) + "\n" + e.formula + "\n= " + e.substituted);
     }
     if (hit.clicked) {
         scene.selection.topic = chosen ? Selection::Topic::none : Selection::Topic::tensor;
@@ -299,25 +296,25 @@ std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewSt
     std::optional<PlanEdit> edit;
     SheetLook look;
     look.isolate = s.isolate;
-    look.dense = dense_coordinates(scene.evaluation.mesh, s.made_for.rank);
-    look.expert = expert_coordinates(scene.evaluation.mesh, s.made_for.rank);
-    const auto expert = std::find_if(s.sheets.begin(), s.sheets.end(), [](const Sheet& x) {
+    look.dense = dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
+    look.expert = expert_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
+    const auto expert = std::find_if(s.drawn->sheets.begin(), s.drawn->sheets.end(), [](const Sheet& x) {
         return x.placement.expert && x.placement.dims[0] == Dim::experts;
     });
     // In a low pane the map has its own block.
     const bool roomy = room.h > 280 || s.block == Block::mlp || s.isolate == static_cast<int>(Axis::ep);
-    if (expert != s.sheets.end() && room.w > 320 && roomy) {
+    if (expert != s.drawn->sheets.end() && room.w > 320 && roomy) {
         const float share = s.block == Block::mlp ? 0.5f : 0.36f;
         Rect map = room.cut_right(std::clamp(room.w * share, 150.0f, 620.0f));
         room.cut_right(20);
         edit = draw_expert_map(ui, map, scene, s, *expert, look);
     }
     std::vector<float> widths;
-    for (const Sheet& x : s.sheets)
+    for (const Sheet& x : s.drawn->sheets)
         widths.push_back(ui.canvas().text_width(x.placement.name, ui.small()) + 2);
-    std::vector<SheetPlace> places = pack_sheets(s.sheets, {room.w - 4, room.h - 4}, widths);
+    std::vector<SheetPlace> places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths);
     if (places.empty())  // without names: they are on hover
-        places = pack_sheets(s.sheets, {room.w - 4, room.h - 4}, widths, false);
+        places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths, false);
     if (places.empty()) {
         ui.canvas().text_in(room, "Too little room: a digit fills the window with this view.", ui.small(),
                             Align::center);
@@ -344,22 +341,23 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
     }
     refresh(scene, state, revision);
     const TextStyle bold = ui.title();
-    const bool wraps = c.text_width(state.bold, bold) > room.w && room.h > 120;
-    const Rect sentence = room.cut_top(wraps ? c.paragraph_height(room.w, state.bold, bold, 18) + 2 : 20.0f);
+    const bool wraps = c.text_width(state.drawn->bold, bold) > room.w && room.h > 120;
+    const Rect sentence =
+        room.cut_top(wraps ? c.paragraph_height(room.w, state.drawn->bold, bold, 18) + 2 : 20.0f);
     if (wraps)
-        c.paragraph(sentence, state.bold, bold, 18);
+        c.paragraph(sentence, state.drawn->bold, bold, 18);
     else
-        c.text_in(sentence, state.bold, bold);
+        c.text_in(sentence, state.drawn->bold, bold);
     Rect rest = sentence;
-    rest.cut_left(std::min(rest.w, c.text_width(state.bold, bold) + 6));
+    rest.cut_left(std::min(rest.w, c.text_width(state.drawn->bold, bold) + 6));
     if (room.h > 360) {  // a second line where the view fills the window
-        c.paragraph(room, state.plain, ui.style(13, Tone::secondary), 18);
-        room.cut_top(
-            std::min(c.paragraph_height(room.w, state.plain, ui.style(13, Tone::secondary), 18), 54.0f));
+        c.paragraph(room, state.drawn->plain, ui.style(13, Tone::secondary), 18);
+        room.cut_top(std::min(
+            c.paragraph_height(room.w, state.drawn->plain, ui.style(13, Tone::secondary), 18), 54.0f));
     } else if (rest.w > 40) {
-        c.text_in(rest, state.plain, ui.style(13, Tone::secondary));
+        c.text_in(rest, state.drawn->plain, ui.style(13, Tone::secondary));
     }
-    if (ui.hovers(sentence)) ui.tooltip(state.bold + "\n" + state.plain);
+    if (ui.hovers(sentence)) ui.tooltip(state.drawn->bold + "\n" + state.drawn->plain);
     room.cut_top(4);
     Rect row = room.cut_top(22);
     axis_chips(ui, row, scene, state);
@@ -373,30 +371,12 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {
     if (state.alone) return picker_data(scene, state.picker);
-    Table t;
-    t.columns = {{"tensor"}, {"shape"}};
-    std::vector<Axis> used;
-    for (const Axis a : kAxes)
-        if (size_of(scene.evaluation.mesh, a) > 1) {
-            used.push_back(a);
-            t.columns.push_back({std::string(name_of(a))});
-        }
-    t.columns.push_back({"rank " + std::to_string(shown_rank(scene)) + " holds"});
-    t.columns.push_back({"bytes there", Shown::count});
-    t.columns.push_back({"bytes whole", Shown::count});
-    if (scene.evaluation.mesh.world < 1) return t;
+    const Mesh& mesh = scene.evaluation.mesh;
     std::vector<Sheet> sheets;
-    make_sheets(scene.plan, scene.evaluation.mesh, request_of(scene, state), sheets);
-    const auto integer = [](double v) { return std::to_string(static_cast<std::int64_t>(std::llround(v))); };
-    for (const Sheet& s : sheets) {
-        std::vector<std::string> row{std::string(s.placement.name), shape_words(s.placement)};
-        for (const Axis a : used) row.push_back(spread_words(s.placement.on(a)));
-        row.push_back(part_words(s.placement, s.part));
-        row.push_back(integer(s.part.bytes));
-        row.push_back(integer(s.placement.bytes_whole));
-        t.rows.push_back(std::move(row));
-    }
-    return t;
+    if (mesh.world > 0) make_sheets(scene.plan, mesh, request_of(scene, state), sheets);
+    std::vector<HeldTensor> held;
+    for (const Sheet& s : sheets) held.push_back({s.placement, s.part});
+    return held_table(mesh, shown_rank(scene), held);
 }
 
 }  // namespace pentamesh::ui

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_picker.h"
 #include "app/ui/views/shards/shards_sheets.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -24,6 +26,14 @@ struct ExpertLoads {
     std::string text, refusal;  // of the plan's number
 };
 
+// The tensors that were asked for, what they weigh together, and the sentences above them.
+struct DrawnSheets {
+    SheetRequest of;
+    std::vector<Sheet> sheets;
+    SheetTotals totals;
+    std::string bold, plain;
+};
+
 struct ShardsViewState {
     TensorState state = TensorState::parameters;
     Moment moment = Moment::at_rest;
@@ -34,13 +44,8 @@ struct ShardsViewState {
     ExpertLoads loads;
     bool alone = false;  // one axis alone
     PickerState picker;
-    // Kept while what they came from stands.
-    std::uint64_t made_of = 0;
-    SheetRequest made_for;
-    std::vector<Sheet> sheets;
-    SheetTotals totals;
-    std::string bold, plain;
-    std::vector<std::array<int, 2>> stages;  // of each layer
+    Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
+    Kept<std::vector<std::array<int, 2>>> stages;                     // of each layer, by revision
 };
 [[nodiscard]] std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   ShardsViewState& state, std::uint64_t revision);

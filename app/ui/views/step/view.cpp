@@ -1,4 +1,5 @@
 #include "app/ui/views/step/view.h"
+#include "app/tables/constants.h"
 #include "app/tables/review.h"
 #include "app/tables/software.h"
 #include "app/tables/step.h"
@@ -419,14 +420,7 @@ Table step_data(const Scene& scene, const StepViewState& state, int part) {
         return rates_table(*scene.evaluation.step, state.budget_tokens, count_text(state.budget_tokens));
     if (part == 3) return software_table(scene.plan.training.software);
     if (part == StepViewState::kSensitivityTable) return tornado_data(scene, state.tornado);
-    Table t;
-    t.columns = {{"constant"}, {"value", Shown::figure}, {"unit"}, {"changed"}};
-    static constexpr std::array<std::string_view, 7> kUnits{"share",  "s",   "bytes", "bytes/s",
-                                                            "FLOP/s", "1 :", "on"};
-    for (const Constant& c : list_constants(scene.plan, scene.presets))
-        t.rows.push_back({c.name, cell(c.value), std::string(kUnits[static_cast<std::size_t>(c.unit)]),
-                          c.changed() ? "yes" : ""});
-    return t;
+    return constants_table(list_constants(scene.plan, scene.presets));
 }
 
 }  // namespace pentamesh::ui

@@ -33,9 +33,7 @@ std::vector<std::uint8_t> not_held(const Scene& scene, std::int64_t rank) {
 
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision) {
-    if (state.rows_of != revision) state.rows = tensors_data(scene, 0);
-    state.rows_of = revision;
-    const Table& t = state.rows;
+    const Table& t = state.rows.get(revision, [&] { return tensors_data(scene, 0); });
     const std::int64_t rank = chosen_rank(scene);
     const auto& faint = state.faint.get({revision, rank}, [&] { return not_held(scene, rank); });
     std::string words = std::to_string(t.rows.size())

@@ -13,9 +13,7 @@ namespace pentamesh::ui {
 
 struct TensorsViewState {
     TableState table;
-    // Made from the evaluation and kept while it stands.
-    std::uint64_t rows_of = 0;
-    Table rows;
+    Kept<Table> rows;                                                               // by revision
     Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, std::int64_t>> faint;  // by revision and rank
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,

@@ -48,19 +48,17 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
                                   : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
     const Ui::Step step = ui.stepper("timeline.second", box, label, state.second >= 0,
                                      state.second + 1 < kScheduleCount, state.second >= 0, false);
-    if (step.by != 0 || step.edit_requested) {
+    if (step.by != 0 || step.edit_requested)
         state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, kScheduleCount - 1);
-        state.second_of = 0;
-    }
-    if (state.second < 0 || state.second_of == revision) return;
-    Plan& p = state.second_plan;
-    const auto schedule = static_cast<Schedule>(state.second);
-    const Layout& l = scene.plan.layout;
-    p = schedule == l.schedule ? scene.plan
-                               : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
-    evaluate(p, state.second_evaluation);
-    state.second_shown.version = 0;
-    state.second_of = revision;
+    if (state.second < 0) return;
+    state.other.update({revision, state.second}, [&](OtherPlan& other) {
+        const auto schedule = static_cast<Schedule>(state.second);
+        const Layout& l = scene.plan.layout;
+        other.plan = schedule == l.schedule
+                         ? scene.plan
+                         : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
+        evaluate(other.plan, other.evaluation);
+    });
 }
 
 // Text piece by piece in one row, until there is no room.
@@ -212,7 +210,7 @@ void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state) {
 }
 
 void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
-    const Timeline& t = state.shown.timeline(scene.evaluation);
+    const Timeline& t = state.shown->timeline(scene.evaluation);
     draw_transport(ui, row.cut_left(84), t, state, scene.selection.stage);
     row.cut_left(8);
     draw_critical_switch(ui, row.cut_left(92), state);
@@ -232,7 +230,7 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 }
 
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
-    const ShownTimeline& shown = state.shown;
+    const ShownTimeline& shown = *state.shown;
     const Timeline& t = shown.timeline(scene.evaluation);
     const ScheduleShape& shape = t.shape;
     const TextStyle plain = ui.style(13, Tone::secondary);
@@ -299,19 +297,19 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 }
 
 float measures_height(Ui& ui, float width, const TimelineViewState& state) {
-    if (state.shown.bubble.work <= 0) return 0;
-    return ui.canvas().paragraph_height(width, measures_text(state.shown.bubble), ui.small(), 18) + 4;
+    if (state.shown->bubble.work <= 0) return 0;
+    return ui.canvas().paragraph_height(width, measures_text(state.shown->bubble), ui.small(), 18) + 4;
 }
 
 void draw_measures(Ui& ui, Rect row, const Scene&, const TimelineViewState& state) {
-    if (state.shown.bubble.work <= 0) return;
-    ui.canvas().paragraph(row, measures_text(state.shown.bubble), ui.small(), 18);
-    if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown.bubble));
+    if (state.shown->bubble.work <= 0) return;
+    ui.canvas().paragraph(row, measures_text(state.shown->bubble), ui.small(), 18);
+    if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown->bubble));
 }
 
 int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
                     bool draw) {
-    const ShownTimeline& shown = state.shown;
+    const ShownTimeline& shown = *state.shown;
     const Timeline& t = shown.timeline(scene.evaluation);
     const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
     const Theme& theme = ui.theme();

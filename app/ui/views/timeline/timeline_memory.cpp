@@ -18,13 +18,9 @@ double held_at(const std::vector<InFlightStep>& steps, double time) {
 
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
                        TimelineViewState& state) {
-    if (state.curve_of != state.shown.version || state.curve_device != device) {
-        state.curve = in_flight(t, device);
-        state.curve_of = state.shown.version;
-        state.curve_device = device;
-    }
     Canvas& c = ui.canvas();
-    const std::vector<InFlightStep>& steps = state.curve;
+    const std::vector<InFlightStep>& steps =
+        state.curve.get({state.shown->version, device}, [&] { return in_flight(t, device); });
     const double most = std::max(1e-9, t.device[device].peak_in_flight);
     Rect plot = room;
     const Rect head = plot.cut_top(18);

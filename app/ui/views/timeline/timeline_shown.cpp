@@ -25,18 +25,11 @@ void replay(const Evaluation& e, ShownTimeline& out) {
     }
 }
 
-}  // namespace
-
-bool update_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision, const TimelineChoice& choice,
-                  ShownTimeline& out) {
-    TimelineChoice wanted = choice;
-    if (wanted.slow.device >= e.timeline.shape.devices || !wanted.slow.any()) wanted.slow = {};
-    if (out.of == revision && out.choice == wanted && out.version > 0) return false;
-    out.of = revision;
-    out.choice = wanted;
+void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& choice, ShownTimeline& out) {
+    out.choice = choice;
     ++out.version;
     out.costs = e.costs;
-    apply_slow(wanted.slow, e.timeline.shape.devices, out.costs);
+    apply_slow(choice.slow, e.timeline.shape.devices, out.costs);
     replay(e, out);
     const Timeline& t = out.timeline(e);
     build_work_index(t, out.index);
@@ -52,7 +45,15 @@ bool update_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision,
     out.places = stage_places(plan, e.mesh, t.shape, e.comm.stages);
     out.has.fill(false);
     for (const Op& op : t.order.ops) out.has[static_cast<std::size_t>(op.kind)] = true;
-    return true;
+}
+
+}  // namespace
+
+void keep_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision, int schedule,
+                const TimelineChoice& choice, KeptTimeline& kept) {
+    TimelineChoice wanted = choice;
+    if (wanted.slow.device >= e.timeline.shape.devices || !wanted.slow.any()) wanted.slow = {};
+    kept.update({revision, schedule, wanted}, [&](ShownTimeline& out) { make_shown(plan, e, wanted, out); });
 }
 
 std::size_t own_op(const Timeline& t, std::size_t op) {

@@ -2,6 +2,7 @@
 // steps back to back; and what is made from it once and kept while it stands.
 #pragma once
 
+#include "app/ui/kit/kept.h"
 #include "core/evaluate.h"
 #include "core/pipeline/stage_names.h"
 #include "core/pipeline/timeline_blocks.h"
@@ -10,6 +11,7 @@
 #include "core/step/bubble.h"
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -21,8 +23,7 @@ struct TimelineChoice {
 };
 
 struct ShownTimeline {
-    std::uint64_t of = 0;       // the plan's revision that it was made from
-    TimelineChoice choice;      // and the choice
+    TimelineChoice choice;
     std::uint64_t version = 0;  // grows whenever it is made anew: what is derived from it compares this
     TimelineCosts costs;        // with the slow device
     Timeline slowed, two, before_two;
@@ -46,10 +47,11 @@ struct ShownTimeline {
     }
     [[nodiscard]] double whole_s(const Evaluation& e) const { return timeline(e).makespan + tail.total(); }
 };
-// Makes it anew where the plan or the choice is another. Precondition: the evaluation has a timeline. True:
-// it was made anew.
-bool update_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t revision,
-                  const TimelineChoice& choice, ShownTimeline& out);
+// By the plan's revision, the schedule that is set beside its own (-1: its own), and the choice.
+using KeptTimeline = Kept<ShownTimeline, std::tuple<std::uint64_t, int, TimelineChoice>>;
+// Precondition: the evaluation has a timeline.
+void keep_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t revision, int schedule,
+                const TimelineChoice& choice, KeptTimeline& kept);
 
 // The op of the evaluation's own timeline that this op of the shown one repeats.
 [[nodiscard]] std::size_t own_op(const Timeline& t, std::size_t op);

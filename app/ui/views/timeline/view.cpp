@@ -79,7 +79,7 @@ std::string short_layers(const StagePlace& place) {
 // moves the slow one here where there is one.
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
     Canvas& c = ui.canvas();
-    const auto devices = static_cast<int>(state.shown.places.size());
+    const auto devices = static_cast<int>(state.shown->places.size());
     const int every = std::max(1, static_cast<int>(std::ceil(16.0f / rows.row_h)));
     const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
     const std::string_view domain = domain_name(scene.plan.cluster);
@@ -88,9 +88,9 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
     for (int d = first; d < devices; ++d) {
         const Rect row{labels.x, rows.row(d).y, labels.w, rows.row(d).h};
         if (row.y > labels.bottom()) break;
-        const StagePlace& place = state.shown.places[d];
+        const StagePlace& place = state.shown->places[d];
         const Hit hit = ui.area("timeline.row", row, static_cast<std::uint64_t>(d), true, d % nice == 0);
-        const bool slow = state.shown.choice.slow.device == d;
+        const bool slow = state.shown->choice.slow.device == d;
         if (hit.hovered) {
             scene.next_hover.stage = d;
             ui.tooltip(stage_text(d, place, domain));
@@ -112,7 +112,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
         if (slow) name.color = ui.theme().bad;
         line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
-                 + (slow ? " × " + trimmed(state.shown.choice.slow.factor) : ""),
+                 + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
              name);
         if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
@@ -136,7 +136,7 @@ void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, S
 void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, TimelineViewState& state,
                  double from_s, double to_s) {
     Canvas& c = ui.canvas();
-    const Evaluation& e = state.second_evaluation;
+    const Evaluation& e = state.other->evaluation;
     const Rect head = room.cut_top(22);
     if (e.timeline.empty()) {
         std::string why = std::string(name_of(static_cast<Schedule>(state.second))) + " cannot run this plan";
@@ -145,26 +145,26 @@ void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, Timeline
         c.text_in(head, why, ui.small());
         return;
     }
-    const Timeline& t = state.second_shown.timeline(e);
-    const std::string text = comparison_text(state.shown.timeline(scene.evaluation), t);
+    const Timeline& t = state.second_shown->timeline(e);
+    const std::string text = comparison_text(state.shown->timeline(scene.evaluation), t);
     if (c.text_in(head, text, ui.style(13)) && ui.hovers(head)) ui.tooltip(text);
     const Rect labels = room.cut_left(labels_w);
     const RowPlace rows{room, std::clamp(room.h / static_cast<float>(t.device.size()), 3.0f, kMostRow), 0};
     c.text_in({labels.x, room.y, labels.w - 8, 16}, std::string(name_of(t.shape.schedule)),
               ui.style(11, Tone::secondary));
     const TimeScale scale{from_s, to_s, room};
-    RowPainter painter(ui, e, state.second_shown, scale, state.second_blocks);
+    RowPainter painter(ui, e, *state.second_shown, scale, state.second_blocks);
     {
         const Canvas::Clip clip = c.clip(room);
         draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, nullptr);
         if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
         Rect beside = room;
         beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h);
-        draw_tail(ui, state.second_shown.tail, t.makespan, beside, scale);
+        draw_tail(ui, state.second_shown->tail, t.makespan, beside, scale);
         if (state.cursor_s >= 0) draw_cursor(ui, state.cursor_s, room, {}, scale);
     }
     if (painter.hovered >= 0)
-        ui.tooltip(op_tooltip(t, state.second_shown, static_cast<std::size_t>(painter.hovered)));
+        ui.tooltip(op_tooltip(t, *state.second_shown, static_cast<std::size_t>(painter.hovered)));
 }
 
 void play(Ui& ui, double whole, TimelineViewState& s) {
@@ -188,7 +188,7 @@ void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool cli
         ui.state().wants_frame = true;  // the micro-batch lights in the next
     state.hovered = painter.hovered;
     if (painter.hovered >= 0)
-        ui.tooltip(op_tooltip(t, state.shown, static_cast<std::size_t>(painter.hovered)));
+        ui.tooltip(op_tooltip(t, *state.shown, static_cast<std::size_t>(painter.hovered)));
     else if (painter.over_run)
         ui.tooltip(run_tooltip(painter.hovered_run));
     if (!clicked) return;
@@ -218,20 +218,17 @@ std::ptrdiff_t lit_op(const Timeline& t, const Scene& scene, const TimelineViewS
 
 void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const RowPlace& rows,
                     const TimeScale& scale) {
-    const Timeline& t = state.shown.timeline(scene.evaluation);
+    const Timeline& t = state.shown->timeline(scene.evaluation);
     if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
     Rect beside = rows.plot;
     beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h - rows.scroll);
-    draw_tail(ui, state.shown.tail, t.makespan, beside, scale);
+    draw_tail(ui, state.shown->tail, t.makespan, beside, scale);
     if (state.critical) {
-        if (state.critical_of != state.shown.version) {
-            state.critical_path = critical_path(t, state.shown.costs);
-            state.critical_of = state.shown.version;
-        }
-        draw_critical(ui, t, state.critical_path, rows, scale);
+        const auto find = [&] { return critical_path(t, state.shown->costs); };
+        draw_critical(ui, t, state.critical_path.get(state.shown->version, find), rows, scale);
     }
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
-        draw_arrows(ui, t, state.shown.costs, static_cast<std::size_t>(op), rows, scale);
+        draw_arrows(ui, t, state.shown->costs, static_cast<std::size_t>(op), rows, scale);
 }
 
 float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
@@ -269,8 +266,8 @@ TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool seco
 // The legend takes as many lines as its words need.
 TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene& scene,
                          const TimelineViewState& state) {
-    const auto devices = static_cast<int>(state.shown.timeline(scene.evaluation).device.size());
-    const float labels = labels_width(ui, room, tall, state.shown);
+    const auto devices = static_cast<int>(state.shown->timeline(scene.evaluation).device.size());
+    const float labels = labels_width(ui, room, tall, *state.shown);
     const TimelineAreas one = divide(room, labels, kLegendLine, tall, second, devices);
     const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, one.row_h, false);
     if (lines <= 1 || room.h <= 150) return one;
@@ -306,11 +303,12 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, Timel
 
 // The longest of what is shown, in seconds.
 double update_shown_lines(const Scene& scene, bool second, TimelineViewState& state, std::uint64_t revision) {
-    update_shown(scene.plan, scene.evaluation, revision, state.choice, state.shown);
-    double whole = state.shown.whole_s(scene.evaluation);
-    if (second && !state.second_evaluation.timeline.empty()) {
-        update_shown(state.second_plan, state.second_evaluation, revision, state.choice, state.second_shown);
-        whole = std::max(whole, state.second_shown.whole_s(state.second_evaluation));
+    keep_shown(scene.plan, scene.evaluation, revision, -1, state.choice, state.shown);
+    double whole = state.shown->whole_s(scene.evaluation);
+    if (second && !state.other->evaluation.timeline.empty()) {
+        keep_shown(state.other->plan, state.other->evaluation, revision, state.second, state.choice,
+                   state.second_shown);
+        whole = std::max(whole, state.second_shown->whole_s(state.other->evaluation));
     }
     if (state.to_s > whole) state.from_s = state.to_s = 0;
     if (state.cursor_s > whole) state.cursor_s = -1;
@@ -320,9 +318,9 @@ double update_shown_lines(const Scene& scene, bool second, TimelineViewState& st
 // Rows, what lies over them, and what the mouse does there.
 void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const TimeScale& scale, bool clicked,
                Scene& scene, TimelineViewState& state) {
-    const Timeline& t = state.shown.timeline(scene.evaluation);
+    const Timeline& t = state.shown->timeline(scene.evaluation);
     Canvas& c = ui.canvas();
-    RowPainter painter(ui, scene.evaluation, state.shown, scale, state.blocks);
+    RowPainter painter(ui, scene.evaluation, *state.shown, scale, state.blocks);
     painter.selected = scene.selection.op;
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
         painter.lit_microbatch = t.order.ops[op].microbatch;
@@ -364,13 +362,13 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
         return;
     }
     const double cursor_before = state.cursor_s;
-    update_shown(scene.plan, e, revision, state.choice, state.shown);
+    keep_shown(scene.plan, e, revision, -1, state.choice, state.shown);
     const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
     draw_head(ui, head_row, room, tall, scene, state, revision);
     const bool second = tall && state.second >= 0 && piped;
     const double whole =
         update_shown_lines(scene, second, state, revision);  // a control may have chosen anew
-    const Timeline& t = state.shown.timeline(e);
+    const Timeline& t = state.shown->timeline(e);
     const auto devices = static_cast<int>(t.device.size());
 
     TimelineAreas areas = find_areas(ui, room, tall, second, scene, state);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
+#include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_shown.h"
 
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -22,22 +25,20 @@ struct TimelineViewState {
     float scroll = 0;             // rows
     std::ptrdiff_t hovered = -1;  // op of the shown timeline under the mouse in the last frame
     // What is made from the evaluation and kept while it stands.
-    ShownTimeline shown;
-    std::uint64_t critical_of = 0, curve_of = 0, second_of = 0;
-    std::vector<std::size_t> critical_path;
-    std::vector<InFlightStep> curve;
-    int curve_device = -1;
+    KeptTimeline shown;
+    Kept<std::vector<std::size_t>> critical_path;                          // by version
+    Kept<std::vector<InFlightStep>, std::pair<std::uint64_t, int>> curve;  // by version and device
     // A second schedule over the same costs, on the same time axis: -1 none, else a Schedule.
     int second = -1;
-    Plan second_plan;
-    Evaluation second_evaluation;
-    ShownTimeline second_shown;
+    KeptOtherPlan other;
+    KeptTimeline second_shown;
     SeenBlocks blocks, second_blocks;
 
     // The timeline on the screen; null where it was made from another revision of the plan.
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {
-        return !e.timeline.empty() && shown.version > 0 && shown.of == revision ? &shown.timeline(e)
-                                                                                : nullptr;
+        const auto* of = shown.key();
+        return !e.timeline.empty() && of != nullptr && std::get<0>(*of) == revision ? &shown->timeline(e)
+                                                                                    : nullptr;
     }
 };
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,

@@ -1,8 +1,9 @@
 #include "app/ui/views/zoom/view.h"
 
+#include "app/tables/nest.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
-#include "core/teach/captions.h"
+#include "core/sharding/nesting_words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,27 +27,28 @@ Fold fold_of(const Scene& scene) {
 
 // The other fold is entered where this one was left: at the same GPU, or at the cluster.
 void refold(const Scene& scene, ZoomViewState& s) {
-    const std::size_t levels = s.nest.levels.size();
+    const std::size_t levels = s.nest->levels.size();
     if (s.path.size() < levels) {
         s.path.clear();
         return;
     }
     NestPath path = path_of_rank(nest_of(scene.plan, scene.evaluation.mesh, fold_of(scene)),
-                                 first_rank_of(s.nest, s.path));
+                                 first_rank_of(*s.nest, s.path));
     path.insert(path.end(), s.path.begin() + static_cast<std::ptrdiff_t>(levels), s.path.end());
     s.path = std::move(path);
 }
 
 void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revision) {
     const Fold fold = fold_of(scene);
-    if (s.of_revision == revision && s.nest.fold == fold && s.room == Vec2{room.w, room.h}) return;
-    if (s.of_revision == revision && s.nest.fold != fold) refold(scene, s);
-    s.nest = place_boxes(nest_of(scene.plan, scene.evaluation.mesh, fold), room.w / std::max(1.0f, room.h));
-    s.of_revision = revision;
-    s.room = {room.w, room.h};
-    s.path = legal_path(s.nest, s.path);
+    const NestOf* was = s.nest.key();
+    if (was != nullptr && was->revision == revision && was->fold != fold) refold(scene, s);
+    const bool made = s.nest.update({revision, fold, {room.w, room.h}}, [&] {
+        return place_boxes(nest_of(scene.plan, scene.evaluation.mesh, fold), room.w / std::max(1.0f, room.h));
+    });
+    if (!made) return;
+    s.path = legal_path(*s.nest, s.path);
     s.cursor = -1;
-    s.camera = fitting(room, box_of(s.nest, s.path));
+    s.camera = fitting(room, box_of(*s.nest, s.path));
     s.begun_s = -1;
 }
 
@@ -73,11 +75,11 @@ void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
 // The deepest box that one is inside of: what the breadcrumbs say after the wheel or a drag.
 void follow_camera(Rect room, ZoomViewState& s) {
     NestPath path;
-    NestBox box{0, 0, s.nest.aspect, 1};
+    NestBox box{0, 0, s.nest->aspect, 1};
     const double x = s.camera.x + room.w / s.camera.scale / 2, y = s.camera.y + room.h / s.camera.scale / 2;
     const NestPath at = path_at(s, room, room.center(), 8);
     for (const std::int64_t step : at) {
-        const NestBox child = child_box(placed_children(s.nest, path, box), box, step);
+        const NestBox child = child_box(placed_children(*s.nest, path, box), box, step);
         const double share = std::max(child.w * s.camera.scale / room.w, child.h * s.camera.scale / room.h);
         if (!child.contains(x, y) || share < kFills) break;
         path.push_back(step);
@@ -87,11 +89,11 @@ void follow_camera(Rect room, ZoomViewState& s) {
 }
 
 void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
-    const ZoomCamera all = fitting(room, {0, 0, s.nest.aspect, 1});
+    const ZoomCamera all = fitting(room, {0, 0, s.nest->aspect, 1});
     bool moved = false;
     if (ui.hovers(room) && ui.frame().wheel != 0) {
         const NestPath at = path_at(s, room, ui.frame().mouse, 1);
-        const double most = fitting(room, box_of(s.nest, at)).scale * kMostZoom;
+        const double most = fitting(room, box_of(*s.nest, at)).scale * kMostZoom;
         const double next = std::clamp(s.camera.scale * std::pow(1.3, ui.frame().wheel), all.scale,
                                        std::max(all.scale, most));
         const double mx = ui.frame().mouse.x - room.x, my = ui.frame().mouse.y - room.y;
@@ -116,7 +118,7 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
     const auto held = [](double center, double half, double extent) {
         return half * 2 >= extent ? extent / 2 : std::clamp(center, 0.0, extent);
     };
-    s.camera.x = held(s.camera.x + half_w, half_w, s.nest.aspect) - half_w;
+    s.camera.x = held(s.camera.x + half_w, half_w, s.nest->aspect) - half_w;
     s.camera.y = held(s.camera.y + half_h, half_h, 1) - half_h;
     follow_camera(room, s);
 }
@@ -124,12 +126,12 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
 // What a click or the cursor on a box selects: its first GPU, and its stage, in every view.
 void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     if (path.empty()) return;
-    const std::size_t depth = std::min(path.size(), s.nest.levels.size());
-    scene.selection.pick_rank(first_rank_of(s.nest, path));
-    scene.selection.show_mesh(s.nest.fold == Fold::experts);
+    const std::size_t depth = std::min(path.size(), s.nest->levels.size());
+    scene.selection.pick_rank(first_rank_of(*s.nest, path));
+    scene.selection.show_mesh(s.nest->fold == Fold::experts);
     for (std::size_t i = 0; i < depth; ++i)
-        if (s.nest.levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
-    if (depth > 0) scene.selection.choose(s.nest.levels[depth - 1].group);
+        if (s.nest->levels[i].kind == NestKind::stage) scene.selection.stage = static_cast<int>(path[i]);
+    if (depth > 0) scene.selection.choose(s.nest->levels[depth - 1].group);
 }
 
 void enter(Ui& ui, Rect room, ZoomViewState& s, std::int64_t child) {
@@ -160,11 +162,11 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     }
     if (keys.pressed({Key::home})) fly(ui, room, s, {});
     if (!mine) return;
-    const NestBox box = box_of(s.nest, s.path);
-    const PlacedChildren inside = placed_children(s.nest, s.path, box);
+    const NestBox box = box_of(*s.nest, s.path);
+    const PlacedChildren inside = placed_children(*s.nest, s.path, box);
     const bool leaf = inside.count == 0;
     const NestPath parent(s.path.begin(), s.path.end() - (leaf && !s.path.empty() ? 1 : 0));
-    const PlacedChildren row = leaf ? placed_children(s.nest, parent, box_of(s.nest, parent)) : inside;
+    const PlacedChildren row = leaf ? placed_children(*s.nest, parent, box_of(*s.nest, parent)) : inside;
     if (row.count == 0) return;
     const std::int64_t at = leaf ? s.path.back() : s.cursor;
     const std::int64_t down = row.sliced ? 1 : row.grid.cols;
@@ -186,7 +188,7 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     if (!leaf && keys.pressed({Key::enter})) {
         std::int64_t child = s.cursor >= 0 ? s.cursor : first_to_enter(inside);
         if (s.cursor < 0 && scene.selection.rank >= 0) {  // towards the selected GPU, if it is in here
-            const NestPath way = path_of_rank(s.nest, scene.selection.rank);
+            const NestPath way = path_of_rank(*s.nest, scene.selection.rank);
             if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
                 child = way[s.path.size()];
         }
@@ -197,8 +199,8 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
 void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     if (!hit.hovered) return;
     const NestPath under = path_at(s, room, ui.frame().mouse, kLeastPicked);
-    if (!under.empty() && under.size() >= s.nest.levels.size())
-        scene.next_hover.rank = first_rank_of(s.nest, under);
+    if (!under.empty() && under.size() >= s.nest->levels.size())
+        scene.next_hover.rank = first_rank_of(*s.nest, under);
     const bool inside =
         under.size() > s.path.size() && std::equal(s.path.begin(), s.path.end(), under.begin());
     if (hit.double_clicked) {
@@ -219,14 +221,15 @@ void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     if (under.empty() || hit.held) return;
     std::string text;
     for (std::size_t k = 1; k <= under.size(); ++k)
-        text += (k > 1 ? " › " : "") + step_label(s.nest, std::span(under).first(k));
-    const std::int64_t rank = first_rank_of(s.nest, under);
-    if (under.size() >= s.nest.levels.size())
+        text += (k > 1 ? " › " : "") + step_label(*s.nest, std::span(under).first(k));
+    const std::int64_t rank = first_rank_of(*s.nest, under);
+    if (under.size() >= s.nest->levels.size())
         text += "\nrank " + thousands(rank);
     else
-        text += "\n" + plural(s.nest.levels[under.size() - 1].gpus, "GPU", "GPUs") + " from rank "
+        text += "\n" + plural(s.nest->levels[under.size() - 1].gpus, "GPU", "GPUs") + " from rank "
                 + thousands(rank);
-    for (const std::string& cut : cut_sentences(s.nest, tensors_at(s.nest, under), rank)) text += "\n" + cut;
+    for (const std::string& cut : cut_sentences(*s.nest, tensors_at(*s.nest, under), rank))
+        text += "\n" + cut;
     ui.tooltip(text);
 }
 
@@ -236,7 +239,7 @@ void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor
     s.path = std::move(path);
     s.cursor = cursor;
     s.from = s.camera;
-    s.to = fitting(room, box_of(s.nest, s.path));
+    s.to = fitting(room, box_of(*s.nest, s.path));
     s.begun_s = ui.frame().time_s;
     if (ui.state().reduced_motion) s.camera = s.to, s.begun_s = -1;
     ui.state().wants_frame = true;
@@ -281,7 +284,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
     }
     if (scene.evaluation.mesh.has_experts && head_row.w >= 140) {
         static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
-        const auto now = static_cast<int>(state.nest.fold);
+        const auto now = static_cast<int>(state.nest->fold);
         const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
         if (wanted != now) {
             scene.selection.show_mesh(wanted == 1);
@@ -303,7 +306,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         if (state.cursor >= 0) {
             NestPath path = state.path;
             path.push_back(state.cursor);
-            const Rect r = on_screen(state.camera, room, box_of(state.nest, path));
+            const Rect r = on_screen(state.camera, room, box_of(*state.nest, path));
             c.frame(r.inset(-2), ui.theme().link, 3, 6);
         }
     }
@@ -312,39 +315,11 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
 
 void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank) {
     state.path = path_of_rank(nest_of(plan, mesh), rank);
-    state.nest.fold = Fold::dense;
-    state.of_revision = 0;
+    state.nest.forget();
 }
 
 Table zoom_data(const Scene& scene, const ZoomViewState& state) {
-    Table t;
-    t.columns = {{"level"},
-                 {"axis"},
-                 {"boxes in one box", Shown::count},
-                 {"boxes", Shown::count},
-                 {"GPUs in one", Shown::count},
-                 {"ranks apart", Shown::count},
-                 {"here"},
-                 {"what they say to each other"}};
-    const Nest nest = nest_of(scene.plan, scene.evaluation.mesh, fold_of(scene));
-    std::int64_t boxes = 1;
-    for (std::size_t k = 0; k < nest.levels.size(); ++k) {
-        const NestLevel& l = nest.levels[k];
-        boxes *= l.count;
-        t.rows.push_back(
-            {std::string(name_of(l.kind)), axis_label(l.group), std::to_string(l.count),
-             std::to_string(boxes), std::to_string(l.gpus), std::to_string(l.stride),
-             k < state.path.size() ? std::to_string(state.path[k]) : "",
-             caption_of(scene.plan, scene.evaluation, group_listed_under(scene.evaluation, l.group)).text});
-    }
-    const NestPath path = legal_path(nest, state.path);
-    if (nest.mesh.world <= 0 || path.size() < nest.levels.size()) return t;
-    const NestChildren inside = children_of(nest, path);
-    for (const NestItem& item : inside.items)
-        t.rows.push_back({std::string(name_of(inside.kind)), "", "", "", "", "", item.label, ""});
-    for (const std::string& cut : cut_sentences(nest, tensors_at(nest, path), first_rank_of(nest, path)))
-        t.rows.push_back({"cut", "", "", "", "", "", cut, ""});
-    return t;
+    return nest_table(scene.plan, scene.evaluation, fold_of(scene), state.path);
 }
 
 }  // namespace pentamesh::ui

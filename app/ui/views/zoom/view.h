@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/zoom/zoom_places.h"
@@ -14,6 +15,14 @@ struct ZoomCamera {
     double x = 0, y = 0, scale = 1;
 };
 
+// The plan, the room, and the fold that the selection asks for.
+struct NestOf {
+    std::uint64_t revision = 0;
+    Fold fold = Fold::dense;
+    Vec2 room;
+    bool operator==(const NestOf&) const = default;
+};
+
 struct ZoomViewState {
     NestPath path;             // of the box that fills the view
     std::int64_t cursor = -1;  // child of it that the keyboard is on; -1: none
@@ -23,10 +32,7 @@ struct ZoomViewState {
     double begun_s = -1;  // < 0: none
     bool panning = false;
     ZoomCamera pan_start;
-    // Kept while the plan and the room stand.
-    PlacedNest nest;  // of the fold that the selection asks for
-    std::uint64_t of_revision = 0;
-    Vec2 room;
+    Kept<PlacedNest, NestOf> nest;
 };
 // `revision`: of the plan, from 1.
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision);

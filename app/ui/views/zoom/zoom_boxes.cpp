@@ -248,18 +248,18 @@ ZoomCamera fitting(Rect room, const NestBox& box) {
 }
 
 void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& state) {
-    Drawing d{ui, room, scene, state, state.nest, {}, {}, false};
-    if (scene.selection.rank >= 0) d.selected = path_of_rank(state.nest, scene.selection.rank);
-    d.draw({0, 0, state.nest.aspect, 1});
+    Drawing d{ui, room, scene, state, *state.nest, {}, {}, false};
+    if (scene.selection.rank >= 0) d.selected = path_of_rank(*state.nest, scene.selection.rank);
+    d.draw({0, 0, state.nest->aspect, 1});
 }
 
 NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px) {
     const double x = state.camera.x + (point.x - room.x) / state.camera.scale,
                  y = state.camera.y + (point.y - room.y) / state.camera.scale;
     NestPath path;
-    NestBox box{0, 0, state.nest.aspect, 1};
+    NestBox box{0, 0, state.nest->aspect, 1};
     for (int depth = 0; depth < 9; ++depth) {
-        const PlacedChildren c = placed_children(state.nest, path, box);
+        const PlacedChildren c = placed_children(*state.nest, path, box);
         std::int64_t hit = -1;
         if (c.count > 0 && !c.sliced) {
             const double col = std::floor((x - box.x - c.grid.x) / c.grid.pitch_x),

@@ -1,6 +1,7 @@
 // Where one is in the zoom: breadcrumbs, what is said there, and the ladder of its levels.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
+#include "core/sharding/nesting_words.h"
 #include "core/teach/captions.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
     std::vector<std::string> labels;
     float all = 0;
     for (std::size_t k = 0; k <= n; ++k) {
-        labels.push_back(step_label(s.nest, std::span(s.path).first(k)));
+        labels.push_back(step_label(*s.nest, std::span(s.path).first(k)));
         all += c.text_width(labels.back(), ui.title()) + 18;
     }
     std::size_t from = 0;  // what does not fit goes from the left, behind the cluster
@@ -43,22 +44,22 @@ void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
 // What is nested here, and what its parts say to each other.
 void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) {
     Canvas& c = ui.canvas();
-    std::string bold = product_text(s.nest), plain;
+    std::string bold = product_text(*s.nest), plain;
     const std::size_t depth = s.path.size();
-    if (depth < s.nest.levels.size()) {
-        const NestLevel& l = s.nest.levels[depth];
+    if (depth < s.nest->levels.size()) {
+        const NestLevel& l = s.nest->levels[depth];
         const GroupKind listed = group_listed_under(scene.evaluation, l.group);
         plain = axis_label(listed) + ": " + caption_of(scene.plan, scene.evaluation, listed).text;
-    } else if (s.nest.mesh.world > 0) {
-        const std::int64_t rank = first_rank_of(s.nest, s.path);
+    } else if (s.nest->mesh.world > 0) {
+        const std::int64_t rank = first_rank_of(*s.nest, s.path);
         bold = "rank " + thousands(rank);
-        const NestChildren inside = children_of(s.nest, s.path);
-        const std::vector<std::string> cuts = cut_sentences(s.nest, tensors_at(s.nest, s.path), rank);
+        const NestChildren inside = children_of(*s.nest, s.path);
+        const std::vector<std::string> cuts = cut_sentences(*s.nest, tensors_at(*s.nest, s.path), rank);
         for (const std::string& cut : cuts) plain += (plain.empty() ? "" : "; ") + cut;
         if (cuts.empty() && inside.kind == NestKind::layer)
             plain = "holds " + plural(inside.count, "part", "parts") + " of the model, one after the other";
         if (cuts.empty() && inside.kind != NestKind::layer)
-            plain = "what it holds of " + step_label(s.nest, s.path) + ", in proportion";
+            plain = "what it holds of " + step_label(*s.nest, s.path) + ", in proportion";
     }
     bold += ".";
     c.text_in(row, bold, ui.title());
@@ -71,13 +72,13 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
 void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};
-    const std::size_t levels = s.nest.levels.size(), n = levels + 1 + kInside.size();
+    const std::size_t levels = s.nest->levels.size(), n = levels + 1 + kInside.size();
     ui.section(side.cut_top(20), "LEVELS");
     const float h = std::clamp(side.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
                                24.0f, 44.0f);
     std::optional<NestPath> to;
-    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(s.nest, scene.selection.rank) : NestPath{};
-    const std::size_t place = tensors_at(s.nest, s.path).empty() ? s.path.size() : n - 1;
+    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(*s.nest, scene.selection.rank) : NestPath{};
+    const std::size_t place = tensors_at(*s.nest, s.path).empty() ? s.path.size() : n - 1;
     for (std::size_t k = 0; k < n; ++k) {
         Rect row = side.cut_top(h);
         if (side.h < -1) break;
@@ -90,11 +91,11 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
         if (hit.focused) ui.focus_ring(row.inset(2), 4);
         row = row.inset(8, 0);
         const bool mesh = k > 0 && k <= levels;
-        if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), s.nest, k - 1), 12);
+        if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), *s.nest, k - 1), 12);
         row.cut_left(20);
         std::string text = "cluster", more = plural(scene.evaluation.mesh.world, "GPU", "GPUs");
         if (mesh) {
-            const NestLevel& l = s.nest.levels[k - 1];
+            const NestLevel& l = s.nest->levels[k - 1];
             const bool by_axis = l.kind == NestKind::cp || l.kind == NestKind::tp || l.kind == NestKind::edp
                                  || l.kind == NestKind::ep || l.kind == NestKind::etp;
             text = thousands(l.count) + " "
@@ -105,7 +106,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
             more.clear();
         }
         if (mesh && h >= 38) {
-            const GroupSummary& g = scene.evaluation.groups[s.nest.levels[k - 1].group];
+            const GroupSummary& g = scene.evaluation.groups[s.nest->levels[k - 1].group];
             const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, g.slowest_tier);
             const Rect right = row.cut_right(78);
             ui.badge({right.x, right.center().y - 10, right.w, 20},
@@ -124,16 +125,16 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
         while (path.size() < k) {
             const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
             path.push_back(on_way                  ? way[path.size()]
-                           : path.size() == levels ? first_to_enter(children_of(s.nest, path))
+                           : path.size() == levels ? first_to_enter(children_of(*s.nest, path))
                                                    : 0);
         }
-        to = legal_path(s.nest, path);
+        to = legal_path(*s.nest, path);
     }
     if (scene.evaluation.mesh.has_experts && side.h >= 34) {
         const std::int64_t ep = scene.evaluation.groups[GroupKind::ep].degree;
         ui.swatch({side.x + 8, side.y + 8}, color_of(ui.theme(), GroupKind::ep), 12);
         const std::string text =
-            s.nest.fold == Fold::experts
+            s.nest->fold == Fold::experts
                 ? "The same GPUs, as the experts have them; attention has the dense fold."
                 : "ep " + thousands(ep) + " folds the same GPUs anew for the experts.";
         c.paragraph({side.x + 28, side.y + 4, side.w - 32, side.h}, text, ui.small(), 17);

@@ -27,9 +27,6 @@ void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& stat
 // One projection with its cut: the part of `rank` solid, other parts pale, copies hatched.
 void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tensors, std::int64_t rank,
                  std::string_view label);
-// "rows 0-2,047 of 16,384: tp 0 of 8" for each of the tensors.
-[[nodiscard]] std::vector<std::string> cut_sentences(const Nest& nest, std::span<const int> tensors,
-                                                     std::int64_t rank);
 // The boxes of a path, as far as mesh levels go, that a point lies in and that are drawn.
 [[nodiscard]] NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px);
 

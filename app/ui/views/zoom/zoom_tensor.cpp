@@ -2,6 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/plan/names.h"
+#include "core/sharding/nesting_words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,15 +18,6 @@ const Placement& placement(const Nest& nest, int i) {
 GroupKind group_of_cut(const Placement& p, Axis a) {
     if (a == Axis::ep) return GroupKind::ep;
     return p.expert ? GroupKind::etp : GroupKind::tp;
-}
-
-std::string range_text(const Range& r) {
-    return r.size() == 1 ? thousands(r.begin) : thousands(r.begin) + "–" + thousands(r.end - 1);
-}
-
-std::int64_t coordinate(const Nest& nest, const Placement& p, std::int64_t rank, Axis a) {
-    const Coordinates c = p.expert ? expert_coordinates(nest.mesh, rank) : dense_coordinates(nest.mesh, rank);
-    return c[a];
 }
 
 // The whole matrix in `r`, and in it the part that the rank holds.
@@ -65,7 +57,7 @@ void matrix(Ui& ui, Rect r, const Placement& p, const Part& part) {
     c.frame(r, axis, 1);
     TextStyle s = ui.style(11);
     s.color = ink_on(axis);
-    const std::string text = range_text(part.box[dim]);
+    const std::string text = short_range(part.box[dim]);
     if (held.h >= 15 && c.text_width(text, s) < held.w - 4) c.text_in(held, text, s, Align::center);
 }
 
@@ -99,34 +91,6 @@ Rect shaped(Rect room, double aspect) {
 }
 
 }  // namespace
-
-std::vector<std::string> cut_sentences(const Nest& nest, std::span<const int> tensors, std::int64_t rank) {
-    std::vector<std::string> out;
-    for (const int i : tensors) {
-        const Placement& p = placement(nest, i);
-        const Part part = part_of(nest.plan, nest.mesh, p, rank);
-        std::string s(p.name);
-        s += ", " + thousands(p.shape[1]) + " × " + thousands(p.shape[2]);
-        if (p.dims[0] == Dim::experts && p.shape[0] > 1) {
-            s += " in each of " + thousands(p.shape[0]) + " experts";
-            if (p.on(Axis::ep).spread == Spread::cut) s += ": experts " + range_text(part.box[0]);
-        }
-        const AxisPlacement& tp = p.on(Axis::tp);
-        const std::string name = p.expert ? "etp" : "tp";
-        if (tp.size > 1 && tp.spread == Spread::cut) {
-            const bool rows = tp.dim == Dim::rows;
-            s += std::string(rows ? ": rows " : ": columns ") + range_text(part.box[rows ? 1 : 2]) + ", "
-                 + name + " " + thousands(coordinate(nest, p, rank, Axis::tp)) + " of " + thousands(tp.size);
-            if (tp.copies() > 1) s += ", shared by " + thousands(tp.copies());
-        } else if (tp.size > 1) {
-            s += ": copied on all " + thousands(tp.size) + " of " + name;
-        } else if (!(p.dims[0] == Dim::experts && p.shape[0] > 1)) {
-            s += ": whole on this GPU";
-        }
-        out.push_back(std::move(s));
-    }
-    return out;
-}
 
 void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tensors, std::int64_t rank,
                  std::string_view label) {

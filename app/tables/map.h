@@ -1,0 +1,33 @@
+// What does each axis do for the plan, and what is true of it in any plan?
+#pragma once
+
+#include "app/tables/table.h"
+#include "core/teach/map.h"
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace pentamesh {
+
+// A row for each axis, or modifier of one. `rows` of that plan.
+[[nodiscard]] Table map_table(const Plan& plan, std::span<const MapRow> rows);
+
+// Columns of the reference tables: what stands in MapWords, and over it.
+struct MapWordsColumn {
+    std::string_view title;
+    std::string_view MapWords::*words;
+};
+inline constexpr std::array<MapWordsColumn, 4> kMapScope{{{"works on", &MapWords::scope},
+                                                          {"says", &MapWords::says},
+                                                          {"how often", &MapWords::often},
+                                                          {"must know of the model", &MapWords::model}}};
+inline constexpr std::array<MapWordsColumn, 5> kMapMaster{{{"cuts", &MapWords::cuts},
+                                                           {"saves", &MapWords::saves},
+                                                           {"sits", &MapWords::sits},
+                                                           {"against it", &MapWords::drawback},
+                                                           {"reach for it when", &MapWords::reach}}};
+// The same in any plan: the columns of both.
+[[nodiscard]] Table map_reference_table();
+
+}  // namespace pentamesh

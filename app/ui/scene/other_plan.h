@@ -1,0 +1,17 @@
+// A second plan beside the open one, with what follows from it.
+#pragma once
+
+#include "app/ui/kit/kept.h"
+#include "core/evaluate.h"
+
+#include <utility>
+
+namespace pentamesh::ui {
+
+struct OtherPlan {
+    Plan plan;
+    Evaluation evaluation;
+};
+using KeptOtherPlan = Kept<OtherPlan, std::pair<std::uint64_t, int>>;  // by revision and choice
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,69 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by scripts/web and scripts/windows, which compile what the program needs as sources: Debian's source packages
+# and packages of headers, unpacked in build/sources. Needs scripts/setup.sh.
+SOURCES=build/sources
+
+# unpack_source PACKAGE NAME: a Debian source package, with its security fixes, as $SOURCES/NAME.
+unpack_source() {
+    say "Source of $1"
+    (cd "$SOURCES/fetched" && "${SOURCE_APT[@]}" source --download-only "$1" >&2) \
+        && rm -rf "$SOURCES/$2.new" \
+        && dpkg-source --no-check -x "$SOURCES/fetched/$1"_*.dsc "$SOURCES/$2.new" >&2 \
+        && mv "$SOURCES/$2.new" "$SOURCES/$2"
+}
+
+# unpack_headers PACKAGE NAME: a library of headers alone, out of its package.
+unpack_headers() {
+    say "Headers of $1"
+    (cd "$SOURCES/fetched" && apt-get -q download "$1" >&2) \
+        && dpkg-deb -x "$SOURCES/fetched/$1"_*.deb "$SOURCES/$2.new" \
+        && mv "$SOURCES/$2.new/usr" "$SOURCES/$2" \
+        && rm -rf "$SOURCES/$2.new"
+}
+
+# Source packages are asked for by a list of our own: the system's lists stay as they are.
+use_source_lists() {
+    [ -z "${SOURCE_APT:-}" ] || return 0
+    local own=$PWD/$SOURCES/lists release
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    # Not in that folder: apt removes what it does not know there.
+    printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+        "${PENTAMESH_DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$release" > "$own.list"
+    SOURCE_APT=(apt-get -q -o "Dir::Etc::sourcelist=$own.list" -o Dir::Etc::sourceparts=/dev/null
+        -o "Dir::State::lists=$own" -o APT::Sandbox::User=root)
+    "${SOURCE_APT[@]}" update >&2
+}
+
+source_of() {
+    case $1 in
+        nlohmann_json) unpack_headers nlohmann-json3-dev "$1" ;;
+        cli11) unpack_headers libcli11-dev "$1" ;;
+        tomlplusplus) unpack_headers libtomlplusplus-dev "$1" ;;
+        png) use_source_lists && unpack_source libpng1.6 "$1" ;;
+        yaml) use_source_lists && unpack_source libyaml "$1" ;;
+        glfw) use_source_lists && unpack_source glfw3 "$1" ;;
+        *) use_source_lists && unpack_source "$1" "$1" ;;
+    esac
+}
+
+# install_or_leave PACKAGE...: exits with 4 where they cannot be installed.
+install_or_leave() {
+    (install_packages "$@") && return 0
+    say "they cannot be had here: $*"
+    exit 4
+}
+
+# use_sources NAME...: unpacks what is not there yet; SOURCE_OPTIONS then tells CMake where all of it lies. Exits with
+# 4 where one cannot be had.
+use_sources() {
+    local name
+    mkdir -p "$SOURCES/lists/partial" "$SOURCES/fetched"
+    SOURCE_OPTIONS=()
+    for name in "$@"; do
+        if [ ! -d "$SOURCES/$name" ] && ! source_of "$name"; then
+            say "the source of $name cannot be had here"
+            exit 4
+        fi
+        SOURCE_OPTIONS+=("-DFETCHCONTENT_SOURCE_DIR_${name^^}=$PWD/$SOURCES/$name")
+    done
+}

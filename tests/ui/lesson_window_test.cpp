@@ -1,0 +1,157 @@
+// Lessons where the window is small or the room large: presenter mode, large type, the keyboard.
+#include "core/base/files.h"
+#include "render/png.h"
+#include "tests/folder.h"
+#include "tests/ui/press.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+TEST_CASE("presenter mode: remote keys walk, answers wait, B blanks, Escape leaves") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(lesson_file("01-two-walls"));
+    d.settle();
+    d.press({Key::f5});
+    REQUIRE(d.shell.presenting());
+    CHECK_FALSE(d.drawn("layout.tp"));
+    LessonSession& l = d.shell.lesson();
+    d.press({Key::page_down});
+    CHECK(l.step == 1);
+    CHECK_FALSE(l.state().shown());
+    d.press({Key::r});
+    CHECK(l.state().revealed);
+    d.press({Key::n});
+    CHECK(d.drawn("layout.tp"));
+    d.press({Key::b});
+    d.press({Key::escape});
+    CHECK(d.shell.presenting());
+    REQUIRE(d.click("present.step", 3));
+    CHECK(l.step == 3);
+    d.press({Key::page_up});
+    CHECK(l.step == 2);
+    d.press({Key::escape});
+    CHECK_FALSE(d.shell.presenting());
+    CHECK(l.open);
+}
+
+TEST_CASE("a lesson fits small windows and large type") {
+    Driver d("mesh-8", {640, 360}, 2);
+    for (const auto& [size, scale] : std::initializer_list<std::pair<Vec2, float>>{
+             {{640, 360}, 2}, {{1280, 720}, 2}, {{400, 900}, 1}, {{1, 1}, 1}}) {
+        d.surface.resize(size, scale);
+        d.shell.open_lesson(lesson_file("05-context"));
+        d.settle();
+        if (size.x >= 400) CHECK(d.drawn("lesson.next"));
+        d.press({Key::f5});
+        d.settle();
+        d.press({Key::f5});
+    }
+}
+
+// For looking at: PENTAMESH_LESSON_PICTURES=FOLDER writes every step, asked and answered.
+TEST_CASE("pictures of every step are written where they are asked for") {
+    const char* folder = std::getenv("PENTAMESH_LESSON_PICTURES");
+    if (folder == nullptr) return;
+    const char* only = std::getenv("PENTAMESH_LESSON_ONLY");
+    const bool light = std::getenv("PENTAMESH_LESSON_LIGHT") != nullptr,
+               present = std::getenv("PENTAMESH_LESSON_PRESENT") != nullptr;
+    Driver d("mesh-8", {1280, 720});
+    if (light) d.shell.settings().theme = ThemeId::light;
+    for (const LessonEntry& entry : d.shell.lessons()) {
+        if (only != nullptr && !entry.id.starts_with(only)) continue;
+        d.shell.open_lesson(entry.file);
+        d.settle();
+        if (present) d.press({Key::f5});
+        for (std::size_t i = 0; i < d.shell.lesson().lesson.steps.size(); ++i) {
+            const auto save = [&](const char* what) {
+                write_file(std::string(folder) + "/" + entry.id + "-" + std::to_string(i + 1) + what + ".png",
+                           encode_png(d.surface.read(), {}));
+            };
+            save("");
+            if (d.shell.lesson().current()->question) {
+                d.shell.lesson().state().revealed = true;
+                d.settle();
+                d.shell.lesson().scroll = 1e5f;
+                d.settle();
+                save("-answer");
+            }
+            d.press({Key::page_down});
+        }
+    }
+}
+
+TEST_CASE("where a window is too narrow for lesson and plan, one takes the other's place") {
+    Driver d("mesh-8", {640, 360}, 2);
+    d.shell.open_lesson(lesson_file("07-modifiers"));  // marks a control of the plan
+    d.settle();
+    CHECK(d.drawn("lesson.leave"));
+    CHECK_FALSE(d.drawn("plan.model"));
+    for (int i = 0; i < 40 && d.shell.ui_state().rect_of("lesson.show_plan")->bottom() > d.foot_y(); ++i)
+        d.wheel({480, 200}, -1);
+    REQUIRE(d.click("lesson.show_plan"));
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    REQUIRE(d.drawn("mod.zero", 1));
+    const auto marked = d.shell.ui_state().rect_of("mod.zero", 1);  // and it is in view
+    CHECK(marked->y > 74);
+    CHECK(marked->bottom() < 330);
+    REQUIRE(d.click("mod.zero", 0));
+    CHECK(d.plan().layout.zero == 0);
+
+    d.press({Key::page_down});  // another step: its words
+    CHECK(d.shell.lesson().step == 1);
+    CHECK(d.drawn("lesson.leave"));
+    REQUIRE(d.click("side.tab", 2));  // the view alone, and the steps go on
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    d.press({Key::page_down});
+    CHECK(d.shell.lesson().step == 2);
+    REQUIRE(d.click("lesson.back"));
+    CHECK(d.shell.lesson().step == 1);
+    CHECK_FALSE(d.drawn("lesson.leave"));
+    REQUIRE(d.click("side.tab", 0));
+    CHECK(d.drawn("lesson.leave"));
+
+    d.surface.resize({800, 600}, 1);  // room for a view beside, not for both panels
+    d.settle();
+    CHECK(d.drawn("side.tab", 1));
+    CHECK_FALSE(d.drawn("side.tab", 2));
+    d.surface.resize({1100, 700}, 1);
+    d.settle();
+    CHECK_FALSE(d.drawn("side.tab", 0));
+    CHECK(d.drawn("plan.model"));
+    CHECK(d.drawn("lesson.leave"));
+}
+
+TEST_CASE("in a lesson Tab comes to the question first, Escape to the step's view, Page Down past the end to "
+          "the next") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "02-data-parallel.md");
+    d.settle();
+    const auto first = [&] {
+        const LessonStep* step = d.shell.lesson().current();
+        return step->question ? first_of_question(step->question->kind) : id_of("lesson.next");
+    };
+    d.press({.key = Key::tab});
+    CHECK(d.shell.ui_state().focus == first());
+    d.press({.key = Key::page_down});
+    d.press({.key = Key::tab});
+    CHECK(d.shell.ui_state().focus == first());
+    const auto view = d.shell.full_view();
+    d.press({.key = Key::n1});
+    d.press({.key = Key::n7});
+    d.press({.key = Key::escape});
+    d.press({.key = Key::escape});
+    CHECK(d.shell.full_view() == view);
+    while (d.shell.lesson().step + 1 < d.shell.lesson().lesson.steps.size()) d.press({.key = Key::page_down});
+    d.press({.key = Key::page_down});
+    CHECK(d.shell.lesson().file.filename() == "02-data-parallel.md");
+    d.press({.key = Key::page_down});
+    d.settle();
+    CHECK(d.shell.lesson().file.filename() == "03-tensor-parallel.md");
+}
