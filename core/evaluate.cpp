@@ -36,8 +36,7 @@ void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::v
 
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options) {
     out.mesh = build_mesh(plan);
-    for (int i = 0; i < kGroupKindCount; ++i)
-        out.groups[i] = summarize(out.mesh, plan.cluster, static_cast<GroupKind>(i));
+    summarize(out.mesh, plan.cluster, out.groups);
     out.parameters = count_parameters(plan.model);
     out.microbatches = microbatches_of(plan);
     find_errors(plan, out.mesh, options.messages, out.problems);

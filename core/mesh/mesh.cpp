@@ -143,6 +143,18 @@ Split split_factors(const Mesh& mesh, GroupKind kind) {
     return s;
 }
 
+EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh) {
+    unsigned dense = 0, expert = 0;
+    for (const Axis a : mesh.order) {
+        if (mesh.dense[a].size > 1) dense |= bit(a);
+        if (mesh.expert[a].size > 1) expert |= bit(a);
+    }
+    EnumArray<GroupKind, unsigned> out;
+    for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = kKinds[i].axes & (kKinds[i].expert ? expert : dense);
+    return out;
+}
+
 GroupFactors group_factors(const Mesh& mesh, GroupKind kind) {
     const Split s = split_factors(mesh, kind);
     GroupFactors out;

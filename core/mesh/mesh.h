@@ -103,6 +103,8 @@ using GroupSummaries = EnumArray<GroupKind, GroupSummary>;
 // most domain / gcd(domain, extent of a group); one per group where two tiers' domains do not nest.
 // An expert kind of a mesh without experts has 0 groups.
 [[nodiscard]] GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind);
+// Of all kinds. Those of the same axes beyond size 1 lie alike, and are looked at once.
+void summarize(const Mesh& mesh, const Cluster& cluster, GroupSummaries& out);
 
 using Coordinates = EnumArray<Axis, std::int64_t>;
 [[nodiscard]] Coordinates dense_coordinates(const Mesh& mesh, std::int64_t rank);

@@ -23,6 +23,9 @@ struct Split {
     std::int64_t degree = 1;
 };
 [[nodiscard]] Split split_factors(const Mesh& mesh, GroupKind kind);
+// Which axes of more than one rank a kind has, a bit for each: kinds of one mesh with the same ones split
+// alike.
+[[nodiscard]] unsigned axes_in_force(const Mesh& mesh, GroupKind kind);
 
 // How many digit sums of the factors are below x.
 [[nodiscard]] inline std::int64_t count_below(std::span<const Factor> factors, std::int64_t x) {

@@ -122,4 +122,17 @@ GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind)
     return out;
 }
 
+void summarize(const Mesh& mesh, const Cluster& cluster, GroupSummaries& out) {
+    const EnumArray<GroupKind, unsigned> axes = axes_in_force(mesh);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto kind = static_cast<GroupKind>(i);
+        std::size_t alike = 0;
+        while (alike < i
+               && (axes[alike] != axes[i] || is_expert(static_cast<GroupKind>(alike)) != is_expert(kind)))
+            ++alike;
+        out[i] = alike < i ? out[alike] : summarize(mesh, cluster, kind);
+        out[i].kind = kind;
+    }
+}
+
 }  // namespace pentamesh

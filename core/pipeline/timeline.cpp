@@ -5,126 +5,86 @@
 namespace pentamesh {
 namespace {
 
-constexpr std::int64_t kNothing = -1;
-
 std::size_t at_index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-// Each device runs its ops until one lacks an input, then sleeps; the op that makes the input wakes it. So
-// every op is looked at once, and once more if its device slept.
+constexpr std::int32_t kThrough = -1;  // what a device waits for that has run all of its ops
+
+// Each device runs its ops until one lacks an input. Forwards go one way along the devices and backwards the
+// other, so they are looked at to and fro: whatever the schedule, an op is looked at once or a few times.
 struct Replay {
-    Timeline& t;
     const TimelineCosts& costs;
-    int chunks;
-    std::int64_t each;  // micro-batches of all iterations: the row length of forward_op and backward_op
+    const Op* ops;
+    double *start, *end;  // by op
 
-    [[nodiscard]] std::int64_t slot(std::int64_t chunk, std::int32_t microbatch) const {
-        return chunk * each + microbatch;
+    // Raises `at` to the arrival of an input. Null where it has arrived, else what is waited for.
+    [[nodiscard]] const std::int32_t* await(const std::int32_t* from, double delay, std::int32_t microbatch,
+                                            double& at) const {
+        if (!from) return nullptr;
+        const std::int32_t op = from[microbatch];
+        if (op < 0) return from + microbatch;
+        at = std::max(at, end[op] + delay);
+        return nullptr;
     }
-    // What a sleeping device waits for: even numbers are forwards, odd ones backwards.
-    static std::int64_t forward_key(std::int64_t s) { return 2 * s; }
-    static std::int64_t backward_key(std::int64_t s) { return 2 * s + 1; }
-
-    // Raises `at` to the arrival of an input. False, and puts the device to sleep, where it does not exist
-    // yet.
-    bool await(std::int32_t op, std::int64_t key, int device, int from, double& at) {
-        if (op < 0) {
-            t.scratch.waits_for[at_index(device)] = key;
-            return false;
-        }
-        at = std::max(at, t.end[at_index(op)] + (from == device ? 0.0 : costs.send));
-        return true;
+    [[nodiscard]] const std::int32_t* await_forward(const ReplayedChunk& c, std::int32_t microbatch,
+                                                    double& at) const {
+        return await(c.before, c.before_s, microbatch, at);
     }
-    bool await_forward(int device, std::int64_t chunk, std::int32_t microbatch, double& at) {
-        const ChunkLink& l = t.link[at_index(chunk)];
-        if (l.before < 0) return true;
-        const std::int64_t s = slot(l.before, microbatch);
-        return await(t.forward_op[at_index(s)], forward_key(s), device, l.before_device, at);
+    [[nodiscard]] const std::int32_t* await_backward(const ReplayedChunk& c, std::int32_t microbatch,
+                                                     double& at) const {
+        return await(c.after, c.after_s, microbatch, at);
     }
-    bool await_backward(int device, std::int64_t chunk, std::int32_t microbatch, double& at) {
-        const ChunkLink& l = t.link[at_index(chunk)];
-        if (l.after < 0) {  // the last stage: its input is its own forward
-            const std::int64_t s = slot(chunk, microbatch);
-            return await(t.forward_op[at_index(s)], forward_key(s), device, device, at);
-        }
-        const std::int64_t s = slot(l.after, microbatch);
-        return await(t.backward_op[at_index(s)], backward_key(s), device, l.after_device, at);
-    }
-    bool await_inputs(int device, std::int64_t first_chunk, const Op& op, double& at) {
-        switch (op.kind) {
-        case OpKind::F: return await_forward(device, first_chunk + op.chunk, op.microbatch, at);
-        case OpKind::B:
-        case OpKind::I: return await_backward(device, first_chunk + op.chunk, op.microbatch, at);
-        case OpKind::W: return true;
-        case OpKind::FB:
-            return await_forward(device, first_chunk + op.chunk, op.microbatch, at)
-                   && await_backward(device, first_chunk + op.backward_chunk, op.backward_microbatch, at);
-        }
-        return true;
+    [[nodiscard]] double pair_s(const ChunkCost& c, const ChunkCost& back, double slow) const {
+        return slow * (costs.pair_factor * (c.forward + back.input_grad + back.weight_grad));
     }
 
-    [[nodiscard]] double cost_of(std::int64_t first_chunk, const Op& op) const {
-        const ChunkCost& c = costs.chunk[at_index(first_chunk + op.chunk)];
-        switch (op.kind) {
-        case OpKind::F: return c.forward;
-        case OpKind::B: return c.input_grad + c.weight_grad;
-        case OpKind::I: return c.input_grad;
-        case OpKind::W: return c.weight_grad;
-        case OpKind::FB: {
-            const ChunkCost& back = costs.chunk[at_index(first_chunk + op.backward_chunk)];
-            return costs.pair_factor * (c.forward + back.input_grad + back.weight_grad);
-        }
-        }
-        return 0;
-    }
-
-    void wake(std::int32_t device, std::int64_t key) {
-        if (device < 0 || t.scratch.waits_for[at_index(device)] != key) return;
-        t.scratch.waits_for[at_index(device)] = kNothing;
-        t.scratch.ready.push_back(device);
-    }
-    void forward_done(std::size_t op, std::int64_t chunk, std::int32_t microbatch) {
-        const std::int64_t s = slot(chunk, microbatch);
-        t.forward_op[at_index(s)] = static_cast<std::int32_t>(op);
-        wake(t.link[at_index(chunk)].after_device, forward_key(s));
-    }
-    void backward_done(std::size_t op, std::int64_t chunk, std::int32_t microbatch) {
-        const std::int64_t s = slot(chunk, microbatch);
-        t.backward_op[at_index(s)] = static_cast<std::int32_t>(op);
-        wake(t.link[at_index(chunk)].before_device, backward_key(s));
-    }
-    void done(std::size_t i, std::int64_t first_chunk, const Op& op) {
-        switch (op.kind) {
-        case OpKind::F: forward_done(i, first_chunk + op.chunk, op.microbatch); break;
-        case OpKind::B:
-        case OpKind::I: backward_done(i, first_chunk + op.chunk, op.microbatch); break;
-        case OpKind::W: break;
-        case OpKind::FB:
-            forward_done(i, first_chunk + op.chunk, op.microbatch);
-            backward_done(i, first_chunk + op.backward_chunk, op.backward_microbatch);
-            break;
-        }
-    }
-
-    void run_device(int device) {
-        const auto d = at_index(device);
-        const std::int64_t first_chunk = std::int64_t{device} * chunks;
-        const double slow = costs.slow.empty() ? 1.0 : costs.slow[d];
-        const std::size_t stop = t.order.begin[d + 1];
-        std::size_t i = t.scratch.next[d];
-        double now = i > t.order.begin[d] ? t.end[i - 1] : 0.0;
+    // `chunk`, `cost`: of this device. False: it still waits.
+    bool run(const ReplayedChunk* chunk, const ChunkCost* cost, double slow, ReplayedDevice& device) const {
+        if (*device.waits_for < 0) return false;
+        double now = device.now, busy = device.busy;
+        int held = device.held, most = device.most;
+        std::size_t i = device.next;
+        const std::size_t stop = device.stop;
+        const std::int32_t* waits_for = nullptr;
         for (; i < stop; ++i) {
-            const Op& op = t.order.ops[i];
-            double at = now;
-            if (!await_inputs(device, first_chunk, op, at)) break;
-            now = at + slow * cost_of(first_chunk, op);
-            t.start[i] = at;
-            t.end[i] = now;
-            t.device[d].busy += now - at;
-            done(i, first_chunk, op);
+            const Op op = ops[i];
+            const ReplayedChunk& c = chunk[op.chunk];
+            const auto index = static_cast<std::int32_t>(i);
+            double at = now, took = 0;
+            if (op.kind == OpKind::F) {
+                waits_for = await_forward(c, op.microbatch, at);
+                if (waits_for) break;
+                took = c.forward_s;
+                c.forward[op.microbatch] = index;
+                most = std::max(most, ++held);
+            } else if (op.kind == OpKind::W) {
+                took = c.weight_s;
+                --held;
+            } else if (op.kind != OpKind::FB) {
+                waits_for = await_backward(c, op.microbatch, at);
+                if (waits_for) break;
+                const bool whole = op.kind == OpKind::B;
+                took = whole ? c.backward_s : c.input_s;
+                c.backward[op.microbatch] = index;
+                held -= whole ? 1 : 0;
+            } else {
+                const ReplayedChunk& back = chunk[op.backward_chunk];
+                waits_for = await_forward(c, op.microbatch, at);
+                if (!waits_for) waits_for = await_backward(back, op.backward_microbatch, at);
+                if (waits_for) break;
+                took = pair_s(cost[op.chunk], cost[op.backward_chunk], slow);
+                c.forward[op.microbatch] = index;
+                back.backward[op.backward_microbatch] = index;
+                most = std::max(most, held + 1);
+            }
+            now = at + took;
+            start[i] = at;
+            end[i] = now;
+            busy += now - at;
         }
-        t.scratch.next[d] = i;
+        device = {i, stop, now, busy, waits_for ? waits_for : &kThrough, held, most};
+        return true;
     }
 };
 
@@ -152,15 +112,24 @@ void link_chunks(const ScheduleShape& shape, std::vector<ChunkLink>& out) {
         }
 }
 
-// Depends on the order alone: a device runs one op at a time.
-int peak_ops(const Timeline& t, std::size_t d) {
-    int held = 0, most = 0;
-    for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
-        const OpKind kind = t.order.ops[i].kind;
-        if (kind == OpKind::F || kind == OpKind::FB) most = std::max(most, ++held);
-        if (kind == OpKind::B || kind == OpKind::W || kind == OpKind::FB) --held;
+// What each chunk's ops need and take, found once for all of them.
+void ready_chunks(const TimelineCosts& costs, std::size_t chunks, std::size_t each, Timeline& t) {
+    t.scratch.chunk.resize(t.link.size());
+    for (std::size_t i = 0; i < t.link.size(); ++i) {
+        const ChunkLink& l = t.link[i];
+        const ChunkCost& cost = costs.chunk[i];
+        const auto device = static_cast<std::int32_t>(i / chunks);
+        const double slow = costs.slow.empty() ? 1.0 : costs.slow[i / chunks];
+        ReplayedChunk& c = t.scratch.chunk[i];
+        c.forward = t.forward_op.data() + i * each, c.backward = t.backward_op.data() + i * each;
+        c.before = l.before < 0 ? nullptr : t.forward_op.data() + at_index(l.before) * each;
+        c.before_s = l.before_device == device ? 0.0 : costs.send;
+        // The last stage's input is its own forward.
+        c.after = l.after < 0 ? c.forward : t.backward_op.data() + at_index(l.after) * each;
+        c.after_s = l.after < 0 || l.after_device == device ? 0.0 : costs.send;
+        c.forward_s = slow * cost.forward, c.input_s = slow * cost.input_grad;
+        c.weight_s = slow * cost.weight_grad, c.backward_s = slow * (cost.input_grad + cost.weight_grad);
     }
-    return most;
 }
 
 void sum_up(Timeline& t) {
@@ -168,38 +137,39 @@ void sum_up(Timeline& t) {
     t.makespan = 0;
     t.complete = true;
     for (std::size_t d = 0; d < t.device.size(); ++d) {
-        DeviceTime& time = t.device[d];
-        t.complete = t.complete && t.scratch.next[d] == t.order.begin[d + 1];
-        if (t.scratch.next[d] > t.order.begin[d]) {
-            time.first_start = t.start[t.order.begin[d]];
-            time.last_end = t.end[t.scratch.next[d] - 1];
-        }
-        time.peak_in_flight = peak_ops(t, d) / divisor;
-        t.makespan = std::max(t.makespan, time.last_end);
+        const ReplayedDevice& run = t.scratch.device[d];
+        const std::size_t first = t.order.begin[d];
+        t.complete = t.complete && run.next == run.stop;
+        t.device[d] = {run.busy, run.next > first ? t.start[first] : 0, run.now, run.most / divisor};
+        t.makespan = std::max(t.makespan, run.now);
     }
 }
 
 // Replays t.order, which holds t.iterations steps of t.shape.
 void replay(const TimelineCosts& costs, Timeline& t) {
-    const int p = t.shape.devices, chunks = chunks_of(t.shape);
-    const std::int64_t each = std::int64_t{t.shape.microbatches} * t.iterations;
+    const auto p = at_index(t.shape.devices), chunks = at_index(chunks_of(t.shape));
+    const std::size_t each = at_index(std::int64_t{t.shape.microbatches} * t.iterations);
     link_chunks(t.shape, t.link);
-    t.forward_op.assign(at_index(each * p * chunks), -1);
-    t.backward_op.assign(at_index(each * p * chunks), -1);
+    t.forward_op.assign(each * p * chunks, -1);
+    t.backward_op.assign(each * p * chunks, -1);
     t.start.resize(t.order.ops.size());
     t.end.resize(t.order.ops.size());
-    t.device.assign(at_index(p), {});
-    t.scratch.next.assign(t.order.begin.begin(), t.order.begin.end() - 1);
-    t.scratch.waits_for.assign(at_index(p), kNothing);
-    t.scratch.ready.clear();
-    t.scratch.ready.reserve(at_index(p));
-    for (int d = p - 1; d >= 0; --d) t.scratch.ready.push_back(d);  // device 0 first
+    t.device.resize(p);
+    ready_chunks(costs, chunks, each, t);
+    static constexpr std::int32_t kAtOnce = 0;
+    t.scratch.device.resize(p);
+    for (std::size_t d = 0; d < p; ++d)
+        t.scratch.device[d] = {t.order.begin[d], t.order.begin[d + 1], 0, 0, &kAtOnce, 0, 0};
 
-    Replay run{t, costs, chunks, each};
-    while (!t.scratch.ready.empty()) {
-        const int d = t.scratch.ready.back();
-        t.scratch.ready.pop_back();
-        run.run_device(d);
+    const Replay replay{costs, t.order.ops.data(), t.start.data(), t.end.data()};
+    const auto run = [&](std::size_t d) {
+        const double slow = costs.slow.empty() ? 1.0 : costs.slow[d];
+        return replay.run(&t.scratch.chunk[d * chunks], &costs.chunk[d * chunks], slow, t.scratch.device[d]);
+    };
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (std::size_t d = 0; d < p; ++d) moved = run(d) || moved;
+        for (std::size_t d = p; d-- > 0;) moved = run(d) || moved;
     }
     sum_up(t);
 }

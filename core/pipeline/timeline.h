@@ -44,6 +44,21 @@ struct ChunkLink {
     bool operator==(const ChunkLink&) const = default;
 };
 
+// What a replay knows of a chunk: rows of forward_op and backward_op by micro-batch, and seconds.
+struct ReplayedChunk {
+    std::int32_t *forward = nullptr, *backward = nullptr;             // its own
+    const std::int32_t *before = nullptr, *after = nullptr;           // whose outputs it needs; null: none
+    double before_s = 0, after_s = 0;                                 // on their way
+    double forward_s = 0, backward_s = 0, input_s = 0, weight_s = 0;  // of its ops
+};
+// And of a device while it runs.
+struct ReplayedDevice {
+    std::size_t next = 0, stop = 0;  // ops of the order
+    double now = 0, busy = 0;
+    const std::int32_t* waits_for = nullptr;  // below 0: the op that makes it has not run
+    int held = 0, most = 0;                   // forwards without their backward
+};
+
 struct Timeline {
     ScheduleShape shape;
     int iterations = 1;  // steps back to back; micro-batch k of step s is s * shape.microbatches + k
@@ -58,9 +73,8 @@ struct Timeline {
     std::vector<std::int32_t> forward_op, backward_op;
     std::vector<ChunkLink> link;  // [d * chunks + c]
     struct Scratch {              // of the replay, kept for its capacity
-        std::vector<std::size_t> next;
-        std::vector<std::int64_t> waits_for;
-        std::vector<std::int32_t> ready;
+        std::vector<ReplayedChunk> chunk;
+        std::vector<ReplayedDevice> device;
     } scratch;
 
     [[nodiscard]] bool empty() const { return device.empty(); }

@@ -17,9 +17,8 @@ const std::set<GroupKind> kDataParallel{GroupKind::dp,   GroupKind::dp_shard, Gr
 
 Comm comm_of(const Plan& plan) {
     const Mesh mesh = build_mesh(plan);
-    GroupSummaries groups{};
-    for (int i = 0; i < kGroupKindCount; ++i)
-        groups[static_cast<std::size_t>(i)] = summarize(mesh, plan.cluster, static_cast<GroupKind>(i));
+    GroupSummaries groups;
+    summarize(mesh, plan.cluster, groups);
     Comm comm;
     list_operations(plan, mesh, groups, comm);
     sum_axes(comm);

@@ -252,8 +252,11 @@ TEST_CASE("tier counts agree with enumeration, whatever the domains divide") {
         std::sort(domains.begin(), domains.end());
         domains.push_back(mesh.world);
         const Cluster cluster = cluster_of(mesh.world, domains);
+        GroupSummaries all;
+        summarize(mesh, cluster, all);
         for (int k = 0; k < kGroupKindCount; ++k) {
             const GroupKind kind = kind_at(k);
+            REQUIRE(all[kind] == summarize(mesh, cluster, kind));
             if (is_expert(kind) && !mesh.has_experts) continue;
             const GroupSummary got = summarize(mesh, cluster, kind), want = enumerate(mesh, cluster, kind);
             CAPTURE(name_of(kind));

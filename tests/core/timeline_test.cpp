@@ -126,17 +126,10 @@ TEST_CASE("a warm timeline is replayed in place") {
         Timeline t;
         run_timeline(shape, costs, t);
         const auto places = [&] {
-            return std::vector<const void*>{t.order.ops.data(),
-                                            t.order.begin.data(),
-                                            t.start.data(),
-                                            t.end.data(),
-                                            t.device.data(),
-                                            t.forward_op.data(),
-                                            t.backward_op.data(),
-                                            t.link.data(),
-                                            t.scratch.next.data(),
-                                            t.scratch.ready.data(),
-                                            t.scratch.waits_for.data()};
+            return std::vector<const void*>{
+                t.order.ops.data(),     t.order.begin.data(),   t.start.data(),       t.end.data(),
+                t.device.data(),        t.forward_op.data(),    t.backward_op.data(), t.link.data(),
+                t.scratch.chunk.data(), t.scratch.device.data()};
         };
         const auto before = places();
         const double makespan = t.makespan;
