@@ -68,26 +68,18 @@ MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
 }
 
 MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
-    struct Choice {
-        Schedule schedule;
-        std::int64_t chunks;
-    };
+    const std::vector<ScheduleChoice> choices = schedule_choices();
     std::vector<MenuItem> items;
-    std::vector<Choice> shown;
-    for (int s = 0; s < kScheduleCount; ++s) {
-        const auto schedule = static_cast<Schedule>(s);
-        for (const ChunkChoice& c : traits_of(schedule).choices) {
-            MenuItem item;
-            item.label = with_chunks(schedule, c.chunks);
-            item.detail = c.detail;
-            item.checked =
-                scene.plan.layout.schedule == schedule && scene.plan.layout.virtual_stages == c.chunks;
-            items.push_back(item);
-            shown.push_back({schedule, c.chunks});
-        }
+    for (const ScheduleChoice& c : choices) {
+        MenuItem item;
+        item.label = with_chunks(c.schedule, c.chunks.chunks);
+        item.detail = c.chunks.detail;
+        item.checked = c.is_of(scene.plan.layout);
+        items.push_back(item);
     }
     return pick(ui, state, items, false, [&](std::size_t i) {
-        return PlanEdit{with_schedule(scene.plan, shown[i].schedule, shown[i].chunks), items[i].label, ""};
+        return PlanEdit{with_schedule(scene.plan, choices[i].schedule, choices[i].chunks.chunks),
+                        items[i].label, ""};
     });
 }
 

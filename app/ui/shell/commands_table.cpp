@@ -172,20 +172,13 @@ void Shell::make_layout_commands() {
                  },
              .checked = [this, &o] { return document_.plan().layout.order == o.order; }});
     }
-    for (int i = 0; i < kScheduleCount; ++i) {
-        const auto schedule = static_cast<Schedule>(i);
-        for (const ChunkChoice& c : traits_of(schedule).choices) {
-            const std::string name = with_chunks(schedule, c.chunks);
-            add({.id = "schedule." + std::string(name_of(schedule)) + "." + std::to_string(c.chunks),
-                 .title = "Schedule " + name + ": " + std::string(c.detail),
-                 .run = [this, schedule, chunks = c.chunks,
-                         name] { edit_plan(with_schedule(document_.plan(), schedule, chunks), name); },
-                 .checked =
-                     [this, schedule, chunks = c.chunks] {
-                         const Layout& l = document_.plan().layout;
-                         return l.schedule == schedule && l.virtual_stages == chunks;
-                     }});
-        }
+    for (const ScheduleChoice& c : schedule_choices()) {
+        const std::string name = with_chunks(c.schedule, c.chunks.chunks);
+        add({.id = "schedule." + std::string(name_of(c.schedule)) + "." + std::to_string(c.chunks.chunks),
+             .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
+             .run = [this, c,
+                     name] { edit_plan(with_schedule(document_.plan(), c.schedule, c.chunks.chunks), name); },
+             .checked = [this, c] { return c.is_of(document_.plan().layout); }});
     }
 }
 

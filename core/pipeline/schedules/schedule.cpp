@@ -111,6 +111,13 @@ const ScheduleTraits& traits_of(Schedule schedule) {
     return rules_of(schedule).traits;
 }
 
+std::vector<ScheduleChoice> schedule_choices() {
+    std::vector<ScheduleChoice> all;
+    for (const Schedule schedule : all_of<Schedule>())
+        for (const ChunkChoice& chunks : traits_of(schedule).choices) all.push_back({schedule, chunks});
+    return all;
+}
+
 std::string with_chunks(Schedule schedule, std::int64_t chunks) {
     return std::string(name_of(schedule)) + (chunks > 1 ? ", " + with_commas(chunks) + " chunks" : "");
 }

@@ -57,6 +57,15 @@ struct ScheduleTraits {
 [[nodiscard]] const ScheduleTraits& traits_of(Schedule schedule);
 // "interleaved, 4 chunks"
 [[nodiscard]] std::string with_chunks(Schedule schedule, std::int64_t chunks);
+// What the window offers: every schedule with each of its counts of chunks.
+struct ScheduleChoice {
+    Schedule schedule = Schedule::gpipe;
+    ChunkChoice chunks;
+    [[nodiscard]] bool is_of(const Layout& layout) const {
+        return layout.schedule == schedule && layout.virtual_stages == chunks.chunks;
+    }
+};
+[[nodiscard]] std::vector<ScheduleChoice> schedule_choices();
 // By its name in a framework, in capitals or not. The framework's names: &ScheduleTraits::torchtitan ...
 [[nodiscard]] std::optional<Schedule> schedule_called(std::string_view ScheduleTraits::*framework,
                                                       std::string_view name);
