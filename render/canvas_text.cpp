@@ -119,6 +119,11 @@ const Rewording* rewording() {
     return current_rewording != nullptr && *current_rewording ? current_rewording : nullptr;
 }
 
+bool is_reworded(std::string_view text) {
+    const Rewording* words = rewording();
+    return words != nullptr && (*words)(text) != text;
+}
+
 bool before_unit(std::string_view text, std::size_t blank) {
     static constexpr std::array<std::string_view, 24> kUnits{
         "%",   "s",   "ms",  "µs",  "ns",   "B",    "KB",    "kB",      "MB",      "GB", "TB", "PB",

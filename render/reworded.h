@@ -24,5 +24,7 @@ class Reworded {
 };
 // The rewording in force; null: none.
 [[nodiscard]] const Rewording* rewording();
+// Whether the one in force says it in other words.
+[[nodiscard]] bool is_reworded(std::string_view text);
 
 }  // namespace pentamesh

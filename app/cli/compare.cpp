@@ -46,7 +46,8 @@ Json json_of_comparison(const PlanComparison& c) {
                         {"pointers", e.pointers},
                         {"step_s", e.step_s},
                         {"tokens_per_s", e.tokens_per_s},
-                        {"memory_bytes", whole(e.memory_bytes)}});
+                        {"memory_bytes", whole(e.memory_bytes)},
+                        {"fits", e.fits}});
     return {{"plans", c.plans},
             {"fields", std::move(fields)},
             {"figures", std::move(figures)},

@@ -29,6 +29,7 @@ void add_sets(CLI::App& app, std::vector<std::string>& sets) {
                    "change a field of the plan first, as layout.tp=4 or /layout/tp=4; may be repeated")
         ->type_name("POINTER=VALUE")
         ->expected(1)
+        ->allow_extra_args(false)  // what follows the value is the plan
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

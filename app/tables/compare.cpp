@@ -137,9 +137,11 @@ Table path_table(const PlanComparison& c) {
     t.columns = {{"edit"},
                  {"step", Shown::seconds, "step_s"},
                  {"tokens/s", Shown::count, "tokens_per_s"},
-                 {"fullest GPU", Shown::memory, "memory_bytes"}};
+                 {"fullest GPU", Shown::memory, "memory_bytes"},
+                 {"fits"}};
     for (const PathEdit& e : c.path)
-        t.rows.push_back({e.edit, cell(e.step_s), cell(e.tokens_per_s), whole_cell(e.memory_bytes)});
+        t.rows.push_back({e.edit, cell(e.step_s), cell(e.tokens_per_s), whole_cell(e.memory_bytes),
+                          e.fits ? "yes" : "no"});
     return t;
 }
 

@@ -128,7 +128,8 @@ class Walk {
         if (!seen_.step) return;
         if (!best.which.empty() && seen_.step->tokens_per_s <= best.edit.tokens_per_s) return;
         best.which = chosen_;
-        best.edit = {{}, {}, seen_.step->time_s, seen_.step->tokens_per_s, seen_.memory.peak()};
+        best.edit = {
+            {}, {}, seen_.step->time_s, seen_.step->tokens_per_s, seen_.memory.peak(), seen_.memory.fits()};
     }
 
     Plan at_;

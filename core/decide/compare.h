@@ -45,6 +45,7 @@ struct PathEdit {
     std::string edit;                   // "tp 8 -> 4, dp_shard 16 -> 32"
     std::vector<std::string> pointers;  // of the fields that it changes
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;
+    bool fits = true;  // false: the plan after it takes more memory than a GPU has
 };
 
 struct PlanComparison {

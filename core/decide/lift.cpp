@@ -53,10 +53,11 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
     const std::optional<Plan> least = smallest(plan, report.space, options, cancel);
     if (!least) return "No layout fits.";
     const Evaluation e = evaluate(*least);
-    std::string text = sentence("No layout leaves ", percent_text(options.headroom),
-                                " of a GPU's memory free: memory binds "
-                                "first. Even the smallest takes ",
-                                fullest_text(e), " of ", memory_text(e.memory.hbm), ".");
+    std::string text =
+        sentence("No layout leaves ", percent_text(options.headroom),
+                 " of a GPU's memory free: memory binds "
+                 "first. A GPU has ",
+                 memory_text(e.memory.hbm), "; even the smallest layout takes ", fullest_text(e), ".");
     if (e.memory.fits())
         text += sentence(" It fits where ", percent_text(1 - e.memory.peak() / e.memory.hbm),
                          " or less is kept free (--headroom).");

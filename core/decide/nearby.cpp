@@ -46,6 +46,7 @@ std::optional<SearchResult> best_within_two_edits(const Plan& plan, const Search
     asked.goal = Goal::tokens;
     asked.top = 1;
     std::optional<SearchResult> best;
+    std::array<std::size_t, 2> edits{};
     for (std::size_t a = 0; a < kEdits.size(); ++a) {
         if (means_nothing(plan, a)) continue;
         for (std::size_t b = a + 1; b < kEdits.size(); ++b) {
@@ -54,8 +55,16 @@ std::optional<SearchResult> best_within_two_edits(const Plan& plan, const Search
             if (cancel != nullptr && *cancel) return std::nullopt;
             if (found.results.empty()) continue;
             const SearchResult& first = found.results.front();
-            if (!best || first.step_s < best->step_s) best = first;
+            if (!best || first.step_s < best->step_s) best = first, edits = {a, b};
         }
+    }
+    if (!best) return best;
+    // One edit that does as much needs no second beside it.
+    for (const std::size_t edit : edits) {
+        const SearchReport found = search(plan, space_around(plan, edit, edit), asked, cancel);
+        if (cancel != nullptr && *cancel) return std::nullopt;
+        if (!found.results.empty() && found.results.front().step_s <= best->step_s)
+            return found.results.front();
     }
     return best;
 }

@@ -17,8 +17,8 @@ using Said = std::string (*)(const Plan&, const Evaluation&);
 
 std::string compute_fact(const Plan& p, const Evaluation& e) {
     const Step& s = *e.step;
-    const double share = s.compute_s > 0 ? s.ideal_s / s.compute_s : 0;
-    return sentence(three_digits(s.model_flops_per_gpu / 1e12), " TFLOP a GPU at ", percent_text(share),
+    const double share = s.compute_s > 0 ? s.mfu * s.time_s / s.compute_s : 0;
+    return sentence(three_digits(s.model_flops_per_gpu / 1e12), " model TFLOP a GPU at ", percent_text(share),
                     " of the ", name_of(p.training.compute), " peak while it computes; tp ", p.layout.tp,
                     ", cp ", p.layout.cp, p.model.moe ? sentence(", ep ", p.layout.ep) : "", ", micro-batch ",
                     p.training.micro_batch);

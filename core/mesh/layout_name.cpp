@@ -11,21 +11,24 @@ std::int64_t size_of(const Mesh& mesh, Axis a) {
     return mesh.dense[a].size;
 }
 
-// How data parallelism alone is called. `shard`, `replicate`: its two factors.
-LayoutName data_parallel_name(int zero, std::int64_t shard, std::int64_t replicate) {
+// How data parallelism alone is called. `shard`, `replicate`: its two factors. What ZeRO cuts is cut over the
+// ranks of context parallelism too (Megatron-LM's distributed optimizer, torchtitan's fsdp mesh).
+LayoutName data_parallel_name(int zero, std::int64_t shard, std::int64_t replicate, std::int64_t cp) {
     const std::int64_t dp = shard * replicate;
-    if (zero == 0 || shard == 1)
+    const std::string over =
+        cp > 1 ? sentence(shard * cp, " GPUs (dp ", shard, " × cp ", cp, ")") : sentence(shard, " GPUs");
+    if (zero == 0 || shard * cp == 1)
         return {"DDP", sentence("each of ", dp, " replicas holds everything; gradients are all-reduced.")};
     if (zero == 3 && replicate > 1)
-        return {"HSDP", sentence("parameters are sharded over ", shard,
-                                 " GPUs (dp_shard) and each shard is kept ", replicate,
+        return {"HSDP", sentence("parameters are sharded over ", over, cp > 1 ? "" : " (dp_shard)",
+                                 " and each shard is kept ", replicate,
                                  " times (dp_replicate): gathers stay in the small group, only gradients "
                                  "of a shard cross.")};
     if (zero == 3)
-        return {"FSDP", sentence("parameters, gradients and optimizer state are sharded over ", shard,
-                                 " GPUs and gathered layer by layer (ZeRO-3).")};
+        return {"FSDP", sentence("parameters, gradients and optimizer state are sharded over ", over,
+                                 " and gathered layer by layer (ZeRO-3).")};
     const std::string_view what = zero == 1 ? "optimizer state is" : "optimizer state and gradients are";
-    std::string reason = sentence(what, " sharded over ", shard, " GPUs");
+    std::string reason = sentence(what, " sharded over ", over);
     if (replicate > 1) reason += sentence(", and that ", replicate, " times");
     return {sentence("ZeRO-", zero), reason + "."};
 }
@@ -60,7 +63,7 @@ LayoutName layout_name(const Plan& plan, const Mesh& mesh) {
     if (axes == 0)
         out = {"one GPU", "nothing is cut and nobody is spoken to."};
     else if (model_axes == 0)
-        out = data_parallel_name(plan.layout.zero, shard, replicate);
+        out = data_parallel_name(plan.layout.zero, shard, replicate, 1);
     else if (axes == 1 && !experts)
         out = {sentence(size_of(mesh, Axis::tp) > 1   ? "tensor"
                         : size_of(mesh, Axis::cp) > 1 ? "context"
@@ -72,7 +75,8 @@ LayoutName layout_name(const Plan& plan, const Mesh& mesh) {
         out = {sentence(dimensions, "D parallelism"),
                sentence(product, experts ? ", and experts by ep" : "", ".")};
         if (shard * replicate > 1) {
-            const LayoutName dp = data_parallel_name(plan.layout.zero, shard, replicate);
+            const LayoutName dp =
+                data_parallel_name(plan.layout.zero, shard, replicate, size_of(mesh, Axis::cp));
             out.name += " with " + dp.name;
             out.reason += sentence(" ", dp.name, ": ", dp.reason);
         }

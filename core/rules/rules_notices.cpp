@@ -99,6 +99,18 @@ void prediction_message(Rules& r) {
                          " besides; they are not counted in the pipeline's messages.");
 }
 
+// A GPU's preset has no peak of its vector units.
+void full_precision(Rules& r) {
+    if (r.plan.training.compute != Dtype::fp32) return;
+    Problem& p = r.add(Severity::warning, Rule::hardware, "fp32-as-tf32", "/training/compute");
+    if (!r.messages) return;
+    const bool tf32 = r.plan.cluster.gpu.flops.tf32 > 0;
+    p.message = sentence("fp32 products are timed at the peak of ", tf32 ? "tf32" : "bf16",
+                         ", as where a framework allows that. Without it they run on the vector units, many "
+                         "times slower, which is not counted.");
+    if (tf32) p.fix = {{"/training/compute", std::string(name_of(Dtype::tf32))}};
+}
+
 }  // namespace
 
 void check_notices(Rules& r) {
@@ -111,6 +123,7 @@ void check_notices(Rules& r) {
     reshard_without_gathering(r);
     weight_shards(r);
     prediction_message(r);
+    full_precision(r);
 }
 
 }  // namespace pentamesh

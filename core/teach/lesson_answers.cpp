@@ -355,10 +355,30 @@ const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
     return made == mistakes.end() ? nullptr : &*made;
 }
 
-std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
+namespace {
+
+// Without what stands between groups of digits: "16,384" and "16 384". A comma that no three digits follow is
+// a decimal one: "9,9 %".
+std::string without_grouping(std::string_view text) {
     std::string clean;
-    for (const char c : trimmed(text))
-        if (c != ',' && c != ' ' && c != '_') clean += c;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == ' ' || text[i] == '_') continue;
+        if (text[i] != ',') {
+            clean += text[i];
+            continue;
+        }
+        const std::string_view behind = text.substr(i + 1);
+        const std::size_t digits = std::min(behind.find_first_not_of("0123456789"), behind.size());
+        const bool alone = text.find(',') == text.rfind(',') && text.find('.') == std::string_view::npos;
+        if (alone && digits > 0 && (digits != 3 || clean == "0")) clean += '.';
+    }
+    return clean;
+}
+
+}  // namespace
+
+std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
+    const std::string clean = without_grouping(trimmed(text));
     const auto [value, length] = leading_number(clean);
     if (length == 0) return std::nullopt;
     const std::string_view typed = std::string_view(clean).substr(length);

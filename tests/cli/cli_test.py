@@ -193,6 +193,9 @@ class Decide(unittest.TestCase):
         self.assertIn("/layout/tp", [r["id"] for r in out["rows"]])
         self.assertEqual(run("sensitivity", "hsdp-64", "--csv")[0], 0)
 
+    def test_a_plan_may_follow_the_fields_that_are_set(self):
+        self.assertEqual(run("report", "--set", "layout.zero=1", "hsdp-64"), run("report", "hsdp-64", "--set", "layout.zero=1"))
+
     def test_report_says_what_the_training_costs_only_where_that_is_given(self):
         self.assertNotIn("What does the training take", run("report", "hsdp-64")[1])
         out = run("report", "hsdp-64", "--set", "training.tokens_total=1e12")[1]

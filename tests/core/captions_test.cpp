@@ -45,6 +45,10 @@ TEST_CASE("layouts are called what the field calls them") {
     CHECK(layout_name(p, build_mesh(p)).name == "3D parallelism with HSDP");
     p.layout.cp = 2;
     CHECK(layout_name(p, build_mesh(p)).name == "4D parallelism with HSDP");
+    p.layout.zero = 1;  // cut over the ranks of cp too
+    CHECK(layout_name(p, build_mesh(p))
+              .reason.find("GPUs (dp " + std::to_string(p.layout.dp_shard) + " × cp 2)")
+          != std::string::npos);
     p.model.moe = Moe{};
     p.layout.ep = 4, p.layout.etp = 1, p.layout.zero = 1;
     const LayoutName five = layout_name(p, build_mesh(p));

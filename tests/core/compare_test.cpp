@@ -100,6 +100,19 @@ TEST_CASE("the path of a comparison goes over valid plans, greedily, and ends at
     CHECK(path_between(a, a).empty());
 }
 
+TEST_CASE("a step of a path that no GPU holds says so") {
+    const Plan a = test::presets().plan("deepseek-v3-2048");
+    Plan b = a;
+    b.training.recompute = Recompute::none;
+    b.layout.zero = 3;
+    const std::vector<PathEdit> path = path_between(a, b);
+    REQUIRE(!path.empty());
+    CHECK(path.back().fits == evaluate(b).memory.fits());
+    for (const PathEdit& e : path)
+        if (e.memory_bytes <= a.cluster.gpu.hbm_bytes) CHECK(e.fits);
+    CHECK(std::any_of(path.begin(), path.end(), [](const PathEdit& e) { return !e.fits; }));
+}
+
 TEST_CASE("the better of two plans is named by its index, and nothing where they are equal") {
     const std::vector<Plan> plans{test::presets().plan("llama-3.1-405b-8k"),
                                   test::presets().plan("llama-3.1-405b-16k")};

@@ -255,6 +255,12 @@ TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by 
     CHECK(s.tier == 1);
     CHECK(parse_guess("1,024 GPUs") == 1024.0);
     CHECK(parse_guess("17.9 %") == 17.9);
+    // A comma groups thousands, or begins a fraction.
+    CHECK(parse_guess("9,9 %", "%") == 9.9);
+    CHECK(parse_guess("21,35", "%") == 21.35);
+    CHECK(parse_guess("0,125") == 0.125);
+    CHECK(parse_guess("16,384") == 16384.0);
+    CHECK(parse_guess("1,234,567") == 1234567.0);
     CHECK_FALSE(parse_guess("many"));
     CHECK(parse_guess("1.13 TB", "GB") == doctest::Approx(1130));
     CHECK(parse_guess("1.5TiB", "GiB") == doctest::Approx(1536));

@@ -316,6 +316,7 @@ TEST_CASE("how far one came in a course is kept between runs, and gone on with")
     CHECK(summary_of(l) == "1 of 16 questions right; 0 of 1 task done");
     run_command(d, "results of the tasks");
     CHECK(says(d, "The map in 40 minutes"));
+    CHECK(says(d, "1 of 16 questions right"));  // a task is no question
 }
 
 TEST_CASE("a task's hints are about the plan that it begins with") {

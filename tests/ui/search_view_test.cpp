@@ -70,6 +70,23 @@ TEST_CASE("a click on a result opens it as an edit, its search stays, and undo t
     CHECK(d.plan() == before);
 }
 
+TEST_CASE("layers of the stages that are set after a layout was opened are searched around anew") {
+    Driver d("mesh-8");
+    look(d);
+    const SearchFound before = *search_of(d).found;
+    const std::vector<FoundLayout>& all = before.points;
+    const auto other = std::find_if(all.begin(), all.end(), [&](const FoundLayout& x) {
+        return x.choice.pp > 1 && x.choice.pp != d.plan().layout.pp && x.choice.virtual_stages == 1;
+    });
+    REQUIRE(other != all.end());
+    Plan opened = with_choice(before, d.plan(), other->choice);
+    CHECK(still_holds(before, opened));
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(opened.layout.pp), 1);
+    layers.back() = opened.model.layers - opened.layout.pp + 1;
+    opened.layout.stage_layers = layers;
+    CHECK_FALSE(still_holds(before, opened));
+}
+
 TEST_CASE("a click on a dot opens the layout under it") {
     Driver d("mesh-8");
     look(d);

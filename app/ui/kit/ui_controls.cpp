@@ -1,6 +1,7 @@
 // Buttons, segments, steppers, dropdowns, badges, text fields, links.
 #include "app/ui/kit/ui.h"
 
+#include "render/reworded.h"
 #include "render/text_edit.h"
 #include "render/typed_ahead.h"
 
@@ -222,12 +223,15 @@ bool Ui::text_box(std::string_view name, Rect r, std::string& text, std::string&
 }
 
 Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
+    // What a question hides is not shown by a click either: one types into an empty field, or leaves it so.
+    if (fresh && is_reworded(text)) text.clear();
     const bool entered = text_field(name, r, text, "", fresh), escaped = pressed({Key::escape});
     const bool left = !fresh && state_.edit != id(name);
     if (!entered && !escaped && !left) return Typing::goes_on;
     const Id from = std::exchange(state_.edit_from, 0);
     if ((entered || escaped) && from != 0 && state_.focus_visible) state_.focus = from;
-    return escaped && !entered ? Typing::dropped : Typing::taken;
+    const bool left_hidden = text.empty() && rewording() != nullptr;
+    return (escaped && !entered) || left_hidden ? Typing::dropped : Typing::taken;
 }
 
 }  // namespace pentamesh::ui

@@ -296,8 +296,7 @@ void draw_ways_back(Pen& p, const LessonStep& step) {
         way("lesson.continue", "You came to step " + std::to_string(p.session.reached + 1) + ": go on there",
             {Kind::go_on, p.session.reached});
     if (p.session.plan_changed && !step.task)
-        way("lesson.own_plan", "You changed the plan; the words are about the step's own: back to it",
-            {Kind::restart, 0});
+        way("lesson.own_plan", "You changed the plan: back to the step's own", {Kind::restart, 0});
 }
 
 void draw_step(Pen& p) {

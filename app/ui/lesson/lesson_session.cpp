@@ -154,7 +154,9 @@ std::string marks_of(const LessonSession& session) {
     std::string out;
     for (std::size_t i = 0; i < session.lesson.steps.size(); ++i) {
         const LessonStep& step = session.lesson.steps[i];
-        out += step.question || step.task ? static_cast<char>(mark_of(session, i)) : ' ';
+        const Mark mark = mark_of(session, i);
+        const bool counts = step.question || (step.task && mark == Mark::done);
+        out += counts ? static_cast<char>(mark) : ' ';
     }
     return out;
 }
@@ -165,8 +167,9 @@ std::string summary_of(const std::string& marks, int tasks) {
     };
     const int steps =
         static_cast<int>(marks.size()) - static_cast<int>(std::count(marks.begin(), marks.end(), ' '));
-    if (count(Mark::none) == steps) return {};
-    const int asked = steps - tasks, at_once = count(Mark::right), right = at_once + count(Mark::second);
+    if (count(Mark::none) == steps && tasks == 0) return {};
+    const int asked = steps - count(Mark::done), at_once = count(Mark::right),
+              right = at_once + count(Mark::second);
     const auto of = [](int n, int all) { return std::to_string(n) + " of " + std::to_string(all); };
     std::string out;
     if (asked > 0) {

@@ -8,6 +8,7 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
+#include "render/reworded.h"
 
 #include <algorithm>
 #include <utility>
@@ -144,7 +145,9 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
         }
     } else {
         const std::int64_t up = next_value(kGpus, nodes, 1), down = next_value(kGpus, nodes, -1);
-        const Ui::Step step = ui.stepper("plan.nodes", left, thousands(nodes), down != nodes,
+        // The GPUs could be read off the nodes.
+        const bool hidden = is_reworded(thousands(cluster.gpus));
+        const Ui::Step step = ui.stepper("plan.nodes", left, hidden ? "?" : thousands(nodes), down != nodes,
                                          up != nodes && fits(up), cluster.gpus % each == 0);
         if (step.edit_requested) start_editing(state, "nodes", nodes);
         if (step.by != 0) edit = nodes_to(step.by > 0 ? up : down);

@@ -57,8 +57,9 @@ void Shell::keep_answers() {
     LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
     bool any = now.step > 0;
     for (std::size_t i = 0; i < now.marks.size(); ++i) {
-        if (now.marks[i] == static_cast<char>(Mark::none))
-            now.marks[i] = static_cast<char>(lesson_.states[i].before);
+        const Mark before = lesson_.states[i].before;
+        if (now.marks[i] == static_cast<char>(Mark::none) || (now.marks[i] == ' ' && before == Mark::done))
+            now.marks[i] = static_cast<char>(before);
         any = any || (now.marks[i] != ' ' && now.marks[i] != static_cast<char>(Mark::none));
     }
     if (now.step == 0) now.step = lesson_.reached;  // it was looked at again, no more

@@ -246,7 +246,9 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
     if (!ui.state().for_picture) area.room.w -= kThumb;
     draw_words(ui, area.room, pair, shown);
     edit = draw_plans(ui, area.room, height, scene, state, shown);
-    if (room.w >= kWide)
+    // A window can be scrolled, and beside its panels the reasons would be a few words wide.
+    constexpr float kWideInWindow = 1280;
+    if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
         draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, state.path);
     else
         draw_narrow(ui, area.room, scene, pair, shown, state.path);

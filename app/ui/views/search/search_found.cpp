@@ -103,8 +103,12 @@ Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice&
 bool still_holds(const SearchFound& found, const Plan& plan) {
     if (!found.base) return false;
     if (*found.base == plan) return true;
-    const LayoutChoice own = choice_of(*found.base);
-    return contains(found.space, choice_of(plan), plan.model.moe.has_value())
+    const LayoutChoice own = choice_of(*found.base), now = choice_of(plan);
+    // Layers of the stages and the like may have been changed since the plan became one of the layouts.
+    const Layout laid = with_choice(found, plan, now).layout;
+    return contains(found.space, now, plan.model.moe.has_value())
+           && laid.stage_layers == plan.layout.stage_layers && laid.mtp_chunk == plan.layout.mtp_chunk
+           && laid.microbatch_group == plan.layout.microbatch_group
            && kept_of(plan, own) == kept_of(*found.base, own);
 }
 

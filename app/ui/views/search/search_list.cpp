@@ -58,7 +58,10 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         if (std::any_of(rows.begin(), rows.end(),
                         [&](const SearchRow& r) { return value_text(r.choice, v) != value; }))
             continue;
-        out.same = std::string(chip_name(v)) + " " + value + (out.same.empty() ? "" : ", ") + out.same;
+        const std::string own_value = value_text(own, v);
+        out.same = std::string(chip_name(v)) + " " + value
+                   + (own_value == value ? "" : " (this plan: " + own_value + ")")
+                   + (out.same.empty() ? "" : ", ") + out.same;
         all -= out.width[i];
         out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
         out.width.erase(out.width.begin() + static_cast<std::ptrdiff_t>(i));
@@ -175,7 +178,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
                   experts);
     }
     if (!columns.same.empty())
-        ui.label(room.cut_top(20).inset(6, 0), "all of these: " + columns.same, ui.small());
+        ui.label(room.cut_top(20).inset(6, 0), "all that are listed: " + columns.same, ui.small());
     if (rows.size() > most) {
         const Rect row = room.cut_top(kRow);
         const std::size_t more = rows.size() - most;

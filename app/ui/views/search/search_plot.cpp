@@ -16,17 +16,20 @@ constexpr float kReach = 14;
 constexpr std::size_t kFewDots = 2500;  // so many are round
 
 void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words, Color color, Dash dash,
-                bool to_the_left) {
+                bool to_the_left, float free_from) {
     const float x = plot.x.at(bytes);
     if (x <= plot.area.x || x > plot.area.right() + 1) return;
     Canvas& c = ui.canvas();
     c.line({x, plot.area.y - 4}, {x, plot.area.bottom()}, color, 1.5f, dash);
     TextStyle s = ui.small();
     s.color = color;
-    // Above the plot, where no dot lies.
+    // Above the plot, where no dot lies, or below the axis's title.
     const float w = c.text_width(words, s) + 2, y = plot.area.y - 18;
     const float at = to_the_left ? x - w - 5 : std::min(x - 2, plot.area.right() - w);
-    c.text_in({at, y, w, 16}, words, s);
+    if (at >= free_from)
+        c.text_in({at, y, w, 16}, words, s);
+    else
+        c.text_in({x + 5, plot.area.y + (to_the_left ? 18.0f : 0.0f), w, 16}, words, s);
 }
 
 void draw_front(Ui& ui, const Plot& plot, const SearchFound& found, double tokens) {
@@ -136,10 +139,11 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
                      ui.theme().raised.alpha(0.35f));
     draw_dots(ui, dots);
     draw_front(ui, plot, found, tokens);
+    const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8;
     if (found.request.headroom > 0)
         limit_line(ui, plot, limit, trimmed(found.request.headroom * 100) + " % free", ui.theme().amber,
-                   Dash::dashed, true);
-    limit_line(ui, plot, hbm, memory_text(hbm), ui.theme().bad, Dash::dotted, false);
+                   Dash::dashed, true, titled);
+    limit_line(ui, plot, hbm, memory_text(hbm), ui.theme().bad, Dash::dotted, false, titled);
     draw_own(ui, scene, plot);
     const auto mark = [&](const FoundLayout& p, float radius) {
         ui.canvas().ring(plot.at(p.memory_bytes, tokens / p.step_s), radius, ui.theme().text, 1.5f);

@@ -41,7 +41,7 @@ void draw_card(Ui& ui, Rect room, const Scene& scene, const LayoutChoice& choice
     const std::string layout = words_of(choice, scene.plan.model.moe.has_value());
     const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
     const float head = c.paragraph_height(kWidth - 24, layout, bold, 17);
-    const float height = head + 98;
+    const float height = head + 116;
     const Vec2 mouse = ui.frame().mouse;
     Rect box{std::clamp(mouse.x + 16, room.x, room.right() - kWidth), mouse.y + 16, kWidth, height};
     // Beside the list, so that the other rows can still be read.
@@ -60,9 +60,9 @@ void draw_card(Ui& ui, Rect room, const Scene& scene, const LayoutChoice& choice
     in.cut_top(4);
     draw_slices(ui, in.cut_top(10), s);
     in.cut_top(6);
+    c.text_in(in.cut_top(18), gib(e.memory.peak()) + " of " + memory_text(e.memory.hbm), ui.small());
     c.text_in(in.cut_top(18),
-              gib(e.memory.peak()) + " of " + memory_text(e.memory.hbm) + ", bubble "
-                  + percent(schedule_bubble_s(s) / s.time_s)
+              "bubble " + percent(schedule_bubble_s(s) / s.time_s)
                   + (s.uneven_s > 0 ? ", uneven stages " + percent(s.uneven_s / s.time_s) : "") + ", exposed "
                   + percent(exposed / s.time_s),
               ui.small());

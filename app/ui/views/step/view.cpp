@@ -14,6 +14,7 @@
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
 #include "core/rules/first_error.h"
+#include "core/step/cost.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -108,15 +109,46 @@ void draw_gauge(Ui& ui, Rect bar, const Step& s) {
         c.line({x(tick), bar.y}, {x(tick), bar.bottom()}, ui.theme().window);
 }
 
+std::string plain_text(double x) {
+    return significant(x);
+}
+
 struct Figure {
     std::string name, value, range, about;
     double against = 0;  // the difference to the pinned plan
     std::string (*text)(double) = nullptr;
     bool less_is_better = false;
+    std::string unit{};  // instead of the range
 };
 
-std::string plain_text(double x) {
-    return significant(x);
+// What a plan trains on is the budget until another is typed.
+void follow_plan(const Plan& plan, StepViewState& state) {
+    const double tokens = plan.training.tokens_total;
+    if (tokens == state.tokens_of_plan) return;
+    const StepViewState usual;
+    state.tokens_of_plan = tokens;
+    state.budget_tokens = tokens > 0 ? tokens : usual.budget_tokens;
+    state.budget_text = tokens > 0 ? count_text(tokens) : usual.budget_text;
+}
+
+// What the plan gives enough for: money, energy, and what failures leave.
+void add_cost(const Scene& scene, std::vector<Figure>& out) {
+    const Cost cost = cost_of(scene.plan, scene.evaluation.step->tokens_per_s);
+    const Cluster& c = scene.plan.cluster;
+    const auto put = [&](std::string name, const std::optional<double>& value, std::string (*text)(double),
+                         std::string unit, std::string about) {
+        if (!value) return;
+        Figure& f = out.emplace_back();
+        f.name = std::move(name), f.value = text(*value), f.unit = std::move(unit),
+        f.about = std::move(about);
+    };
+    put("cost", cost.money, count_text, c.currency.empty() ? "in the price's currency" : c.currency,
+        "The tokens that the plan trains on, at the price of a GPU-hour that it gives; no failures.");
+    put("energy", cost.kwh, count_text, "kWh", "Of the GPUs and, where the plan gives it, what PUE adds.");
+    put("goodput", cost.goodput, percent, "of the time",
+        "What checkpoints at the best interval and the work lost to failures leave (Daly 2006).");
+    put("days with failures", cost.days_with_failures, plain_text, "days",
+        "For the tokens that the plan trains on, with checkpoints and failures.");
 }
 
 std::vector<Figure> figures_of(const Scene& scene, double budget) {
@@ -161,14 +193,21 @@ constexpr float kFigures = 316, kFiguresBare = 206;
 void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
     const Step& s = *scene.evaluation.step;
     Canvas& c = ui.canvas();
-    const std::vector<Figure> figures = figures_of(scene, state.budget_tokens);
+    follow_plan(scene.plan, state);
+    std::vector<Figure> figures = figures_of(scene, state.budget_tokens);
+    const std::size_t rates = figures.size();
+    add_cost(scene, figures);
+    constexpr float kLeastRow = 18;
+    const auto most = static_cast<std::size_t>(std::max(room.h - 18, 0.0f) / kLeastRow);
+    if (figures.size() > most) figures.resize(std::max(rates, most));
     const float row_h = std::clamp((room.h - 18) / static_cast<float>(figures.size()), 18.0f, 24.0f);
     for (std::size_t i = 0; i < figures.size(); ++i) {
         const Figure& f = figures[i];
         Rect row = room.cut_top(row_h);
         const Hit hit = ui.area("step.figure", row, i, true, false);
         if (hit.hovered)
-            ui.tooltip(f.name + "\n" + f.about + "\nRange " + f.range + ". " + range_sentence(s));
+            ui.tooltip(f.name + "\n" + f.about
+                       + (f.unit.empty() ? "\nRange " + f.range + ". " + range_sentence(s) : ""));
         Rect name = row.cut_left(124);
         c.text_in(name, f.name, ui.small());
         if (f.name == "days for") {
@@ -193,7 +232,8 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
             const float w = c.text_width(by, d) + 10;
             if (w <= row.w) c.text_in(row.cut_left(w), by, d);
         }
-        if (row.w >= c.text_width(f.range, ui.small())) c.text_in(row, f.range, ui.small());
+        const std::string& beside = f.unit.empty() ? f.range : f.unit;
+        if (row.w >= c.text_width(beside, ui.small())) c.text_in(row, beside, ui.small());
         if (f.name == "MFU") {
             draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFigures - 16), 7}, s);
             room.cut_top(17);

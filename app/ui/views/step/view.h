@@ -22,6 +22,7 @@ struct StepViewState {
     int part = kTime;                            // shown where there is no room for all
     std::string budget_text = "15 T";
     double budget_tokens = 15e12;
+    double tokens_of_plan = 0;  // that the budget was taken from; 0: the plan names none
     TableState runs_table;
     ConstantsState constants;
     TornadoState tornado;
