@@ -38,8 +38,33 @@ Candidate Advice::as_shown(const Candidate& c) {
     return trial.valid && trial.step ? candidate() : c;
 }
 
+namespace {
+
+// Without the edits that do nothing for the step or for memory.
+Candidate without_idle(Advice& a, Candidate c) {
+    for (std::size_t i = 0; c.edits.size() > 1 && i < c.edits.size();) {
+        std::vector<Edit> fewer = c.edits;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        Plan applied = a.plan;
+        const bool works = apply_in_core(applied, fewer) && a.works([&](Plan& q) {
+            q.layout = applied.layout, q.training = applied.training;
+            q.cluster.gpus = applied.cluster.gpus;
+        });
+        ++i;
+        if (!works) continue;
+        const Candidate less = a.as_shown(a.candidate());
+        if (less.time_s > c.time_s || less.peak_bytes > c.peak_bytes || less.edits.size() >= c.edits.size())
+            continue;
+        c = less;
+        i = 0;
+    }
+    return c;
+}
+
+}  // namespace
+
 void offer(Advice& a, Problem& problem, const Candidate& candidate) {
-    const Candidate shown = a.as_shown(candidate);
+    const Candidate shown = without_idle(a, a.as_shown(candidate));
     if (shown.time_s >= a.step().time_s) return;
     problem.message += sentence(" With ", words_of(shown.edits), " a step takes ", time_text(shown.time_s),
                                 " instead of ", time_text(a.step().time_s), ".");

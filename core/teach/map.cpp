@@ -118,8 +118,8 @@ void judge(const Builder& b, MapRow& row) {
     row.verdict = Verdict::fine;
     if (row.id == MapRowId::sp) {
         const double saved = row.without - b.e.memory.peak();
-        row.reason = row.without > 0 && saved > 0 ? "saves " + memory_text(saved) + " for a gather more"
-                                                  : "no copies between tp's regions, for a gather more";
+        row.reason = row.without > 0 && saved > 0 ? "saves " + memory_text(saved) + "; costs one gather more"
+                                                  : "no copies between tp's regions; costs one gather more";
         return;
     }
     if (leaves_fast_domain(row)) row.verdict = Verdict::costly;
@@ -304,7 +304,7 @@ std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows)
         }
         levels.push_back(std::move(level));
     }
-    levels.push_back({"storage", 0, c.gpus, "no figure: a cluster's file has none", {}});
+    levels.push_back({"storage", 0, c.gpus, "how fast it is, the cluster does not say", {}});
     return levels;
 }
 
