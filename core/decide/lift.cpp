@@ -72,7 +72,7 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
         SearchOptions o = options;
         o.goal = Goal::memory, o.top = 1;
         if (search(more, space, o, cancel).counts.fit > 0)
-            return text + sentence("; so would ", more.cluster.gpus, " of these.");
+            return text + sentence("; so would ", more.cluster.gpus, " of these GPUs.");
     }
     return text + ".";
 }

@@ -16,7 +16,7 @@ constexpr float kReach = 14;
 constexpr std::size_t kFewDots = 2500;  // so many are round
 
 void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words, Color color, Dash dash,
-                bool to_the_left, float free_from) {
+                bool to_the_left, float free_from, float beside) {
     const float x = plot.x.at(bytes);
     if (x <= plot.area.x || x > plot.area.right() + 1) return;
     Canvas& c = ui.canvas();
@@ -29,7 +29,7 @@ void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words
     if (at >= free_from)
         c.text_in({at, y, w, 16}, words, s);
     else
-        c.text_in({x + 5, plot.area.y + (to_the_left ? 18.0f : 0.0f), w, 16}, words, s);
+        c.text_in({beside, plot.area.y + (to_the_left ? 18.0f : 0.0f), w, 16}, words, s);
 }
 
 void draw_front(Ui& ui, const Plot& plot, const SearchFound& found, double tokens) {
@@ -139,11 +139,13 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
                      ui.theme().raised.alpha(0.35f));
     draw_dots(ui, dots);
     draw_front(ui, plot, found, tokens);
-    const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8;
+    // Where the axis's title ends, and where no line of a limit stands.
+    const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8,
+                beside = plot.x.at(hbm) + 5;
     if (found.request.headroom > 0)
         limit_line(ui, plot, limit, trimmed(found.request.headroom * 100) + " % free", ui.theme().amber,
-                   Dash::dashed, true, titled);
-    limit_line(ui, plot, hbm, memory_text(hbm), ui.theme().bad, Dash::dotted, false, titled);
+                   Dash::dashed, true, titled, beside);
+    limit_line(ui, plot, hbm, memory_text(hbm), ui.theme().bad, Dash::dotted, false, titled, beside);
     draw_own(ui, scene, plot);
     const auto mark = [&](const FoundLayout& p, float radius) {
         ui.canvas().ring(plot.at(p.memory_bytes, tokens / p.step_s), radius, ui.theme().text, 1.5f);
