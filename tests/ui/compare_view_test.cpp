@@ -193,9 +193,19 @@ TEST_CASE("Compare holds up to eight plans, which can be opened, removed and mad
     CHECK(*compare_of(d).kept[1].plan == own);
     REQUIRE(d.click("compare.remove", 2));
     CHECK(compare_of(d).kept.size() == 6);
+    d.wheel({700, 600}, -3);
+}
+
+TEST_CASE("the groups that the two meshes of Compare show are picked over them") {
+    Driver d("mesh-8", {2000, 1200});  // wide: the meshes are seen without scrolling
+    pin(d);
+    d.shell.edit_plan(other_plan(d), "tp 4");
+    d.press({.key = Key::n8});
+    const GroupKind before = d.shell.screen().selection.group;
+    REQUIRE(d.click("compare.axis", 1));
+    CHECK(d.shell.screen().selection.group != before);
     REQUIRE(d.click("compare.axis", 0));
     CHECK(d.shell.screen().selection.group == GroupKind::tp);
-    d.wheel({700, 600}, -3);
 }
 
 TEST_CASE("a picture of Compare has the words, letters and figures of both plans, also small and as SVG") {
