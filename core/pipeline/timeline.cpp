@@ -119,7 +119,7 @@ void ready_chunks(const TimelineCosts& costs, std::size_t chunks, std::size_t ea
         const ChunkLink& l = t.link[i];
         const ChunkCost& cost = costs.chunk[i];
         const auto device = static_cast<std::int32_t>(i / chunks);
-        const double slow = costs.slow.empty() ? 1.0 : costs.slow[i / chunks];
+        const double slow = slow_factor(costs, i / chunks);
         ReplayedChunk& c = t.scratch.chunk[i];
         c.forward = t.forward_op.data() + i * each, c.backward = t.backward_op.data() + i * each;
         c.before = l.before < 0 ? nullptr : t.forward_op.data() + at_index(l.before) * each;
@@ -163,8 +163,8 @@ void replay(const TimelineCosts& costs, Timeline& t) {
 
     const Replay replay{costs, t.order.ops.data(), t.start.data(), t.end.data()};
     const auto run = [&](std::size_t d) {
-        const double slow = costs.slow.empty() ? 1.0 : costs.slow[d];
-        return replay.run(&t.scratch.chunk[d * chunks], &costs.chunk[d * chunks], slow, t.scratch.device[d]);
+        return replay.run(&t.scratch.chunk[d * chunks], &costs.chunk[d * chunks], slow_factor(costs, d),
+                          t.scratch.device[d]);
     };
     for (bool moved = true; moved;) {
         moved = false;

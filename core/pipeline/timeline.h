@@ -24,6 +24,9 @@ struct TimelineCosts {
     void clear();
     bool operator==(const TimelineCosts&) const = default;
 };
+[[nodiscard]] inline double slow_factor(const TimelineCosts& costs, std::size_t device) {
+    return costs.slow.empty() ? 1 : costs.slow[device];
+}
 // What a device of that many chunks is busy with one micro-batch.
 [[nodiscard]] double device_busy(const TimelineCosts& costs, int device, int chunks);
 // Uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair`: cost of an FB, 0: F + I + W.

@@ -19,7 +19,7 @@ double overlap_gain(const ScheduleShape& s, double pacing, double others, double
 }
 
 ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
-    const double pace = costs.slow.empty() ? 1.0 : costs.slow[device];
+    const double pace = slow_factor(costs, static_cast<std::size_t>(device));
     ChunkCost own;
     for (int c = 0; c < chunks; ++c) {
         const ChunkCost& k = costs.chunk[device * chunks + c];

@@ -13,10 +13,6 @@ bool alike(const ChunkCost& a, const ChunkCost& b) {
            && near(a.weight_grad, b.weight_grad);
 }
 
-double slow_factor(const TimelineCosts& costs, std::size_t device) {
-    return costs.slow.empty() ? 1 : costs.slow[device];
-}
-
 // What a whole stage costs on average. A dualpipe device runs each of its two chunks, which are whole stages,
 // for half of the micro-batches.
 ChunkCost mean_stage(const Timeline& t, const TimelineCosts& costs) {

@@ -36,8 +36,7 @@ void Shell::open_lesson(const std::filesystem::path& file) {
     if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
         for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
             lesson_.states[i].before = kept->marks[i] == ' ' ? Mark::none : static_cast<Mark>(kept->marks[i]);
-        if (kept->step < lesson_.states.size() && kept->step != lesson_.states.size() - 1)
-            lesson_.reached = kept->step;
+        if (kept->step < std::max<std::size_t>(lesson_.states.size(), 1) - 1) lesson_.reached = kept->step;
     }
     side_ = SidePane::lesson;
     if (const LessonEntry* next = lesson_after(file)) lesson_.next_title = next->title;

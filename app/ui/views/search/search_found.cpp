@@ -26,16 +26,6 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
            && has(s.micro_batch, c.micro_batch) && has(s.recompute, c.recompute) && has(s.order, c.order);
 }
 
-// Everything of a plan that a search keeps, with one layout for all.
-Plan kept_of(const Plan& plan, const LayoutChoice& any) {
-    Plan out = plan;
-    lay_out(plan, any, out);
-    out.name.clear();
-    out.notes.clear();
-    out.scene = {};
-    return out;
-}
-
 }  // namespace
 
 SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
@@ -103,13 +93,11 @@ Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice&
 bool still_holds(const SearchFound& found, const Plan& plan) {
     if (!found.base) return false;
     if (*found.base == plan) return true;
-    const LayoutChoice own = choice_of(*found.base), now = choice_of(plan);
     // Layers of the stages and the like may have been changed since the plan became one of the layouts.
-    const Layout laid = with_choice(found, plan, now).layout;
-    return contains(found.space, now, plan.model.moe.has_value())
-           && laid.stage_layers == plan.layout.stage_layers && laid.mtp_chunk == plan.layout.mtp_chunk
-           && laid.microbatch_group == plan.layout.microbatch_group
-           && kept_of(plan, own) == kept_of(*found.base, own);
+    const LayoutChoice now = choice_of(plan);
+    Plan own = plan;
+    lay_out(plan, now, own);
+    return contains(found.space, now, plan.model.moe.has_value()) && with_choice(found, plan, now) == own;
 }
 
 std::string_view chip_name(Varied v) {

@@ -6,6 +6,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/panels/constants_panel.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/step/step_figures.h"
 #include "app/ui/views/step/step_software.h"
 #include "app/ui/views/step/step_tornado.h"
 #include "core/explain/published.h"
@@ -20,9 +21,7 @@ struct StepViewState {
     enum Part { kTime, kRuns, kStragglers, kConstants, kSensitivity, kSoftware };
     static constexpr int kSensitivityTable = 4;  // of its tables
     int part = kTime;                            // shown where there is no room for all
-    std::string budget_text = "15 T";
-    double budget_tokens = 15e12;
-    double tokens_of_plan = 0;  // that the budget was taken from; 0: the plan names none
+    BudgetState budget;
     TableState runs_table;
     ConstantsState constants;
     TornadoState tornado;

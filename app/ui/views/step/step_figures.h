@@ -1,0 +1,20 @@
+// What a step comes to: its rates, and days, money and energy of the training. Part of the Step view.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+// The tokens that days are counted for.
+struct BudgetState {
+    std::string text = "15 T";
+    double tokens = 15e12;
+    double tokens_of_plan = 0;  // that they were taken from; 0: the plan names none
+};
+inline constexpr float kFiguresWidth = 316, kFiguresBareWidth = 206;  // with ranges, and without
+void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state);
+
+}  // namespace pentamesh::ui
