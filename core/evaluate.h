@@ -40,8 +40,8 @@ struct EvaluateOptions {
     bool messages = true;  // false: errors are found but not put in words
 };
 
-// Pure: no clock, no file, no global. Reuses out's capacity and nothing else of what it held. Finds errors;
-// advice is assess() of advice/advice.h.
+// Pure: no clock, no file, no global. Reuses out's capacity, and of what it held the order of the timeline
+// where the schedule's shape is the same. Finds errors; advice is assess() of advice/advice.h.
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options = {});
 [[nodiscard]] Evaluation evaluate(const Plan& plan, const EvaluateOptions& options = {});
 

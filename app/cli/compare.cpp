@@ -34,7 +34,7 @@ Json json_of_comparison(const PlanComparison& c) {
         const auto better = f.better();
         figures.push_back({{"key", f.key},
                            {"name", f.name},
-                           {"unit", bytes ? "bytes" : words_of(f.unit)},
+                           {"unit", bytes ? "bytes" : unit_words(f)},
                            {"values", std::move(values)},
                            {"better", better ? Json(*better) : Json(nullptr)}});
     }

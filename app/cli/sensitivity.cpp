@@ -1,9 +1,11 @@
 // sensitivity: what each choice and constant is worth.
 #include "app/tables/sensitivity.h"
+#include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
+#include "core/decide/units.h"
 #include "core/plan/title.h"
 
 #include <cmath>
@@ -16,18 +18,21 @@ struct SensitivityOptions {
     bool csv = false, markdown = false;
 };
 
-Json json_of_nudge(const std::optional<Nudge>& n) {
+Json json_of_nudge(const Plan& plan, const std::optional<Nudge>& n) {
     if (!n) return nullptr;
-    if (!n->valid()) return {{"value", n->value}, {"valid", false}, {"message", n->refused}};
+    const std::vector<std::string> set = sets_between(plan, n->plan);
+    if (!n->valid()) return {{"value", n->value}, {"set", set}, {"valid", false}, {"message", n->refused}};
     return {{"value", n->value},
+            {"set", set},
             {"valid", true},
             {"step_s", n->step_s},
+            {"same_tokens_s", n->same_tokens_s},
             {"tokens_per_s", n->tokens_per_s},
             {"memory_bytes", whole(n->memory_bytes)},
             {"fits", n->fits}};
 }
 
-Json json_of_sensitivity(const Sensitivity& s) {
+Json json_of_sensitivity(const Plan& plan, const Sensitivity& s) {
     Json rows = Json::array();
     for (const SensitivityRow& r : s.rows)
         rows.push_back({{"kind", name_of(r.kind)},
@@ -35,8 +40,8 @@ Json json_of_sensitivity(const Sensitivity& s) {
                         {"name", r.name},
                         {"value", r.value},
                         {"reach_s", r.reach_s},
-                        {"down", json_of_nudge(r.down)},
-                        {"up", json_of_nudge(r.up)}});
+                        {"down", json_of_nudge(plan, r.down)},
+                        {"up", json_of_nudge(plan, r.up)}});
     return {
         {"base",
          {{"step_s", s.step_s}, {"tokens_per_s", s.tokens_per_s}, {"memory_bytes", whole(s.memory_bytes)}}},
@@ -48,7 +53,7 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
     const Evaluation e = assess(plan);
     const Sensitivity s = sensitivity_of(plan, context.presets);
     if (context.json) {
-        Json out = json_of_sensitivity(s);
+        Json out = json_of_sensitivity(plan, s);
         if (!e.valid) void_figures(out);
         add_validity(out, e);
         print(pretty(out));

@@ -19,14 +19,18 @@ void add_plans(Table& t, const PlanComparison& c, Shown shown) {
     for (std::size_t i = 0; i < c.plans.size(); ++i) t.columns.push_back({plan_letter(i), shown});
 }
 
-std::string figure_words(FigureRow::Unit unit, double x) {
+std::string figure_words(const FigureRow& row, std::size_t plan) {
     using U = FigureRow::Unit;
-    switch (unit) {
+    const double x = *row.values[plan];
+    switch (row.unit) {
     case U::seconds: return time_text(x, Zeros::kept);
     case U::tokens_per_s: return with_commas(static_cast<std::int64_t>(std::llround(x))) + " tokens/s";
     case U::share: return percent_text(x, Zeros::kept);
     case U::bytes: return memory_text(x, Zeros::kept);
-    default: return three_digits(x) + " " + std::string(words_of(unit));
+    case U::money:
+        return three_digits(x)
+               + (row.currency[plan].empty() ? " in the price's currency" : " " + row.currency[plan]);
+    default: return three_digits(x) + " " + unit_words(row);
     }
 }
 
@@ -46,16 +50,19 @@ std::string plan_letter(std::size_t index) {
     return {static_cast<char>('A' + index)};
 }
 
-std::string_view words_of(FigureRow::Unit unit) {
+std::string unit_words(const FigureRow& row) {
     using U = FigureRow::Unit;
-    switch (unit) {
+    switch (row.unit) {
     case U::seconds: return "s";
     case U::tokens_per_s: return "1/s";
     case U::share: return "share";
     case U::bytes: return "GiB";
     case U::days: return "days";
     case U::gpu_hours: return "GPU-hours";
-    case U::money: return "money";
+    case U::money: {
+        const std::string currency = row.one_currency();
+        return currency.empty() ? "its price's currency" : currency;
+    }
     case U::kwh: return "kWh";
     }
     return "";
@@ -83,7 +90,7 @@ Table figures_table(const PlanComparison& c) {
         std::vector<std::string>& row = t.rows.emplace_back();
         row.emplace_back(f.name);
         for (std::size_t i = 0; i < f.values.size(); ++i) row.push_back(figure_cell(f, i));
-        row.emplace_back(words_of(f.unit));
+        row.push_back(unit_words(f));
         row.push_back(better_plan(f));
     }
     return t;
@@ -97,7 +104,8 @@ Table worded_figures_table(const PlanComparison& c) {
     for (const FigureRow& f : c.figures) {
         std::vector<std::string>& row = t.rows.emplace_back();
         row.emplace_back(f.name);
-        for (const auto& v : f.values) row.push_back(v ? figure_words(f.unit, *v) : "");
+        for (std::size_t i = 0; i < f.values.size(); ++i)
+            row.push_back(f.values[i] ? figure_words(f, i) : "");
         row.push_back(better_plan(f));
     }
     return t;
@@ -163,7 +171,7 @@ Table comparison_table(const PlanComparison& c) {
         std::vector<std::string> values;
         for (std::size_t i = 0; i < f.values.size(); ++i) values.push_back(figure_cell(f, i));
         const auto better = f.better();
-        put("figures", std::string(f.key), std::string(words_of(f.unit)), std::move(values),
+        put("figures", std::string(f.key), unit_words(f), std::move(values),
             better ? plan_letter(*better) : "");
     }
     for (const bool delta : {false, true})

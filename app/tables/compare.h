@@ -20,6 +20,7 @@ namespace pentamesh {
 // All of these in one, as CSV wants it: table, row, unit, a column a plan, note.
 [[nodiscard]] Table comparison_table(const PlanComparison& c);
 
-[[nodiscard]] std::string_view words_of(FigureRow::Unit unit);
+// "s", "GiB", "USD"; of money that no plan names, or each another: "its price's currency".
+[[nodiscard]] std::string unit_words(const FigureRow& row);
 
 }  // namespace pentamesh

@@ -12,7 +12,7 @@ void put_nudge(Table& t, const Sensitivity& s, const SensitivityRow& row, const 
     out = {std::string(name_of(row.kind)), row.id, row.name, row.value, n->value};
     if (n->valid())
         out.insert(out.end(),
-                   {cell(n->step_s - s.step_s), cell(n->step_s / s.step_s - 1), cell(n->step_s),
+                   {cell(n->same_tokens_s - s.step_s), cell(n->same_tokens_s / s.step_s - 1), cell(n->step_s),
                     cell(n->tokens_per_s), whole_cell(n->memory_bytes), n->fits ? "yes" : "no", ""});
     else
         out.insert(out.end(), {"", "", "", "", "", "", n->refused});
@@ -27,7 +27,7 @@ Table sensitivity_table(const Sensitivity& s, bool moving_only) {
                  {"name"},
                  {"from"},
                  {"to"},
-                 {"step changes by", Shown::seconds, "delta_s"},
+                 {"change, same tokens", Shown::seconds, "delta_s"},
                  {"share", Shown::share},
                  {"step", Shown::seconds, "step_s"},
                  {"tokens/s", Shown::count, "tokens_per_s"},

@@ -5,6 +5,7 @@
 #include "core/plan/title.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -122,8 +123,8 @@ class Walk {
         if (stopped()) return;
         Plan plan = at_;
         for (const std::size_t i : chosen_) take(left_[i], to_, plan);
-        evaluate(plan, seen_, {.timeline = false, .messages = false});
-        if (!seen_.valid) return;
+        evaluate(plan, quick_, {.timeline = false, .messages = false});
+        if (!quick_.valid) return;
         evaluate(plan, seen_, {.timeline = true, .messages = false});
         if (!seen_.step) return;
         if (!best.which.empty() && seen_.step->tokens_per_s <= best.edit.tokens_per_s) return;
@@ -137,16 +138,27 @@ class Walk {
     std::vector<FieldUnit> left_;
     const std::atomic<bool>* cancel_;
     std::vector<std::size_t> chosen_;
-    Evaluation seen_;
+    Evaluation quick_, seen_;  // without and with the timeline, whose order stays
 };
 
 }  // namespace
+
+std::string FigureRow::one_currency() const {
+    std::optional<std::string> one;
+    for (std::size_t i = 0; i < currency.size(); ++i) {
+        if (!values[i]) continue;
+        if (one && *one != currency[i]) return {};
+        one = currency[i];
+    }
+    return one.value_or("");
+}
 
 std::optional<std::size_t> FigureRow::better() const {
     std::optional<std::size_t> best;
     bool alike = true;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i]) return std::nullopt;
+        if (!currency.empty() && currency[i] != currency[0]) return std::nullopt;
         alike = alike && *values[i] == *values[0];
         if (!best || (less_is_better ? *values[i] < *values[*best] : *values[i] > *values[*best])) best = i;
     }
@@ -157,10 +169,11 @@ std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                         std::span<const Evaluation> evaluations) {
     std::vector<FigureRow> out;
     for (const FigureKind& k : kFigures) {
-        FigureRow row{k.key, k.name, k.unit, k.less_is_better, {}};
+        FigureRow row{k.key, k.name, k.unit, k.less_is_better};
         bool any = false;
         for (std::size_t i = 0; i < plans.size(); ++i) {
             row.values.push_back(k.read(plans[i], evaluations[i]));
+            if (k.unit == FigureRow::Unit::money) row.currency.push_back(plans[i].cluster.currency);
             any = any || row.values.back().has_value();
         }
         if (any || !k.key.starts_with("cost.")) out.push_back(std::move(row));

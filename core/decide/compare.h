@@ -5,6 +5,8 @@
 #include "core/step/cost.h"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,8 +29,12 @@ struct FigureRow {
     std::string_view key, name;  // static: "step.time_s", "step"
     Unit unit = Unit::seconds;
     bool less_is_better = false;
-    std::vector<std::optional<double>> values;  // none: the plan has no such figure
-    // The index of the best plan; nullopt: all are equal, or one has no figure.
+    std::vector<std::optional<double>> values{};  // none: the plan has no such figure
+    // Of Unit::money, by plan: cluster.currency, empty where it names none. Else empty.
+    std::vector<std::string> currency{};
+    // That of all costs that there are; empty: they name none, or several.
+    [[nodiscard]] std::string one_currency() const;
+    // The index of the best plan; nullopt: all are equal, one has no figure, or their money is not the same.
     [[nodiscard]] std::optional<std::size_t> better() const;
 };
 

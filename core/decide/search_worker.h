@@ -9,14 +9,19 @@
 #include "core/decide/bounds.h"
 #include "core/decide/front.h"
 #include "core/decide/search.h"
+#include "core/pipeline/timeline.h"
 #include "core/rules/rules.h"
 #include "core/step/cost.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::searching {
@@ -81,6 +86,33 @@ struct Shared {
     }
 
     [[nodiscard]] bool stopped() const { return cancel && cancel->load(std::memory_order_relaxed); }
+};
+
+// Timelines by shape: what follows from the order of a schedule is found once for many runs of a search. Of
+// the long ones the last alone is kept.
+class KeptTimelines {
+  public:
+    // Stays where it is until the next one is asked for.
+    [[nodiscard]] Timeline& of(const ScheduleShape& shape) {
+        const std::int64_t ops = op_count(shape);
+        if (ops > kLong) return long_;
+        const auto at =
+            std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.shape == shape; });
+        if (at != kept_.end()) return at->timeline;
+        for (ops_ += ops; ops_ > kMostOps; kept_.pop_front()) ops_ -= op_count(kept_.front().shape);
+        return kept_.emplace_back(Kept{shape, {}}).timeline;
+    }
+
+  private:
+    // Some 30 MB a thread.
+    static constexpr std::int64_t kLong = std::int64_t{1} << 15, kMostOps = std::int64_t{1} << 19;
+    struct Kept {
+        ScheduleShape shape;
+        Timeline timeline;
+    };
+    std::deque<Kept> kept_;  // the oldest first
+    Timeline long_;
+    std::int64_t ops_ = 0;
 };
 
 // One thread's.
@@ -250,7 +282,15 @@ class Worker {
         if (left_.empty()) return;
         // One replay tells the makespan of all shardings: their costs are the same.
         lay_out(all_.plan, whole_states(n, run.run), plan_);
+        Timeline& kept = timelines_.of(shape_of(plan_, microbatches_of(plan_)));
+        std::swap(whole_.timeline, kept);
         evaluate(plan_, whole_, {.timeline = true, .messages = false});
+        try_shardings(n, run);
+        std::swap(whole_.timeline, kept);
+    }
+
+    // Around the replay of whole_.
+    void try_shardings(const SearchNode& n, const RunNode& run) {
         const bool replayed = !whole_.timeline.empty() && whole_.timeline.complete;
         if (replayed) {
             RunBound sharper = run.bound;
@@ -336,6 +376,7 @@ class Worker {
     Shared& all_;
     Plan plan_;
     Evaluation e_, whole_;
+    KeptTimelines timelines_;
     Front front_;
     Best best_;
     std::uint64_t seen_ = 0;

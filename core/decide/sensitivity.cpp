@@ -2,6 +2,7 @@
 
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
 #include "core/plan/field_list.h"
@@ -50,6 +51,7 @@ class Nudger {
         }
         n.step_s = seen_.step->time_s;
         n.tokens_per_s = seen_.step->tokens_per_s;
+        n.same_tokens_s = n.step_s * (tokens_per_step(plan_.training) / tokens_per_step(n.plan.training));
         n.memory_bytes = seen_.memory.peak();
         n.fits = seen_.memory.fits();
         return n;
@@ -61,7 +63,7 @@ class Nudger {
         double least = out_.step_s, most = out_.step_s;
         for (const std::optional<Nudge>* n : {&down, &up})
             if (*n && (*n)->valid())
-                least = std::min(least, (*n)->step_s), most = std::max(most, (*n)->step_s);
+                least = std::min(least, (*n)->same_tokens_s), most = std::max(most, (*n)->same_tokens_s);
         out_.rows.push_back({kind, std::move(id), std::move(name), std::move(value), std::move(down),
                              std::move(up), most - least});
     }
@@ -105,6 +107,14 @@ class Nudger {
         };
         put(Kind::setting, "/layout/virtual_stages", "virtual_stages", std::to_string(l.virtual_stages),
             to(-1), to(1));
+    }
+
+    // Another schedule, with chunks that it can run.
+    void schedule(Schedule other) {
+        const Layout& l = plan_.layout;
+        const std::int64_t chunks = chunks_for(other, l.virtual_stages);
+        put(Kind::setting, "/layout/schedule", "schedule", with_chunks(l.schedule, l.virtual_stages),
+            std::nullopt, nudge(with_chunks(other, chunks), with_schedule(plan_, other, chunks)));
     }
 
     void orders() {
@@ -192,16 +202,14 @@ class Nudger {
             if (k == *now.value || f.key == "software") continue;
             const auto type = static_cast<Dtype>(k);  // of a choice of number formats
             if (stored && (type == Dtype::tf32 || type == Dtype::fp4)) continue;  // no plan stores these
-            Nudge n = changed<FieldPlace<false>::Choice>(
-                i, std::string(now.names[k]),
-                [&](const FieldPlace<false>::Choice& v) { *v.value = static_cast<std::uint8_t>(k); });
-            if (f.key == "schedule") {  // with chunks that it can run
-                const auto schedule = static_cast<Schedule>(k);
-                n = nudge(n.value,
-                          with_schedule(plan_, schedule, chunks_for(schedule, plan_.layout.virtual_stages)));
+            if (f.key == "schedule") {
+                schedule(static_cast<Schedule>(k));
+                continue;
             }
             put(Kind::setting, f.pointer(), name(f), std::string(now.names[*now.value]), std::nullopt,
-                std::move(n));
+                changed<FieldPlace<false>::Choice>(
+                    i, std::string(now.names[k]),
+                    [&](const FieldPlace<false>::Choice& v) { *v.value = static_cast<std::uint8_t>(k); }));
         }
     }
     // Finer choices that a plan may leave out, and lists, have no next value.
@@ -246,7 +254,7 @@ std::vector<std::size_t> Sensitivity::by_reach() const {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto moves = [&](const std::optional<Nudge>& n) {
-            return n && n->valid() && (n->step_s != step_s || n->memory_bytes != memory_bytes);
+            return n && n->valid() && (n->same_tokens_s != step_s || n->memory_bytes != memory_bytes);
         };
         if (moves(rows[i].down) || moves(rows[i].up)) out.push_back(i);
     }

@@ -17,6 +17,8 @@ struct Nudge {
     Plan plan;
     std::string refused;  // why that plan is impossible; empty: it is not
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;
+    // For as many tokens as a step of the plan has: step_s, but where the sequence or the batch is another.
+    double same_tokens_s = 0;
     bool fits = false;
     [[nodiscard]] bool valid() const { return refused.empty(); }
 };
@@ -32,14 +34,15 @@ struct SensitivityRow {
     // The next value either way. Choices without an order (schedules, number formats) have a row for each
     // other choice, under `up`. Neither is there where there is no next value.
     std::optional<Nudge> down, up;
-    // The longest of base and nudges less the shortest: how far the bar reaches, seconds.
+    // The longest of base and nudges less the shortest, for the plan's tokens: how far the bar reaches,
+    // seconds.
     double reach_s = 0;
 };
 
 struct Sensitivity {
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;  // of the plan itself
     std::vector<SensitivityRow> rows;                       // in the order of the plan file, constants last
-    // Indices of the rows that change step or memory, the widest reach first.
+    // Indices of the rows that change time or memory, the widest reach first.
     [[nodiscard]] std::vector<std::size_t> by_reach() const;
 };
 

@@ -6,12 +6,14 @@
 #include "core/plan/field_list.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace pentamesh {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Place = FieldPlace<true>;
+constexpr std::string_view kGpu = "/cluster/gpu";
 
 // A value of the field list as JSON; null: an optional field that is left out. What recomputes modules is an
 // object in the plan file.
@@ -66,18 +68,25 @@ Json document_of(const Plan& plan, FieldUnit::Kind kind) {
     if (kind == FieldUnit::Kind::model) return model_to_json(plan.model);
     Json out = cluster_to_json(rest_of(plan.cluster), {});
     out.erase("gpus");
+    out["gpu"] = gpu_to_json(plan.cluster.gpu);  // every figure, also of one that has a name
     return out;
 }
 
-// What differs inside a model or cluster: the presets where these differ, else the innermost values.
+// What differs inside a model or cluster: the presets where these differ, the GPU where that is another one,
+// else the innermost values.
 std::vector<std::string> inside(const Plan& a, const Plan& b, FieldUnit::Kind kind) {
     const bool model = kind == FieldUnit::Kind::model;
     const std::string owner = model ? "/model" : "/cluster";
     const Source &sa = model ? a.model_source : a.cluster_source,
                  &sb = model ? b.model_source : b.cluster_source;
     if (sa.preset != sb.preset) return {owner};
-    const Json da = document_of(a, kind).flatten(), db = document_of(b, kind).flatten();
+    Json wa = document_of(a, kind), wb = document_of(b, kind);
     std::vector<std::string> out;
+    if (!model && a.cluster.gpu.id != b.cluster.gpu.id) {
+        out.emplace_back(kGpu);
+        wa.erase("gpu"), wb.erase("gpu");
+    }
+    const Json da = wa.flatten(), db = wb.flatten();
     for (const auto& item : da.items())
         if (!db.contains(item.key()) || db[item.key()] != item.value()) out.push_back(owner + item.key());
     for (const auto& item : db.items())
@@ -148,10 +157,19 @@ std::string json_text_of(const Plan& plan, const std::string& pointer) {
     };
     if (pointer == "/model") return named(plan.model_source, plan.model.name);
     if (pointer == "/cluster") return named(plan.cluster_source, plan.cluster.name);
+    if (pointer == kGpu) return named({plan.cluster.gpu.id, {}}, plan.cluster.gpu.name);
     const bool model = pointer.starts_with("/model/");
     const Json document = document_of(plan, model ? FieldUnit::Kind::model : FieldUnit::Kind::cluster);
     const Json::json_pointer at(pointer.substr(pointer.find('/', 1)));
     return document.contains(at) ? document[at].dump() : "null";
+}
+
+std::vector<std::string> sets_between(const Plan& a, const Plan& b) {
+    std::vector<std::string> out;
+    for (const FieldUnit& unit : units_between(a, b))
+        for (const std::string& pointer : unit.pointers)
+            out.push_back(pointer + "=" + json_text_of(b, pointer));
+    return out;
 }
 
 std::string words_of_change(const FieldUnit& unit, const Plan& from, const Plan& to) {

@@ -21,6 +21,10 @@ void take(const FieldUnit& unit, const Plan& from, Plan& to);
 // "tp 8 -> 4".
 [[nodiscard]] std::string words_of_change(const FieldUnit& unit, const Plan& from, const Plan& to);
 
+// What `--set` takes to make `b` of `a`, field by field: "/layout/tp=4"; null where `b` leaves a list or an
+// optional field out.
+[[nodiscard]] std::vector<std::string> sets_between(const Plan& a, const Plan& b);
+
 // The JSON text of a plan's value at a pointer that units_between gave; "null" where the plan leaves it out.
 [[nodiscard]] std::string json_text_of(const Plan& plan, const std::string& pointer);
 

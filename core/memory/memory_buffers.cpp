@@ -34,11 +34,10 @@ Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&s
 
 // Keys and values that context parallelism brings in: the next block's beside this one's in a ring
 // (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
-BufferRange context_parallel(const Plan& plan, const Degrees& d) {
+BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerTypes& types) {
     if (d.cp <= 1) return {};
     double local = 0;
     const TokenCounts tokens = token_counts(plan, d);
-    const LayerTypes types = layer_types(plan.model);
     for (int t = 0; t < types.size(); ++t) {
         double own = 0;
         visit_layer(plan, d, types[t], [&](const Activation& a) {
@@ -152,11 +151,9 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
                  "held until then"
                : "activations of one layer or unit, made again while its backward runs",
         BufferRange{recomputed, recomputed, recomputed});
-    put("keys and values", "context parallelism: those of other ranks", context_parallel(plan, c.degrees));
-    put("token dispatch", "expert parallelism: tokens sent and received", dispatch(plan, c.degrees));
-    const double working = whole(software.working_hidden * 2 * hidden_tokens(plan, c.degrees));
-    put("gradients of activations", "the backward pass's own tensors",
-        BufferRange{working, working, working});
+    put("keys and values", "context parallelism: those of other ranks", c.shared.keys_and_values);
+    put("token dispatch", "expert parallelism: tokens sent and received", c.shared.dispatch);
+    put("gradients of activations", "the backward pass's own tensors", c.shared.gradients);
 }
 
 // Beside the allocator's.
@@ -171,6 +168,12 @@ void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
 }
 
 }  // namespace
+
+SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
+    const double working =
+        whole(facts_of(plan.training.software).working_hidden * 2 * hidden_tokens(plan, degrees));
+    return {context_parallel(plan, degrees, types), dispatch(plan, degrees), {working, working, working}};
+}
 
 FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
     FixedBuffers sum;

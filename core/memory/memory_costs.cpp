@@ -88,6 +88,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     c.head = layer_sums(plan, degrees, LayerKind::head);
     c.embedding = layer_sums(plan, degrees, LayerKind::embedding);
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, LayerKind::mtp);
+    c.shared = shared_buffers(plan, degrees, types);
     return c;
 }
 

@@ -6,6 +6,19 @@
 
 namespace pentamesh {
 
+// The range that a framework takes besides, from parts of known size and measured ranges.
+struct BufferRange {
+    double low = 0, mid = 0, high = 0;
+    BufferRange& operator+=(const BufferRange& o) {
+        low += o.low, mid += o.mid, high += o.high;
+        return *this;
+    }
+};
+// Tensors of a micro-batch that stand beside the activations on every stage alike.
+struct SharedBuffers {
+    BufferRange keys_and_values, dispatch, gradients;
+};
+
 struct MemoryCosts {
     Degrees degrees;
     HeldNumbers held;
@@ -15,6 +28,7 @@ struct MemoryCosts {
     const SoftwareFacts* software = nullptr;
     PerType<LayerSums> layer;  // of each type
     LayerSums head, embedding, mtp;
+    SharedBuffers shared;
     [[nodiscard]] const LayerSums& of(int type) const { return layer[type]; }
     // sum(layers of a type, its LayerSums) over the stage's types.
     template <typename F>
@@ -43,14 +57,8 @@ struct MemoryCosts {
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   std::vector<BufferBytes>& out);
 
-// The range that a framework takes besides, from parts of known size and measured ranges.
-struct BufferRange {
-    double low = 0, mid = 0, high = 0;
-    BufferRange& operator+=(const BufferRange& o) {
-        low += o.low, mid += o.mid, high += o.high;
-        return *this;
-    }
-};
+// `types`: of the plan's model.
+[[nodiscard]] SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
 // Whatever is in flight: tensors that live at the peak beside model state and activations, and what lies
 // outside the allocator.
 struct FixedBuffers {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/sequence.h"
 
 #include <array>
 #include <vector>
@@ -40,28 +41,6 @@ struct DeviceTime {
     bool operator==(const DeviceTime&) const = default;
 };
 
-// Where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1: nowhere.
-struct ChunkLink {
-    std::int32_t before = -1, after = -1;
-    std::int32_t before_device = -1, after_device = -1;
-    bool operator==(const ChunkLink&) const = default;
-};
-
-// What a replay knows of a chunk: rows of forward_op and backward_op by micro-batch, and seconds.
-struct ReplayedChunk {
-    std::int32_t *forward = nullptr, *backward = nullptr;             // its own
-    const std::int32_t *before = nullptr, *after = nullptr;           // whose outputs it needs; null: none
-    double before_s = 0, after_s = 0;                                 // on their way
-    double forward_s = 0, backward_s = 0, input_s = 0, weight_s = 0;  // of its ops
-};
-// And of a device while it runs.
-struct ReplayedDevice {
-    std::size_t next = 0, stop = 0;  // ops of the order
-    double now = 0, busy = 0;
-    const std::int32_t* waits_for = nullptr;  // below 0: the op that makes it has not run
-    int held = 0, most = 0;                   // forwards without their backward
-};
-
 struct Timeline {
     ScheduleShape shape;
     int iterations = 1;  // steps back to back; micro-batch k of step s is s * shape.microbatches + k
@@ -71,23 +50,20 @@ struct Timeline {
     double makespan = 0;
     bool complete = false;  // false: the order dead-locks (never for accepted shapes; tested)
 
-    // The op that runs the forward (backward: B, I or an FB) of micro-batch k on chunk c of device d:
-    // [(d * chunks + c) * microbatches * iterations + k], -1: none does.
-    std::vector<std::int32_t> forward_op, backward_op;
-    std::vector<ChunkLink> link;  // [d * chunks + c]
-    struct Scratch {              // of the replay, kept for its capacity
-        std::vector<ReplayedChunk> chunk;
-        std::vector<ReplayedDevice> device;
-    } scratch;
+    Sequence sequence;  // whose forward_op, backward_op and link say which op is where
+    struct LaneTime {   // of a lane of the sequence, seconds
+        double takes = 0, arrives = 0, back_arrives = 0;  // an op; its inputs on their way
+    };
+    std::vector<LaneTime> lane_time;  // of the replay, kept for its capacity
 
     [[nodiscard]] bool empty() const { return device.empty(); }
     void clear();                              // keeps capacity
-    bool operator==(const Timeline& t) const;  // of all but scratch
+    bool operator==(const Timeline& t) const;  // of what it says; the sequence follows from that
     // Mean over devices of (makespan - busy) / makespan.
     [[nodiscard]] double bubble_fraction() const;
 };
 // Precondition: accepts(shape), costs.chunk has devices * chunks entries. O(ops); no allocation once out is
-// warm.
+// warm. Where out is of the same shape its order and sequence stay, and times alone are new.
 void run_timeline(const ScheduleShape& shape, const TimelineCosts& costs, Timeline& out);
 // Several steps back to back without a barrier between them: the next one slides into the slanted end of the
 // one before, as with the zero-bubble papers' post-validated optimizer step.

@@ -5,7 +5,7 @@
 
 namespace pentamesh {
 
-// The row of a device's chunk in Timeline::link.
+// The row of a device's chunk in Sequence::link.
 [[nodiscard]] inline std::size_t row(const Timeline& t, int device, int chunk) {
     return static_cast<std::size_t>(device * chunks_of(t.shape) + chunk);
 }

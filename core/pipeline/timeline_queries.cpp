@@ -8,13 +8,14 @@ namespace pentamesh {
 namespace {
 
 std::ptrdiff_t forward_input(const Timeline& t, int device, const Op& op) {
-    return entry(t, t.forward_op, t.link[row(t, device, op.chunk)].before, op.microbatch);
+    return entry(t, t.sequence.forward_op, t.sequence.link[row(t, device, op.chunk)].before, op.microbatch);
 }
 
 std::ptrdiff_t backward_input(const Timeline& t, int device, int chunk, std::int32_t microbatch) {
     const std::size_t own = row(t, device, chunk);
-    if (t.link[own].after >= 0) return entry(t, t.backward_op, t.link[own].after, microbatch);
-    return entry(t, t.forward_op, static_cast<std::int64_t>(own), microbatch);
+    if (t.sequence.link[own].after >= 0)
+        return entry(t, t.sequence.backward_op, t.sequence.link[own].after, microbatch);
+    return entry(t, t.sequence.forward_op, static_cast<std::int64_t>(own), microbatch);
 }
 
 // Adds a change, or merges it into the step of the same time.
@@ -42,7 +43,8 @@ std::array<std::ptrdiff_t, 2> inputs_of(const Timeline& t, std::size_t index) {
     case OpKind::B:
     case OpKind::I: return {backward_input(t, device, op.chunk, op.microbatch), -1};
     case OpKind::W:
-        return {entry(t, t.backward_op, static_cast<std::int64_t>(row(t, device, op.chunk)), op.microbatch),
+        return {entry(t, t.sequence.backward_op, static_cast<std::int64_t>(row(t, device, op.chunk)),
+                      op.microbatch),
                 -1};
     case OpKind::FB:
         return {forward_input(t, device, op),

@@ -28,13 +28,14 @@ void each_row(const Timeline& t, int device, Visit&& visit) {
 
 std::ptrdiff_t forward_output(const Timeline& t, int device, int chunk, std::int32_t microbatch) {
     const std::size_t own = row(t, device, chunk);
-    if (t.link[own].after >= 0) return entry(t, t.forward_op, t.link[own].after, microbatch);
-    return entry(t, t.backward_op, static_cast<std::int32_t>(own),
+    if (t.sequence.link[own].after >= 0)
+        return entry(t, t.sequence.forward_op, t.sequence.link[own].after, microbatch);
+    return entry(t, t.sequence.backward_op, static_cast<std::int32_t>(own),
                  microbatch);  // the last stage needs its own forward
 }
 
 std::ptrdiff_t backward_output(const Timeline& t, int device, int chunk, std::int32_t microbatch) {
-    return entry(t, t.backward_op, t.link[row(t, device, chunk)].before, microbatch);
+    return entry(t, t.sequence.backward_op, t.sequence.link[row(t, device, chunk)].before, microbatch);
 }
 
 }  // namespace
@@ -87,10 +88,11 @@ SentTo sent_to(const Timeline& t, int device, const Op& op) {
     SentTo to;
     const auto other = [&](std::int32_t d) { return d == device ? -1 : d; };
     if (op.kind == OpKind::F || op.kind == OpKind::FB)
-        to.forward = other(t.link[row(t, device, op.chunk)].after_device);
+        to.forward = other(t.sequence.link[row(t, device, op.chunk)].after_device);
     if (op.kind == OpKind::B || op.kind == OpKind::I)
-        to.backward = other(t.link[row(t, device, op.chunk)].before_device);
-    if (op.kind == OpKind::FB) to.backward = other(t.link[row(t, device, op.backward_chunk)].before_device);
+        to.backward = other(t.sequence.link[row(t, device, op.chunk)].before_device);
+    if (op.kind == OpKind::FB)
+        to.backward = other(t.sequence.link[row(t, device, op.backward_chunk)].before_device);
     return to;
 }
 

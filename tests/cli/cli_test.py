@@ -192,6 +192,26 @@ class Decide(unittest.TestCase):
         self.assertEqual(out["base"]["step_s"], run_json("report", "hsdp-64", "--json")[1]["step"]["time_s"])
         self.assertIn("/layout/tp", [r["id"] for r in out["rows"]])
         self.assertEqual(run("sensitivity", "hsdp-64", "--csv")[0], 0)
+        up = next(r["up"] for r in out["rows"] if r["id"] == "/layout/tp")
+        sets = [x for s in up["set"] for x in ("--set", s)]
+        self.assertEqual(run_json("report", "hsdp-64", *sets, "--json")[1]["step"]["time_s"], up["step_s"])
+
+    def test_a_cost_is_in_the_currency_of_its_plan(self):
+        def unit_and_better(*currencies):
+            with tempfile.TemporaryDirectory() as folder:
+                plans = []
+                for i, currency in enumerate(currencies):
+                    sets = ["training.tokens_total=1e12", f"cluster.price_per_gpu_hour={i + 2}", f'cluster.currency="{currency}"']
+                    plan = run_json("report", "hsdp-64", *[x for s in sets for x in ("--set", s)], "--json")[1]["plan"]
+                    plans.append(os.path.join(folder, f"{i}.plan.json"))
+                    with open(plans[-1], "w", encoding="utf-8") as f:
+                        json.dump(plan, f)
+                status, out, _ = run_json("compare", *plans, "--json")
+                self.assertEqual(status, 0)
+                cost = next(f for f in out["figures"] if f["key"] == "cost.cost")
+                return cost["unit"], cost["better"]
+        self.assertEqual(unit_and_better("USD", "USD"), ("USD", 0))
+        self.assertEqual(unit_and_better("USD", "EUR"), ("its price's currency", None))
 
     def test_a_plan_may_follow_the_fields_that_are_set(self):
         self.assertEqual(run("report", "--set", "layout.zero=1", "hsdp-64"), run("report", "hsdp-64", "--set", "layout.zero=1"))

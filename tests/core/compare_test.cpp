@@ -1,6 +1,8 @@
 // What compare and sensitivity say, against evaluations made by hand.
 #include "core/decide/compare.h"
 #include "core/decide/sensitivity.h"
+#include "core/decide/units.h"
+#include "core/io/plan_json.h"
 
 #include "shipped.h"
 
@@ -142,9 +144,83 @@ TEST_CASE("each row of the sensitivity is the evaluation of the plan that it nam
             if (!e.step) continue;
             CHECK((*n)->step_s == e.step->time_s);
             CHECK((*n)->memory_bytes == e.memory.peak());
+            CHECK((*n)->same_tokens_s == doctest::Approx(s.tokens_per_s * s.step_s / e.step->tokens_per_s));
             ++seen;
         }
     CHECK(seen > 60);
+}
+
+TEST_CASE("a shorter sequence or batch gains no more than it makes as many tokens faster") {
+    const Plan plan = test::presets().plan("llama-3-70b-3d");
+    const Sensitivity s = sensitivity_of(plan, test::presets());
+    int seen = 0;
+    for (const SensitivityRow& r : s.rows) {
+        if (r.id != "/training/global_batch" && r.id != "/training/sequence_length") continue;
+        REQUIRE(r.down);
+        CHECK(r.down->step_s < 0.6 * s.step_s);
+        CHECK(r.down->same_tokens_s > s.step_s);  // longer bubbles, smaller products
+        CHECK(r.reach_s < 0.2 * s.step_s);
+        ++seen;
+    }
+    CHECK(seen == 2);
+}
+
+TEST_CASE("what --set takes for a row of the sensitivity gives the row's figures, chunks of a schedule too") {
+    for (const char* id : {"llama-3-70b-3d", "deepseek-v3-2048"}) {
+        Plan plan = test::presets().plan(id);
+        if (plan.layout.schedule == Schedule::interleaved) plan.layout.microbatch_group = plan.layout.pp;
+        std::size_t seen = 0, chunks = 0;
+        for (const SensitivityRow& r : sensitivity_of(plan, test::presets()).rows)
+            for (const std::optional<Nudge>* n : {&r.down, &r.up}) {
+                if (!*n || !(*n)->valid()) continue;
+                const std::vector<std::string> sets = sets_between(plan, (*n)->plan);
+                CAPTURE(sets);
+                const Plan other = parse_plan(write_plan(plan), "", test::presets(), sets);
+                CHECK(evaluate(other).step->time_s == (*n)->step_s);
+                ++seen;
+                if (r.id != "/layout/schedule") continue;
+                const std::int64_t v = (*n)->plan.layout.virtual_stages;
+                CHECK((v > 1) == ((*n)->value.find(std::to_string(v) + " chunks") != std::string::npos));
+                chunks += v != plan.layout.virtual_stages ? 1 : 0;
+            }
+        CHECK(seen > 60);
+        CHECK(chunks > 0);
+    }
+}
+
+TEST_CASE("plans that differ in a figure of the GPU alone say which, those of two GPUs their names") {
+    const Plan plan = test::presets().plan("hsdp-64");
+    const auto differing = [&](const std::string& set) {
+        const std::vector<Plan> plans{plan, parse_plan(write_plan(plan), "", test::presets(), {set})};
+        const std::vector<FieldDifference> out = differing_fields(plans);
+        REQUIRE(out.size() == 1);
+        return out[0];
+    };
+    const FieldDifference gemm = differing("/cluster/gpu/efficiency/gemm=0.5");
+    CHECK(gemm.pointer == "/cluster/gpu/efficiency/gemm");
+    CHECK(gemm.values[1] == "0.5");
+    const FieldDifference gpu = differing("/cluster/gpu=h200-sxm");
+    CHECK(gpu.pointer == "/cluster/gpu");
+    CHECK(gpu.values == std::vector<std::string>{"\"h100-sxm\"", "\"h200-sxm\""});
+}
+
+TEST_CASE("costs in two currencies are not compared, and a cost names its own") {
+    const Plan base = test::presets().plan("hsdp-64");
+    const auto cost_row = [&](std::string first, std::string second) {
+        std::vector<Plan> plans{base, base};
+        plans[0].training.tokens_total = plans[1].training.tokens_total = 1e12;
+        plans[0].cluster.price_per_gpu_hour = 2, plans[1].cluster.price_per_gpu_hour = 3;
+        plans[0].cluster.currency = std::move(first), plans[1].cluster.currency = std::move(second);
+        for (FigureRow& f : compared_figures(plans, evaluations_of(plans)))
+            if (f.key == "cost.cost") return std::move(f);
+        return FigureRow{};
+    };
+    CHECK(cost_row("USD", "USD").better() == 0);
+    CHECK(cost_row("", "").better() == 0);
+    CHECK(!cost_row("USD", "EUR").better());
+    CHECK(!cost_row("USD", "").better());
+    CHECK(cost_row("USD", "USD").one_currency() == "USD");
+    CHECK(cost_row("USD", "EUR").one_currency().empty());
 }
 
 TEST_CASE("a slower link or GPU makes no step shorter, a faster one none longer") {

@@ -162,13 +162,13 @@ TEST_CASE("the makespan lies between the longest chain of needs and everything i
             serial += time.busy;
             busiest = std::max(busiest, time.busy);
         }
-        for (const ChunkLink& l : t.link) sends += (l.before >= 0) + (l.after >= 0);
+        for (const ChunkLink& l : t.sequence.link) sends += (l.before >= 0) + (l.after >= 0);
         CHECK(t.makespan >= busiest - 1e-9);
         CHECK(t.makespan <= serial + sends * d.shape.microbatches * d.costs.send + 1e-9);
         // One micro-batch alone: there and back again, in the order of its needs.
         double chain = 0;
         const int copy = 0;
-        std::ptrdiff_t at = t.backward_op[static_cast<std::size_t>(copy)];
+        std::ptrdiff_t at = t.sequence.backward_op[static_cast<std::size_t>(copy)];
         for (bool more = true; more;) {
             const auto i = static_cast<std::size_t>(at);
             chain += t.end[i] - t.start[i];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 using namespace pentamesh;
 
@@ -120,16 +121,28 @@ TEST_CASE("steps back to back: each runs whole, in order, and one step alone is 
 }
 
 TEST_CASE("a warm timeline is replayed in place") {
-    for (const Schedule s : {Schedule::interleaved, Schedule::zb_v}) {
+    for (const Schedule s : {Schedule::interleaved, Schedule::zb_v, Schedule::dualpipe}) {
         const ScheduleShape shape = shape_of(s, 4, 16, 2);
         const TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0.1);
         Timeline t;
         run_timeline(shape, costs, t);
         const auto places = [&] {
-            return std::vector<const void*>{
-                t.order.ops.data(),     t.order.begin.data(),   t.start.data(),       t.end.data(),
-                t.device.data(),        t.forward_op.data(),    t.backward_op.data(), t.link.data(),
-                t.scratch.chunk.data(), t.scratch.device.data()};
+            return std::vector<const void*>{t.order.ops.data(),
+                                            t.order.begin.data(),
+                                            t.start.data(),
+                                            t.end.data(),
+                                            t.device.data(),
+                                            t.lane_time.data(),
+                                            t.sequence.forward_op.data(),
+                                            t.sequence.backward_op.data(),
+                                            t.sequence.link.data(),
+                                            t.sequence.lane.data(),
+                                            t.sequence.turn.data(),
+                                            t.sequence.back_input.data(),
+                                            t.sequence.source.data(),
+                                            t.sequence.device.data(),
+                                            t.sequence.rows.data(),
+                                            t.sequence.progress.data()};
         };
         const auto before = places();
         const double makespan = t.makespan;
@@ -140,6 +153,55 @@ TEST_CASE("a warm timeline is replayed in place") {
         CHECK(places() == before);
         CHECK(t.makespan == makespan);
     }
+}
+
+TEST_CASE("a timeline that keeps its order for other costs is the one that is made from nothing") {
+    Timeline kept;
+    for_each_shape(4, 9, [&](const ScheduleShape& shape) {
+        CAPTURE(label(shape));
+        TimelineCosts slow = uniform_costs(shape, 1, 2, 0.5, 0.3, 3);
+        slow.slow.assign(static_cast<std::size_t>(shape.devices), 1);
+        slow.slow.back() = 1.5;
+        for (const TimelineCosts& costs : {uniform_costs(shape, 1, 1.2, 0.8, 0), slow}) {
+            for (const int steps : {1, 2}) {
+                Timeline fresh, again;
+                run_iterations(shape, costs, steps, fresh);
+                run_iterations(shape, slow, steps, kept);
+                run_iterations(shape, costs, steps, kept);
+                CHECK(kept == fresh);
+                again = kept;  // a copy keeps it too
+                run_iterations(shape, slow, steps, again);
+                run_iterations(shape, costs, steps, again);
+                CHECK(again == fresh);
+                // The list that makes it so has each op once, behind what it waits for.
+                std::vector<bool> seen(fresh.order.ops.size());
+                for (std::size_t i = 0; i < kept.sequence.turn.size(); ++i) {
+                    const Turn turn = kept.sequence.turn[i];
+                    const bool source = turn.before == turn.op;
+                    CHECK(!seen[turn.op]);
+                    CHECK((source || (seen[turn.before] && seen[turn.input])));
+                    if (fresh.order.ops[turn.op].kind == OpKind::FB) CHECK(seen[kept.sequence.back_input[i]]);
+                    seen[turn.op] = true;
+                }
+                CHECK(std::all_of(seen.begin(), seen.end(), [](bool s) { return s; }));
+            }
+        }
+    });
+}
+
+TEST_CASE("a timeline that was cleared or moved away is made anew") {
+    const ScheduleShape shape = shape_of(Schedule::dualpipe, 4, 8);
+    const TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0.1);
+    Timeline fresh, t;
+    run_timeline(shape, costs, fresh);
+    run_timeline(shape, costs, t);
+    t.clear();
+    run_timeline(shape, costs, t);
+    CHECK(t == fresh);
+    const Timeline taken = std::move(t);
+    run_timeline(shape, costs, t);  // NOLINT(bugprone-use-after-move)
+    CHECK(t == fresh);
+    CHECK(taken == fresh);
 }
 
 TEST_CASE("an op's inputs are the ops that make what it needs, a pair has both") {

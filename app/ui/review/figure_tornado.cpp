@@ -35,7 +35,7 @@ TornadoRow row_of(const std::vector<Constant>& constants, const SensitivityRow& 
     TornadoRow out{&r, r.name + " " + value_words(constants, r, r.value), "", false};
     const auto effect = [&](const Nudge& n) {
         out.too_big = out.too_big || !n.fits;
-        return signed_time(n.step_s - step_s) + (n.fits ? "" : "*");
+        return signed_time(n.same_tokens_s - step_s) + (n.fits ? "" : "*");
     };
     if (!r.down && r.up && r.up->valid()) {  // one of several choices
         out.name += " → " + value_words(constants, r, r.up->value);
@@ -64,14 +64,14 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
         if (row.words.empty()) continue;
         for (const auto* n : {&of.rows[i].down, &of.rows[i].up})
             if (*n && (*n)->valid()) {
-                slower = std::max(slower, (*n)->step_s - of.step_s);
-                faster = std::max(faster, of.step_s - (*n)->step_s);
+                slower = std::max(slower, (*n)->same_tokens_s - of.step_s);
+                faster = std::max(faster, of.step_s - (*n)->same_tokens_s);
             }
         too_big = too_big || row.too_big;
         rows.push_back(std::move(row));
     }
     if (rows.empty() || slower + faster <= 0) {
-        sheet.words("No single change moves the step.");
+        sheet.words("No single change moves the time for the step's tokens.");
         return;
     }
     const float gap = sheet.paper().body;
@@ -97,7 +97,7 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
         const auto x_of = [&](double d) { return top.x + static_cast<float>((d + faster) / span) * top.w; };
         for (const auto* n : {&r.of->down, &r.of->up}) {
             if (!*n || !(*n)->valid()) continue;
-            const double d = (*n)->step_s - of.step_s;
+            const double d = (*n)->same_tokens_s - of.step_s;
             const float x0 = std::min(x_of(0), x_of(d)), x1 = std::max(x_of(0), x_of(d));
             sheet.canvas().rect({x0, top.y + top.h * 0.18f, std::max(1.0f, x1 - x0), top.h * 0.64f},
                                 d > 0 ? sheet.theme().amber : sheet.theme().good);

@@ -81,7 +81,7 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.head("What the step depends on",
                sheet.paper().line() * (4 + 1.2f * static_cast<float>(std::min(all, kWidest))));
     sheet.words("Each factor and setting one step down and up, each figure of the hardware and constant 20 % "
-                "down and up, all else equal: by how much the step changes. "
+                "down and up, all else equal: by how much the time for the step's tokens changes. "
                     + (all > kWidest ? sentence("The ", kWidest, " widest of ", all, ".") : std::string()),
                 sheet.faint());
     sheet.gap(0.3f);

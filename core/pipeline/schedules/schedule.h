@@ -118,7 +118,7 @@ struct Order {
 void build_order(const ScheduleShape& shape, Order& out);
 
 // Ops that build_order makes, or a little more where pairs are overlapped. For deciding beforehand whether a
-// timeline is worth its memory (about 40 bytes an op); build_order wants less than 2^31.
+// timeline is worth its memory (about 60 bytes an op); build_order wants less than 2^31.
 [[nodiscard]] std::int64_t op_count(const ScheduleShape& shape);
 
 // Chunks that a device really holds: two of two copies, else v.

@@ -66,7 +66,10 @@ void draw_own(Ui& ui, const Scene& scene, const Plot& plot) {
     s.color = color;
     const float w = c.text_width("this plan", s) + 2;
     const bool left = at.x + 12 + w > plot.area.right();
-    c.text_in({left ? at.x - 12 - w : at.x + 12, at.y - 8, w, 16}, "this plan", s);
+    const Rect words{left ? at.x - 12 - w : at.x + 12, at.y - 8, w, 16};
+    // Readable over dots and limits.
+    c.rect({words.x - 2, words.y, words.w + 2, words.h}, ui.theme().window.alpha(0.8f), 2);
+    c.text_in(words, "this plan", s);
 }
 
 }  // namespace

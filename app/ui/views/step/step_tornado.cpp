@@ -17,15 +17,25 @@ constexpr float kTornadoRow = 24, kName = 210, kFigure = 64;
 struct Bars {
     float middle = 0, half = 0;  // where the step as it is stands, and how far a bar may reach
     double most_s = 1;           // the longest
+    [[nodiscard]] float length(double by) const {
+        return std::max(1.5f, static_cast<float>(std::abs(by) / most_s) * half);
+    }
 };
 
-// One change: its bar, shorter steps to the left. True: it was clicked.
+// Beside bars that reach so far: by how much time changes, less to the left.
+void draw_words(Ui& ui, Rect row, const Bars& bars, double by, const std::string& words, float room) {
+    const float length = bars.length(by), w = std::min(ui.canvas().text_width(words, ui.small()) + 2, room);
+    const float x = by < 0 ? bars.middle - length - w - 5 : bars.middle + length + 5;
+    ui.canvas().text_in({x, row.y, w, row.h}, words, ui.small());
+}
+
+// One change: its bar, less time to the left. True: it was clicked.
 bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, const Nudge& n, double step_s,
                 std::uint64_t index) {
     Canvas& c = ui.canvas();
-    const double by = n.step_s - step_s;
-    const float length = std::max(1.5f, static_cast<float>(std::abs(by) / bars.most_s) * bars.half);
-    const Rect bar{by < 0 ? bars.middle - length : bars.middle, row.y + 4, length, row.h - 8};
+    const double by = n.same_tokens_s - step_s;
+    const float length = bars.length(by);
+    const Rect bar{by < 0 ? bars.middle - length : bars.middle, row.y + row.h / 6, length, row.h * 2 / 3};
     // Easier to hit than a bar of a pixel.
     const float least = std::max(length, 14.0f);
     const Rect target{by < 0 ? bars.middle - least : bars.middle, row.y, least, row.h};
@@ -36,13 +46,11 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
     else
         c.pattern(bar, Pattern::hatched, color);
     if (hit.focused) ui.focus_ring(target, 3);
-    const std::string words = difference_text(by, time_text);
-    const float w = std::min(c.text_width(words, ui.small()) + 2, kFigure);
-    c.text_in({by < 0 ? bar.x - w - 5 : bar.right() + 5, row.y, w, row.h}, words, ui.small());
     if (hit.hovered)
         ui.tooltip(of.name + " " + of.value + " → " + n.value + "\n" + time_text(n.step_s) + " a step ("
-                   + difference_text(by / step_s, percent) + "), " + count_text(n.tokens_per_s)
-                   + " tokens/s, fullest GPU " + memory_text(n.memory_bytes)
+                   + difference_text(by / step_s, percent)
+                   + (n.same_tokens_s == n.step_s ? "" : " for as many tokens") + "), "
+                   + count_text(n.tokens_per_s) + " tokens/s, fullest GPU " + memory_text(n.memory_bytes)
                    + (n.fits ? "" : ", which does not fit") + "\nclick: make this change");
     return hit.clicked;
 }
@@ -61,15 +69,16 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
     const Sensitivity& s = state.of.value;
     Canvas& c = ui.canvas();
     const std::string about =
-        "One step down and up, all else equal; hardware and constants by 20 %. Green: a "
-        "shorter step; hatched: does not fit.";
+        "One step down and up, all else equal; hardware and constants by 20 %. Green: less time for as many "
+        "tokens; hatched: does not fit.";
     if (room.h > 120) room.cut_top(c.paragraph(room, about, ui.small(), 18) + 4);
+    const auto by = [&](const std::optional<Nudge>& n) {
+        return n && n->valid() ? n->same_tokens_s - s.step_s : 0;
+    };
     std::vector<std::size_t> rows;
     Bars bars{0, 0, 0};
     for (const std::size_t i : s.by_reach()) {
-        double most = 0;
-        for (const auto* n : {&s.rows[i].down, &s.rows[i].up})
-            if (*n && (*n)->valid()) most = std::max(most, std::abs((*n)->step_s - s.step_s));
+        const double most = std::max(std::abs(by(s.rows[i].down)), std::abs(by(s.rows[i].up)));
         bars.most_s = std::max(bars.most_s, most);
         if (most > 0) rows.push_back(i);
     }
@@ -86,16 +95,34 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
         const Rect left{row.x, row.y, name - 8, row.h};
         const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);
         ui.label({left.x, left.y, w, left.h}, r.name, ui.style(12));
-        const std::string value = r.down || !r.up ? r.value : r.value + " → " + r.up->value;
+        std::string value = r.value;
+        if (!r.down && r.up) {  // one of several choices: which one matters more than from where
+            value += " → " + r.up->value;
+            if (c.text_width(value, ui.small()) > left.w - w) value = "→ " + r.up->value;
+        }
         if (left.w - w > 24) ui.label({left.x + w, left.y, left.w - w, left.h}, value, ui.small());
         c.line({bars.middle, row.y}, {bars.middle, row.bottom()}, ui.theme().secondary);
-        const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side) {
-            if (!n || !n->valid() || n->step_s == s.step_s) return;
-            if (draw_nudge(ui, row, bars, r, *n, s.step_s, 2 * i + side))
+        const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side, Rect room_of) {
+            if (by(n) == 0) return;
+            if (draw_nudge(ui, room_of, bars, r, *n, s.step_s, 2 * i + side))
                 edit = PlanEdit{n->plan, r.name + " " + n->value, ""};
         };
-        put(r.down, 0);
-        put(r.up, 1);
+        const double down = by(r.down), up = by(r.up);
+        if (down * up > 0) {  // both one way: one above the other
+            const double most = std::abs(down) > std::abs(up) ? down : up;
+            Rect lower = row;
+            put(r.down, 0, lower.cut_top(row.h / 2));
+            put(r.up, 1, lower);
+            const std::string both = difference_text(down, time_text) + ", " + difference_text(up, time_text);
+            const float free = kFigure + bars.half - bars.length(most) - 5;
+            const bool fits = c.text_width(both, ui.small()) + 2 <= free;
+            draw_words(ui, row, bars, most, fits ? both : difference_text(most, time_text), free);
+            continue;
+        }
+        put(r.down, 0, row);
+        put(r.up, 1, row);
+        for (const double d : {down, up})
+            if (d != 0) draw_words(ui, row, bars, d, difference_text(d, time_text), kFigure);
     }
     return edit;
 }

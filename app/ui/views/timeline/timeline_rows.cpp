@@ -337,7 +337,7 @@ void RowPainter::lit_ops(Rect row, int device) {
     for (int c = 0; c < chunks_; ++c) {
         const auto at =
             static_cast<std::size_t>((std::int64_t{device} * chunks_ + c) * each + lit_microbatch);
-        for (const auto* table : {&t_.forward_op, &t_.backward_op}) {
+        for (const auto* table : {&t_.sequence.forward_op, &t_.sequence.backward_op}) {
             if (at >= table->size() || (*table)[at] < 0) continue;
             const auto i = static_cast<std::size_t>((*table)[at]);
             const float x0 = x(t_.start[i]), x1 = x(t_.end[i]);

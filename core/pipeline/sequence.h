@@ -1,0 +1,76 @@
+// One list of all ops of a schedule in which each stands behind what it needs. It follows from the order
+// alone, whatever the costs, and is kept while the shape is the same: a replay then only adds up times.
+#pragma once
+
+#include "core/pipeline/schedules/schedule.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pentamesh {
+
+// Where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1: nowhere.
+struct ChunkLink {
+    std::int32_t before = -1, after = -1;
+    std::int32_t before_device = -1, after_device = -1;
+    bool operator==(const ChunkLink&) const = default;
+};
+
+// Ops of one device that take the same time and get their inputs from the same places.
+struct Lane {
+    OpKind kind = OpKind::F;
+    std::uint32_t device = 0;
+    std::uint32_t chunk = 0;       // device * chunks + c; of an FB that of its forward
+    std::uint32_t back_chunk = 0;  // the same, but of an FB that of its backward
+    std::int64_t ops = 0;
+};
+
+// An op, by its place in the order of all devices, and the two that it waits for: the one before it on its
+// device and its input. Where it has but one of them that stands twice, where it has none the op itself.
+struct Turn {
+    std::int32_t op = 0, before = 0, input = 0;
+    std::uint32_t lane = 0;
+};
+
+struct Sequence {
+    ScheduleShape shape;
+    int iterations = 0;           // steps that it holds; 0: it is of nothing yet
+    std::vector<ChunkLink> link;  // [device * chunks + c]
+    // The op that runs the forward (backward: B, I or an FB) of micro-batch k on chunk c of device d:
+    // [(d * chunks + c) * microbatches * iterations + k], -1: none does.
+    std::vector<std::int32_t> forward_op, backward_op;
+    std::vector<Lane> lane;                // as many for each device, in turn
+    std::vector<Turn> turn;                // all ops, or those before the order dead-locks
+    std::vector<std::int32_t> back_input;  // parallel to turn: what the backward of an FB waits for; empty
+                                           // where the schedule has no FB
+    std::vector<std::int32_t> source;      // ops whose turn names themselves
+    struct Device {
+        std::size_t ops = 0;  // in the list
+        int most_held = 0;    // forwards without their backward at most
+    };
+    std::vector<Device> device;
+
+    // While the list is made; kept for its capacity.
+    struct Rows {  // of forward_op and backward_op, what the ops of a chunk make and need
+        std::int32_t *forward = nullptr, *backward = nullptr;
+        const std::int32_t *before = nullptr, *after = nullptr;  // null: nothing
+        std::uint32_t lane = 0;                                  // the first of its own
+    };
+    struct Progress {
+        const std::int32_t* waits_for = nullptr;  // below 0: the op that makes it is not in the list yet
+        int held = 0;
+    };
+    std::vector<Rows> rows;          // by chunk
+    std::vector<Progress> progress;  // by device
+
+    [[nodiscard]] bool is_of(const ScheduleShape& s, int steps) const {
+        return iterations == steps && !link.empty() && shape == s;
+    }
+    void clear();  // keeps capacity
+};
+
+// Of an order of so many steps of a shape. No allocation once warm.
+void find_sequence(const ScheduleShape& shape, int iterations, const Order& order, Sequence& out);
+
+}  // namespace pentamesh
