@@ -116,6 +116,30 @@ TEST_CASE("hovering a result says what it comes to") {
     CHECK(says(d, "click: open"));
 }
 
+TEST_CASE(
+    "a row that was clicked says no more once the mouse is elsewhere, and one that has the focus stays") {
+    Driver d("mesh-8");
+    look(d);
+    d.click("search.row", 0);
+    finish(d);
+    const Vec2 outside = d.shell.ui_state().rect_of("status.problems")->center();
+    d.move(outside);
+    d.settle();
+    CHECK_FALSE(says(d, "click: open"));
+    d.press({.key = Key::tab});  // to the next row
+    d.rest();
+    CHECK(says(d, "click: open"));
+    for (int i = 1; i < 6; ++i) {  // what is kept stays right: see ~Driver
+        d.move({40, outside.y - 60.0f * static_cast<float>(i)});
+        d.settle();
+    }
+    CHECK(says(d, "click: open"));
+    // The mouse on another row goes before the focus.
+    const SearchResult& last = search_of(d).found->report->results[3];
+    d.move(d.shell.ui_state().rect_of("search.row", 3)->center());
+    CHECK(says(d, "MFU " + percent(last.mfu)));
+}
+
 TEST_CASE("Shift+click pins the open plan and adds the layout to Compare") {
     Driver d("mesh-8");
     look(d);

@@ -165,7 +165,10 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
                    count_text(r.step_s > 0 ? tokens / r.step_s : 0), gib(r.memory_bytes), r.choice, r.pareto,
                    is_own},
                   experts);
-        if (hit.hovered || hit.focused) pick.hovered = r.choice, pick.row = r;
+        const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
+        if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
+        if (hit.hovered) pick.at = ui.frame().mouse;
+        if (by_keys) pick.at = row.center();
         if (hit.clicked) pick.clicked = r.choice;
     }
     const Evaluation& e = scene.evaluation;

@@ -13,7 +13,8 @@ namespace pentamesh::ui {
 // What was done to a row, or to an example: its plan is `plan`.
 struct SearchPick {
     std::optional<LayoutChoice> hovered, clicked;
-    std::optional<SearchRow> row;   // that is hovered
+    std::optional<SearchRow> row;   // that is hovered, or has the focus
+    Vec2 at;                        // where the mouse or that row is
     const Plan* example = nullptr;  // of what was rejected: to be looked at
 };
 

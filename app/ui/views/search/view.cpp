@@ -32,9 +32,9 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
     }
 }
 
-// What the hovered layout comes to, beside the mouse.
-void draw_card(Ui& ui, Rect room, const Scene& scene, const LayoutChoice& choice, const Evaluation& e,
-               bool of_row) {
+// What a layout comes to, beside `at`.
+void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoice& choice,
+               const Evaluation& e, bool of_row) {
     constexpr float kWidth = 340;
     if (!e.step || e.memory.stage.empty() || room.w < kWidth + 8) return;
     Canvas& c = ui.canvas();
@@ -42,11 +42,10 @@ void draw_card(Ui& ui, Rect room, const Scene& scene, const LayoutChoice& choice
     const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
     const float head = c.paragraph_height(kWidth - 24, layout, bold, 17);
     const float height = head + 116;
-    const Vec2 mouse = ui.frame().mouse;
-    Rect box{std::clamp(mouse.x + 16, room.x, room.right() - kWidth), mouse.y + 16, kWidth, height};
+    Rect box{std::clamp(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // Beside the list, so that the other rows can still be read.
     if (of_row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
-    if (box.bottom() > room.bottom()) box.y = std::max(room.y, mouse.y - height - 12);
+    if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
     c.rect(box, ui.theme().raised, 6);
     c.frame(box, ui.theme().hairline, 1, 6);
     Rect in = box.inset(12, 10);
@@ -98,6 +97,7 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
         bool clicked = false;
         if (const auto under = draw_search_plot(ui, r, scene, *state.found, state.dots, clicked)) {
             pick.hovered = under;
+            pick.at = ui.frame().mouse;
             if (clicked) pick.clicked = under;
         }
     };
@@ -173,7 +173,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
         return state.hovered.get(plan, [&] { return std::make_shared<const Evaluation>(evaluate(plan)); });
     };
     if (pick.hovered)
-        draw_card(ui, whole, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row.has_value());
+        draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row.has_value());
     if (pick.example != nullptr) {
         Plan plan = *pick.example;
         plan.name = scene.plan.name, plan.notes = scene.plan.notes, plan.scene = scene.plan.scene;
