@@ -36,11 +36,14 @@ void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::v
 
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options) {
     out.mesh = build_mesh(plan);
-    summarize(out.mesh, plan.cluster, out.groups);
-    out.parameters = count_parameters(plan.model);
+    out.parameters = options.report ? count_parameters(plan.model) : ParameterCounts{};
     out.microbatches = microbatches_of(plan);
     find_errors(plan, out.mesh, options.messages, out.problems);
     out.valid = !has_error(out.problems);
+    if (out.valid || options.report)
+        summarize(out.mesh, plan.cluster, out.groups);
+    else
+        out.groups = {};
     if (!out.valid) {
         clear_figures(out);
         return;
@@ -48,18 +51,20 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
 
     // From here on each function sets all that its output holds.
     const ScheduleShape shape = shape_of(plan, out.microbatches);
-    list_operations(plan, out.mesh, out.groups, out.comm);
-    compute_costs(plan, out.mesh, out.groups, out.comm, out.work, out.costs);
+    list_calls(plan, out.mesh, out.groups, out.comm);
+    compute_costs(plan, out.mesh, out.groups, out.comm, options.report, out.work, out.costs);
     if (options.timeline && op_count(shape) <= kMostOps)
         run_timeline(shape, out.costs, out.timeline);
     else
         out.timeline.clear();
     find_in_flight(shape, out.timeline, out.in_flight);
-    compute_memory(plan, out.mesh, out.comm.stages, out.comm.types, out.comm.held, out.in_flight, out.memory);
+    compute_memory(plan, out.mesh, out.comm.stages, out.comm.types, out.comm.held, out.in_flight,
+                   options.report ? MemoryOf::every_stage : MemoryOf::fullest_stages, out.memory);
     const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
     Step& step = out.step.emplace();
-    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, out.comm, step)) out.step.reset();
-    sum_axes(out.comm);
+    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, options.report, out.comm, step))
+        out.step.reset();
+    if (options.report) sum_calls(plan, out.comm);
 }
 
 Evaluation evaluate(const Plan& plan, const EvaluateOptions& options) {

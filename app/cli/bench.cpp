@@ -75,20 +75,29 @@ Json bench_search(const Context& context, Section& section) {
 }
 
 int bench(const Context& context) {
-    Json with = Json::array(), without = Json::array();
+    Json with = Json::array(), without = Json::array(), reported = Json::array();
     Section section{"Evaluations per CPU second of one thread",
                     {},
-                    {{{"plan"}, {"with timeline", Shown::count}, {"without", Shown::count}}, {}}};
+                    {{{"plan"},
+                      {"with timeline", Shown::count},
+                      {"without", Shown::count},
+                      {"as a search asks", Shown::count}},
+                     {}}};
     for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
         const Plan plan = context.presets.plan(entry.id);
         const double full = evaluations_per_s(plan, {});
         const double fast = evaluations_per_s(plan, {.timeline = false, .messages = false});
+        const double quick = evaluations_per_s(plan, {.timeline = false, .messages = false, .report = false});
         with.push_back({{"plan", entry.id}, {"per_s", full}});
-        without.push_back({{"plan", entry.id}, {"per_s", fast}});
-        section.table.rows.push_back(
-            {entry.id, with_commas(std::llround(full)), with_commas(std::llround(fast))});
+        without.push_back({{"plan", entry.id}, {"per_s", quick}});
+        reported.push_back({{"plan", entry.id}, {"per_s", fast}});
+        section.table.rows.push_back({entry.id, with_commas(std::llround(full)),
+                                      with_commas(std::llround(fast)), with_commas(std::llround(quick))});
     }
-    Json out{{"evaluate", std::move(with)}, {"evaluate_without_timeline", std::move(without)}};
+    // "without timeline" is what a search asks for; the other one is a report's.
+    Json out{{"evaluate", std::move(with)},
+             {"evaluate_without_timeline", std::move(without)},
+             {"evaluate_for_report_without_timeline", std::move(reported)}};
     std::vector<Section> sections{std::move(section)};
     Section searched{"Search: 405B on 16,384 GPUs, the default space", {}, {}};
     out["search"] = bench_search(context, searched);

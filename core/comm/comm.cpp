@@ -1,6 +1,7 @@
 #include "core/comm/comm.h"
 
 #include "core/comm/collective_time.h"
+#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"
@@ -63,7 +64,6 @@ Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase p
             slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
     o.message_bytes = bytes;
     describe(o);
-    count_row(out_, v_.runs, o);
     return &o;
 }
 
@@ -83,7 +83,6 @@ void CommRows::repeat(Operation* o, bool repeats) {
     Operation repeated = *o;
     repeated.phase = Phase::backward;
     repeated.recomputed = true;
-    count_row(out_, v_.runs, repeated);
     out_.operations.push_back(repeated);
 }
 
@@ -221,7 +220,7 @@ void CommRows::pipeline() {
     }
 }
 
-void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
+void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
     out.clear();
     if (mesh.world == 0) return;
     out.types = layer_types(plan.model);
@@ -229,7 +228,11 @@ void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     out.held = held_numbers(plan.model, out.types, degrees_of(plan, mesh));
     find_busiest(plan, out);
     CommRows(plan, mesh, summary, out).list();
-    out.sync_points_per_microbatch = sync_points(plan, out);
+}
+
+void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
+    list_calls(plan, mesh, summary, out);
+    if (mesh.world > 0) count_calls(plan, out.busiest_device, out);
 }
 
 }  // namespace pentamesh

@@ -100,10 +100,13 @@ struct Comm {
 // wait.
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
-// Volumes; times are filled by step.h, by_axis by sum_axes. `summary` by GroupKind. Reuses out's capacity.
+// The calls of a plan and their sizes. How often a device makes them is left to count_calls (comm_count.h),
+// how long they take to step.h. `summary` by GroupKind. Reuses out's capacity.
+void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+// The same, counted for the device with most work in its layers.
 void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
-// by_axis from the rows, their times included.
-void sum_axes(Comm& comm);
+// by_axis and the sync points, from rows that are counted, their times included.
+void sum_calls(const Plan& plan, Comm& comm);
 
 // Micro-batches per step and replica of the data; 0 where the batch does not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);

@@ -82,6 +82,10 @@ void find_busiest(const Plan& plan, Comm& out) {
     out.busiest = all_chunks(out.stages, out.busiest_device);
 }
 
+namespace {
+
+// How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
+// chunks.
 void count_row(const Comm& comm, double runs, Operation& o) {
     const ChunkLayers& b = comm.busiest;
     switch (o.unit) {
@@ -117,15 +121,17 @@ double sync_points(const Plan& plan, const Comm& comm) {
     return points;
 }
 
+}  // namespace
+
 void count_calls(const Plan& plan, int device, Comm& comm) {
     comm.busiest_device = device;
     comm.busiest = all_chunks(comm.stages, device);
     const double runs = runs_per_step(plan);
-    for (Operation& o : comm.operations)
-        if (o.unit != Unit::boundary && o.unit != Unit::step) count_row(comm, runs, o);
+    for (Operation& o : comm.operations) count_row(comm, runs, o);
 }
 
-void sum_axes(Comm& comm) {
+void sum_calls(const Plan& plan, Comm& comm) {
+    comm.sync_points_per_microbatch = sync_points(plan, comm);
     comm.by_axis.fill({});
     for (const Operation& o : comm.operations)
         if (!o.on_other_stage) add(comm.by_axis[o.group], o);

@@ -139,12 +139,8 @@ class CommRows {
 // Finds the busiest device by the work of its layers (the numbers that a token meets), and what is reduced.
 // Needs stages and held.
 void find_busiest(const Plan& plan, Comm& out);
-// How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
-// chunks.
-void count_row(const Comm& comm, double runs, Operation& o);
-// An all-reduce is one point; so is a reduce-scatter, whose all-gather belongs to it, and an all-to-all.
-[[nodiscard]] double sync_points(const Plan& plan, const Comm& comm);
-// Whether a layer's call is such a point.
+// Whether a layer's call is a sync point. An all-reduce is one; so is a reduce-scatter, whose all-gather
+// belongs to it, and an all-to-all.
 [[nodiscard]] inline bool is_sync_point(const Operation& o) {
     return o.types != 0 && o.collective != Collective::all_gather && o.collective != Collective::send_recv;
 }

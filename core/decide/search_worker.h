@@ -10,7 +10,6 @@
 #include "core/decide/front.h"
 #include "core/decide/search.h"
 #include "core/pipeline/timeline.h"
-#include "core/rules/rules.h"
 #include "core/step/cost.h"
 
 #include <algorithm>
@@ -148,7 +147,8 @@ class Worker {
         return false;
     }
 
-    static constexpr EvaluateOptions kQuick{.timeline = false, .messages = false};
+    static constexpr EvaluateOptions kQuick{.timeline = false, .messages = false, .report = false},
+        kReplayed{.timeline = true, .messages = false, .report = false};
 
     [[nodiscard]] std::uint64_t index_of(const SearchNode& n, std::size_t run, std::size_t shard) const {
         return n.first + run * n.shards.size() + shard;
@@ -170,14 +170,6 @@ class Worker {
         return c;
     }
 
-    // The first rule that plan_ breaks, without the rest of an evaluation.
-    std::string_view broken_rule() {
-        find_errors(plan_, build_mesh(plan_), false, problems_);
-        for (const Problem& p : problems_)
-            if (p.severity == Severity::error) return p.code;
-        return {};
-    }
-
     void bound_node(std::size_t at) {
         const SearchNode& n = all_.nodes.node[at];
         const std::vector<RunChoice>& runs = all_.nodes.runs_of(n);
@@ -185,10 +177,6 @@ class Worker {
         RunBound least;
         for (std::size_t r = 0; r < runs.size(); ++r) {
             lay_out(all_.plan, whole_states(n, r), plan_);
-            if (const std::string_view code = broken_rule(); !code.empty()) {
-                reject_layouts(code, n.shards.size(), index_of(n, r, 0));
-                continue;
-            }
             evaluate(plan_, e_, kQuick);
             if (!e_.step) {
                 reject_layouts(first_code(e_), n.shards.size(), index_of(n, r, 0));
@@ -284,7 +272,7 @@ class Worker {
         lay_out(all_.plan, whole_states(n, run.run), plan_);
         Timeline& kept = timelines_.of(shape_of(plan_, microbatches_of(plan_)));
         std::swap(whole_.timeline, kept);
-        evaluate(plan_, whole_, {.timeline = true, .messages = false});
+        evaluate(plan_, whole_, kReplayed);
         try_shardings(n, run);
         std::swap(whole_.timeline, kept);
     }
@@ -320,7 +308,7 @@ class Worker {
         FitLayout x{e_.step->time_s, e_.memory.peak(), index};
         if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
         if (replayed && !take_replay()) {  // it is not the same replay after all
-            evaluate(plan_, e_, {.timeline = true, .messages = false});
+            evaluate(plan_, e_, kReplayed);
             if (!e_.step) return reject_layouts(first_code(e_), 1, index);
             x.memory = e_.memory.peak();
             if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
@@ -336,7 +324,7 @@ class Worker {
         if (!(e_.costs == whole_.costs) || e_.in_flight != whole_.in_flight) return false;
         Step step;
         const ScheduleShape shape = shape_of(plan_, e_.microbatches);
-        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, e_.comm, step))
+        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, false, e_.comm, step))
             return false;
         e_.step = step;
         return true;
@@ -382,7 +370,6 @@ class Worker {
     std::uint64_t seen_ = 0;
     std::vector<RunNode> found_;
     std::vector<Left> left_;
-    std::vector<Problem> problems_;
     SearchCounts counts_;
     Rejected rejected_;
 };

@@ -103,34 +103,48 @@ void Memory::clear() {
 
 namespace {
 
+// Whatever is in flight, and the activations of one micro-batch.
+struct FixedMemory {
+    StageMemory stage;
+    double kept = 0;
+};
+FixedMemory fixed_memory(const Plan& plan, const MemoryCosts& costs, const StageContents& own) {
+    FixedMemory f;
+    StageMemory& s = f.stage;
+    s.layers = own.layers, s.moe_layers = own.moe_layers, s.mtp_layers = own.mtp_layers;
+    s.types = own.types, s.recomputed = own.recomputed, s.skipped = own.skipped;
+    s.embedding = own.embedding, s.head = own.head;
+    fill_static(plan, costs, s);
+    f.kept = layer_activations(costs, s);
+    return f;
+}
+
 void fill_stages(const Plan& plan, const MemoryCosts& costs, const Stages& stages,
-                 const std::vector<double>& in_flight, Memory& out) {
+                 const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
     out.hbm = plan.cluster.gpu.hbm_bytes;
     out.peak_stage = 0;
-    if (stages.empty() || in_flight.size() != static_cast<std::size_t>(costs.degrees.pp))
-        return out.stage.clear();
+    out.stage.clear();
+    if (stages.empty() || in_flight.size() != static_cast<std::size_t>(costs.degrees.pp)) return;
 
-    out.stage.resize(in_flight.size());
-    StageMemory fixed;  // whatever is in flight
-    double kept = 0, most = 0;
-    for (std::size_t d = 0; d < in_flight.size(); ++d) {
-        StageMemory& s = out.stage[d];
-        if (!repeats_previous(stages, static_cast<int>(d))) {
-            const StageContents& own = stages.contents(static_cast<int>(d));
-            fixed = {};
-            fixed.layers = own.layers, fixed.moe_layers = own.moe_layers, fixed.mtp_layers = own.mtp_layers;
-            fixed.types = own.types, fixed.recomputed = own.recomputed, fixed.skipped = own.skipped;
-            fixed.embedding = own.embedding, fixed.head = own.head;
-            fill_static(plan, costs, fixed);
-            kept = layer_activations(costs, fixed);
-        }
-        s = fixed;
-        s.stage = static_cast<int>(d);
-        fill_activations(plan, costs, kept, in_flight[d], s);
-        if (const double total = s.total(); d == 0 || total > most) {
+    double most = 0;
+    const auto put = [&](const FixedMemory& fixed, int device) {
+        StageMemory& s = out.stage.emplace_back(fixed.stage);
+        s.stage = device;
+        fill_activations(plan, costs, fixed.kept, in_flight[device], s);
+        if (const double total = s.total(); out.stage.size() == 1 || total > most) {
             most = total;
-            out.peak_stage = static_cast<int>(d);
+            out.peak_stage = static_cast<int>(out.stage.size()) - 1;
         }
+    };
+    const int devices = static_cast<int>(in_flight.size());
+    for (int first = 0, end = 0; first < devices; first = end) {
+        const FixedMemory fixed = fixed_memory(plan, costs, stages.contents(first));
+        int fullest = first;
+        for (end = first; end < devices && (end == first || repeats_previous(stages, end)); ++end) {
+            if (in_flight[end] > in_flight[fullest]) fullest = end;
+            if (of == MemoryOf::every_stage) put(fixed, end);
+        }
+        if (of == MemoryOf::fullest_stages) put(fixed, fullest);
     }
 }
 
@@ -138,12 +152,12 @@ void fill_stages(const Plan& plan, const MemoryCosts& costs, const Stages& stage
 
 void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stages,
                     const std::vector<double>& in_flight, Memory& out) {
-    fill_stages(plan, memory_costs(plan, degrees), stages, in_flight, out);
+    fill_stages(plan, memory_costs(plan, degrees), stages, in_flight, MemoryOf::every_stage, out);
 }
 
 void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
-                    const HeldNumbers& held, const std::vector<double>& in_flight, Memory& out) {
-    fill_stages(plan, memory_costs(plan, degrees_of(plan, mesh), types, held), stages, in_flight, out);
+                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
+    fill_stages(plan, memory_costs(plan, degrees_of(plan, mesh), types, held), stages, in_flight, of, out);
 }
 
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {

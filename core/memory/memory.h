@@ -47,8 +47,8 @@ struct StageMemory {
 };
 
 struct Memory {
-    std::vector<StageMemory> stage;
-    int peak_stage = 0;
+    std::vector<StageMemory> stage;  // by stage, unless MemoryOf says otherwise
+    int peak_stage = 0;              // a place in `stage`
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
     // Whether the fullest GPU holds the least that it may take: under pressure an allocator gives back what
@@ -63,8 +63,10 @@ struct Memory {
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
 // `in_flight`: peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's capacity.
 // What is known of the plan already, `stages` and `held` (held_numbers), is worked out anew where left out.
+// `of`: every stage, or of each run of like stages the first that has most in flight.
+enum class MemoryOf : std::uint8_t { every_stage, fullest_stages };
 void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
-                    const HeldNumbers& held, const std::vector<double>& in_flight, Memory& out);
+                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out);
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
 
 enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };

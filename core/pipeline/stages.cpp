@@ -83,6 +83,7 @@ void Stages::clear() {
     devices = chunks = 1;
     types = 0, mtp_type = 0;
     chunk_kinds.clear();
+    stage_kind.clear();
     chunk_kind.clear();
     device_kinds.clear();
     device_kind.clear();
@@ -108,42 +109,74 @@ ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange
 
 namespace {
 
-// Lays one chunk after the other. Most hold as many layers, all of one type: they are one kind.
+// The kinds of all chunks in model order. Most hold as many layers, all of one type: they are one kind.
 class Chunks {
   public:
     Chunks(const Plan& plan, const LayerTypes& types, Stages& out)
         : plan_(plan), types_(types), out_(out),
-          virtual_stages_(static_cast<int>(out.first_layer.size()) - 1),
+          virtual_stages_(static_cast<std::int64_t>(out.first_layer.size()) - 1),
           mtp_stage_(mtp_chunk_of(plan.layout, virtual_stages_)), alike_from_(first_alike(plan.model)) {}
 
-    std::uint32_t kind_of(int stage) {
-        const std::int64_t begin = out_.first_layer[stage], end = out_.first_layer[stage + 1];
-        const bool between = stage != 0 && stage != virtual_stages_ - 1 && stage != mtp_stage_;
-        const bool alike = between && begin >= alike_from_;
-        if (alike && end - begin == usual_layers_) return usual_;
+    void lay() {
+        out_.chunk_kinds.clear();
+        out_.stage_kind.resize(static_cast<std::size_t>(virtual_stages_));
+        std::uint32_t* const kind = out_.stage_kind.data();
+        const std::int64_t* const first = out_.first_layer.data();
+        const std::int64_t last = virtual_stages_ - 1;
+        std::int64_t stage = 0;
+        for (; stage < last && (stage == 0 || first[stage] < alike_from_); ++stage)
+            kind[stage] = kind_of(stage);
+        for (; stage < last; ++stage) {
+            const std::int64_t layers = first[stage + 1] - first[stage];
+            if (stage == mtp_stage_)
+                kind[stage] = kind_of(stage);
+            else if (layers == usual_layers_)
+                kind[stage] = usual_;
+            else
+                kind[stage] = usual_ = kind_of(stage), usual_layers_ = layers;
+        }
+        kind[last] = kind_of(last);
+    }
+
+  private:
+    std::uint32_t kind_of(std::int64_t stage) {
         const auto kind = static_cast<std::uint32_t>(out_.chunk_kinds.size());
-        out_.chunk_kinds.push_back(chunk_of(
-            plan_, types_, {begin, end, stage == 0, stage == virtual_stages_ - 1, stage == mtp_stage_}));
-        if (alike) usual_layers_ = end - begin, usual_ = kind;
+        out_.chunk_kinds.push_back(chunk_of(plan_, types_,
+                                            {out_.first_layer[stage], out_.first_layer[stage + 1], stage == 0,
+                                             stage == virtual_stages_ - 1, stage == mtp_stage_}));
         // A repeating pattern gives the same chunk as one not long before.
         constexpr std::uint32_t kLookBack = 4;
         for (std::uint32_t k = kind - std::min(kind, kLookBack); k < kind; ++k)
             if (out_.chunk_kinds[k] == out_.chunk_kinds[kind]) {
                 out_.chunk_kinds.pop_back();
-                return alike ? usual_ = k : k;
+                return k;
             }
         return kind;
     }
 
-  private:
     const Plan& plan_;
     const LayerTypes& types_;
     Stages& out_;
-    const int virtual_stages_;
-    const std::int64_t mtp_stage_, alike_from_;
-    std::int64_t usual_layers_ = -1;  // of the kind that most are
+    const std::int64_t virtual_stages_, mtp_stage_, alike_from_;  // virtual_stages_ is at least 1
+    std::int64_t usual_layers_ = -1;                              // of the kind that most are
     std::uint32_t usual_ = 0;
 };
+
+// From model order to devices.
+void deal_out(const ScheduleShape& shape, Stages& out) {
+    out.chunk_kind.resize(static_cast<std::size_t>(out.devices * out.chunks));
+    std::uint32_t* const own = out.chunk_kind.data();
+    if (traits_of(shape.schedule).placement == StagePlacement::loop) {
+        const std::uint32_t* next = out.stage_kind.data();
+        for (int c = 0; c < out.chunks; ++c) {
+            std::uint32_t* to = own + c;
+            for (int d = 0; d < out.devices; ++d, to += out.chunks) *to = *next++;
+        }
+        return;
+    }
+    for (int d = 0; d < out.devices; ++d)
+        for (int c = 0; c < out.chunks; ++c) own[d * out.chunks + c] = out.stage_kind[stage_of(shape, d, c)];
+}
 
 // Calls use(kind, n) for each run of n chunks of a kind.
 template <typename F>
@@ -211,14 +244,12 @@ void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& 
     out.types = types.size(), out.mtp_type = types.mtp;
     out.devices = shape.devices;
     out.chunks = chunks_of(shape);
-    out.chunk_kinds.clear();
+    Chunks(plan, types, out).lay();
+    deal_out(shape, out);
     out.device_kinds.clear();
-    out.chunk_kind.resize(static_cast<std::size_t>(out.devices * out.chunks));
     out.device_kind.resize(static_cast<std::size_t>(out.devices));
-    Chunks chunks(plan, types, out);
-    std::uint32_t* own = out.chunk_kind.data();
+    const std::uint32_t* own = out.chunk_kind.data();
     for (int d = 0; d < out.devices; ++d, own += out.chunks) {
-        for (int c = 0; c < out.chunks; ++c) own[c] = chunks.kind_of(stage_of(shape, d, c));
         if (d == 0 || !as_before(own, out.chunks))
             out.device_kinds.push_back(contents_of(plan.model, out, d));
         out.device_kind[d] = static_cast<std::uint32_t>(out.device_kinds.size()) - 1;

@@ -45,7 +45,8 @@ struct StageContents {
 struct Stages {
     int devices = 1, chunks = 1;
     std::vector<ChunkLayers> chunk_kinds;
-    std::vector<std::uint32_t> chunk_kind;  // [device * chunks + c], a place in chunk_kinds
+    std::vector<std::uint32_t> stage_kind;  // by virtual stage in model order, a place in chunk_kinds
+    std::vector<std::uint32_t> chunk_kind;  // [device * chunks + c], the same
     std::vector<StageContents> device_kinds;
     std::vector<std::uint32_t> device_kind;  // by device; devices of one kind have the same chunks in order
     std::vector<std::int64_t> first_layer;   // of each virtual stage in model order, and the end of the last

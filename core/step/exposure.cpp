@@ -86,18 +86,22 @@ double CoveredTimes::exposed_share(const Operation& o, const LayerCounts& layers
 
 namespace {
 
-void add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
+// True: something hides a part of it.
+bool add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     const int axis = unit_axis(o.group);
-    if (axis < 0) return;
+    if (axis < 0) return false;
     const auto add = [&](UnitComm& u, double share) {
         (o.phase == Phase::forward ? u.forward : u.backward)[axis] += o.call_s * share * o.calls;
     };
     if (o.unit == Unit::embedding) add(work.embedding, 1);
     if (o.unit == Unit::head) add(work.head, 1);
+    bool hidden = false;
     shared.each(o, [&](int t, const CoveredTime& s) {
         LayerWork& own = work.layer[t];
         add(o.recomputed ? own.recomputed : own.comm, s.exposed_share());
+        hidden = hidden || s.hidden > 0;
     });
+    return hidden;
 }
 
 double pass(const PassTime& t, bool forward) {
@@ -142,12 +146,8 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     }
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
-    for (Operation& o : comm.operations) {
-        bool hidden = false;
-        shared.each(o, [&](int, const CoveredTime& s) { hidden = hidden || s.hidden > 0; });
-        o.hidden_behind = hidden ? words_of(cover_of(o)) : std::string_view{};
-        add_exposed(work, o, shared);
-    }
+    for (Operation& o : comm.operations)
+        o.hidden_behind = add_exposed(work, o, shared) ? words_of(cover_of(o)) : std::string_view{};
 }
 
 void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out) {

@@ -27,10 +27,15 @@ int longest_device(const TimelineCosts& costs, const Stages& stages) {
     return longest;
 }
 
+// What is sent once a step takes as long on every device.
+void time_step_calls(Comm& comm) {
+    for (Operation& o : comm.operations)
+        if (o.unit == Unit::step || o.unit == Unit::boundary) o.time_s = o.call_s * o.calls;
+}
+
 // The rows of a step, for the device that works longest.
-void count_longest(const Plan& plan, const TimelineCosts& costs, CoveredTimes& shared, Comm& comm) {
-    const int device = longest_device(costs, comm.stages);
-    if (device != comm.busiest_device) count_calls(plan, device, comm);
+void count_longest(const Plan& plan, CoveredTimes& shared, Comm& comm) {
+    count_calls(plan, comm.busiest_device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
         o.exposed_s =
@@ -78,7 +83,7 @@ ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& 
     return cost_of(plan, work, k, work_of(plan, work, k));
 }
 
-void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm, bool report,
                    StepWork& work, TimelineCosts& out) {
     work.clear();
     work.microbatches = static_cast<double>(microbatches_of(plan));
@@ -98,9 +103,14 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
         ChunkWork& c = work.chunk.emplace_back(work_of(plan, work, k));
         c.cost = cost_of(plan, work, k, c);
     }
-    out.chunk.clear();
-    for (const std::uint32_t kind : stages.chunk_kind) out.chunk.push_back(work.chunk[kind].cost);
-    count_longest(plan, out, shared, comm);
+    out.chunk.resize(stages.chunk_kind.size());
+    ChunkCost* cost = out.chunk.data();
+    for (const std::uint32_t kind : stages.chunk_kind) *cost++ = work.chunk[kind].cost;
+    comm.busiest_device = longest_device(out, stages);
+    if (report)
+        count_longest(plan, shared, comm);
+    else
+        time_step_calls(comm);
 }
 
 namespace {
@@ -192,15 +202,13 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
     s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
-    s.tokens_per_step = tokens_per_step(t);
-    s.tokens_per_s = s.tokens_per_step / s.time_s;
     set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), s);
 }
 
 }  // namespace
 
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out) {
+                  const TimelineCosts& costs, const Timeline* timeline, bool report, Comm& comm, Step& out) {
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
@@ -236,7 +244,9 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     s.time_s = sum_of_parts(s);
     s.bubble_s = schedule_bubble_s(s) + s.uneven_s;  // no rest of rounding
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
-    rate(plan, mesh, comm.stages, s);
+    s.tokens_per_step = tokens_per_step(plan.training);
+    s.tokens_per_s = s.tokens_per_step / s.time_s;
+    if (report) rate(plan, mesh, comm.stages, s);
     out = s;
     return true;
 }

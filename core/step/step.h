@@ -90,18 +90,20 @@ struct StepWork {
     bool operator==(const StepWork&) const = default;
 };
 
-// Times every operation of `comm` and fills the costs of each chunk: what run_timeline replays. Exposure of
-// gradients and parameters is left to compute_step, which knows how long a step has room for them.
-void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
+// Times every call of `comm` and fills the costs of each chunk: what run_timeline replays. `report`: counts
+// the rows for the device that works longest, too. Exposure of gradients and parameters is left to
+// compute_step, which knows how long a step has room for them.
+void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm, bool report,
                    StepWork& work, TimelineCosts& out);
 
 // Seconds of one micro-batch on a chunk of these layers.
 [[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);
 
-// `timeline`: the replay of those costs, or null for the schedule's closed form. Fills what compute_costs
-// left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).
+// `timeline`: the replay of those costs, or null for the schedule's closed form. `report`: FLOPs, MFU and the
+// range of error, too. Fills what compute_costs left open in comm. False, and an untouched step, where no
+// time comes out (no GPU figures, no micro-batch).
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, Comm& comm, Step& out);
+                  const TimelineCosts& costs, const Timeline* timeline, bool report, Comm& comm, Step& out);
 
 // What the schedule leaves idle on the longest stage: the bubble without the wait for uneven stages.
 [[nodiscard]] inline double schedule_bubble_s(const Step& s) {

@@ -21,7 +21,7 @@ Comm comm_of(const Plan& plan) {
     summarize(mesh, plan.cluster, groups);
     Comm comm;
     list_operations(plan, mesh, groups, comm);
-    sum_axes(comm);
+    sum_calls(plan, comm);
     return comm;
 }
 

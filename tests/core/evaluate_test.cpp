@@ -127,7 +127,7 @@ TEST_CASE("a reused evaluation equals a fresh one along a walk over valid and br
     int valid = 0, with_timeline = 0, steps = 0;
     for (int k = 0; k < test::rounds(4000); ++k) {
         const Plan& p = walk.next();
-        const EvaluateOptions options{.timeline = k % 3 != 0, .messages = k % 2 == 0};
+        const EvaluateOptions options{.timeline = k % 3 != 0, .messages = k % 2 == 0, .report = k % 5 != 0};
         evaluate(p, reused, options);
         const Evaluation fresh = evaluate(p, options);
         const bool equal = reused == fresh;
@@ -141,6 +141,50 @@ TEST_CASE("a reused evaluation equals a fresh one along a walk over valid and br
     CHECK(valid < test::rounds(3500));
     CHECK(with_timeline > test::rounds(500));
     CHECK(steps == valid);
+}
+
+TEST_CASE("what layouts are compared by is the same to the last bit without a report, along the same walk") {
+    Walk walk(20261123);
+    Evaluation quick;
+    int steps = 0, fewer = 0;
+    for (int k = 0; k < test::rounds(4000); ++k) {
+        const Plan& p = walk.next();
+        const bool timeline = k % 3 == 0;
+        const Evaluation e = evaluate(p, {.timeline = timeline});
+        evaluate(p, quick, {.timeline = timeline, .messages = false, .report = false});
+        CAPTURE(k);
+        REQUIRE(quick.valid == e.valid);
+        REQUIRE(quick.step.has_value() == e.step.has_value());
+        if (!e.step) {
+            CHECK(quick.problems.empty() == e.problems.empty());
+            continue;
+        }
+        ++steps;
+        CHECK(quick.step->time_s == e.step->time_s);
+        CHECK(quick.step->tokens_per_s == e.step->tokens_per_s);
+        CHECK(quick.step->optimizer_s == e.step->optimizer_s);
+        CHECK((quick.step->exposed_comm_s == e.step->exposed_comm_s));
+        CHECK((quick.costs == e.costs));
+        CHECK(quick.in_flight == e.in_flight);
+        CHECK(quick.memory.peak() == e.memory.peak());
+        CHECK(quick.memory.fits() == e.memory.fits());
+        CHECK(quick.memory.stage[static_cast<std::size_t>(quick.memory.peak_stage)].stage
+              == e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].stage);
+        // Every kind of stage is among those that are left.
+        for (const StageMemory& s : e.memory.stage)
+            CHECK(
+                std::any_of(quick.memory.stage.begin(), quick.memory.stage.end(), [&](const StageMemory& q) {
+                    return q.layers == s.layers && q.types == s.types;
+                }));
+        for (std::size_t i = 0; i < e.comm.operations.size(); ++i) {
+            const Operation &with = e.comm.operations[i], &without = quick.comm.operations[i];
+            CHECK(without.call_s == with.call_s);
+            if (with.unit == Unit::step) CHECK(without.time_s == with.time_s);
+        }
+        fewer += quick.memory.stage.size() < e.memory.stage.size();
+    }
+    CHECK(steps > test::rounds(1000));
+    CHECK(fewer > test::rounds(300));
 }
 
 TEST_CASE("an impossible plan has no figures") {
