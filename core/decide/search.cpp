@@ -31,6 +31,7 @@ SearchResult result_of(const Plan& plan, const LayoutChoice& choice) {
     lay_out(plan, choice, r.plan);
     const Evaluation e = evaluate(r.plan);
     if (!e.step) return r;
+    r.step = *e.step;
     r.step_s = e.step->time_s;
     r.tokens_per_s = e.step->tokens_per_s;
     r.mfu = e.step->mfu;

@@ -176,4 +176,28 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
     return rows;
 }
 
+std::string main_parts_text(const Step& from, const Step& to) {
+    constexpr double kMinor = 0.1;  // of the largest: not worth a word
+    constexpr std::size_t kMost = 3;
+    struct Change {
+        std::string part;
+        double delta_s;
+    };
+    std::vector<Change> changes;
+    for (const Part& part : parts_of_step())
+        if (const double d = above_rounding(part.read(to) - part.read(from), from.time_s); d != 0)
+            changes.push_back({part.name, d});
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        return std::abs(a.delta_s) > std::abs(b.delta_s);
+    });
+    std::string out;
+    for (std::size_t i = 0; i < std::min(changes.size(), kMost); ++i) {
+        const auto& [part, d] = changes[i];
+        if (std::abs(d) < kMinor * std::abs(changes[0].delta_s)) break;
+        out += (i == 0 ? part + " takes " : ", " + part + " ") + time_text(std::abs(d))
+               + (d < 0 ? " less" : " more");
+    }
+    return out;
+}
+
 }  // namespace pentamesh

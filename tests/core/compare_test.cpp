@@ -128,6 +128,20 @@ TEST_CASE("the better of two plans is named by its index, and nothing where they
     for (const FigureRow& f : compare(same, evaluations_of(same)).figures) CHECK(!f.better());
 }
 
+TEST_CASE("the parts that make most of the difference between two steps are said, the largest first") {
+    Step from, to;
+    from.time_s = 26;
+    CHECK(main_parts_text(from, to).empty());
+    from.exposed_comm_s[GroupKind::tp] = 5.5, to.exposed_comm_s[GroupKind::tp] = 0.5;
+    from.bubble_s = from.uneven_s = 3, to.bubble_s = 1;  // a bubble of the schedule instead of uneven stages
+    from.optimizer_s = 0.1;                              // too little to say
+    to.compute_s = 0.6;
+    CHECK(main_parts_text(from, to)
+          == "tp exposed takes 5 s less, uneven stages 3 s less, bubble 1 s more");
+    CHECK(main_parts_text(to, from)
+          == "tp exposed takes 5 s more, uneven stages 3 s more, bubble 1 s less");
+}
+
 TEST_CASE("each row of the sensitivity is the evaluation of the plan that it names") {
     const Plan plan = test::presets().plan("llama-3.1-405b-16k");
     const Sensitivity s = sensitivity_of(plan, test::presets());

@@ -291,6 +291,10 @@ TEST_CASE("advice names a layout that the search knows to be more than 5 % faste
     const double best_s = d.shell.views().search.found->report->results.front().step_s;
     REQUIRE(best_s < 0.95 * d.shell.evaluation().step->time_s);
     CHECK_FALSE(says(d, "Nothing to mend"));
+    const SearchResult& best = d.shell.views().search.found->report->results.front();
+    REQUIRE(main_parts_text(*d.shell.evaluation().step, best.step).starts_with("tp exposed takes "));
+    CHECK(says(d, "Why:"));
+    CHECK(says(d, "tp exposed"));  // the line may break before it
     REQUIRE(d.click("problem.better"));
     CHECK(d.shell.evaluation().step->time_s == best_s);
     CHECK_FALSE(d.drawn("problem.better"));

@@ -3,6 +3,7 @@
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
+#include "core/decide/compare.h"
 #include "core/decide/nearby.h"
 
 #include <algorithm>
@@ -40,6 +41,15 @@ ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
         out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
     }
     return out;
+}
+
+// The parts of a layout's step: known of those that are in the report.
+const Step* step_of(const SearchFound& found, const LayoutChoice& choice) {
+    if (!found.report) return nullptr;
+    const std::vector<SearchResult>& all = found.report->results;
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const SearchResult& r) { return r.choice == choice; });
+    return at == all.end() ? nullptr : &at->step;
 }
 
 }  // namespace
@@ -132,14 +142,17 @@ void Shell::look_for_better() {
     const double now_s = evaluation_.step ? evaluation_.step->time_s : 0;
     const double room =
         document_.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
+    // `step`: its parts, where they are known.
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
-                           const std::string& words) {
+                           const std::string& words, const Step* step) {
+        std::string why = step != nullptr && now_s > 0 ? main_parts_text(*evaluation_.step, *step) : "";
+        if (!why.empty()) why = " Why: " + why + ".";
         const bool less = now_s > 0 && step_s < now_s;
         better_.push_back({std::move(plan),
                            how + " " + time_text(step_s)
                                + (less ? " a step, " + percent(1 - step_s / now_s) + " less" : " a step")
                                + ", and fits with " + memory_text(room - memory_bytes) + " to spare: " + words
-                               + ".",
+                               + "." + why,
                            ""});
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, document_.plan());
@@ -156,11 +169,12 @@ void Shell::look_for_better() {
                                                             "Three changes make it", "Four changes make it"};
         const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
         offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
-              near->memory_bytes, std::move(plan), changes.words);
+              near->memory_bytes, std::move(plan), changes.words, &near->step);
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
-              with_choice(*found, document_.plan(), best->choice), words_of(best->choice, experts));
+              with_choice(*found, document_.plan(), best->choice), words_of(best->choice, experts),
+              step_of(*found, best->choice));
     if (had || !better_.empty()) dirty_ = true;
 }
 
