@@ -136,10 +136,8 @@ TEST_CASE("the parts that make most of the difference between two steps are said
     from.bubble_s = from.uneven_s = 3, to.bubble_s = 1;  // a bubble of the schedule instead of uneven stages
     from.optimizer_s = 0.1;                              // too little to say
     to.compute_s = 0.6;
-    CHECK(main_parts_text(from, to)
-          == "tp exposed takes 5 s less, uneven stages 3 s less, bubble 1 s more");
-    CHECK(main_parts_text(to, from)
-          == "tp exposed takes 5 s more, uneven stages 3 s more, bubble 1 s less");
+    CHECK(main_parts_text(from, to) == "tp exposed takes 5 s less, uneven stages 3 s less, bubble 1 s more");
+    CHECK(main_parts_text(to, from) == "tp exposed takes 5 s more, uneven stages 3 s more, bubble 1 s less");
 }
 
 TEST_CASE("each row of the sensitivity is the evaluation of the plan that it names") {
