@@ -38,9 +38,10 @@ struct Evaluation {
 struct EvaluateOptions {
     bool timeline = true;  // false: closed forms instead of the replay, no allocation once warm
     bool messages = true;  // false: errors are found but not put in words
-    // false: what layouts are compared by alone. Left out are `parameters`, of `comm` the counts of rows and
-    // their sums, of `memory` all stages but the fullest of each run of like ones, of `step` FLOPs, MFU and
-    // the range of error, and of an impossible plan `groups`. What is there is the same to the last bit.
+    // false: what layouts are compared by alone. Left out are `parameters`, of `comm` what the calls of
+    // layers come to on a device (`busiest`, counts, bytes, times) and all sums, of `memory` all stages but
+    // the fullest of each run of like ones, of `step` FLOPs, MFU and the range of error, and of an impossible
+    // plan `groups`. What is there is the same to the last bit.
     bool report = true;
 };
 

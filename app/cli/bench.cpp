@@ -80,8 +80,8 @@ int bench(const Context& context) {
                     {},
                     {{{"plan"},
                       {"with timeline", Shown::count},
-                      {"without", Shown::count},
-                      {"as a search asks", Shown::count}},
+                      {"without, for a report", Shown::count},
+                      {"without, for a search", Shown::count}},
                      {}}};
     for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
         const Plan plan = context.presets.plan(entry.id);

@@ -1,7 +1,6 @@
 #include "core/comm/comm.h"
 
 #include "core/comm/collective_time.h"
-#include "core/comm/comm_count.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"
@@ -228,11 +227,6 @@ void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summar
     out.held = held_numbers(plan.model, out.types, degrees_of(plan, mesh));
     find_busiest(plan, out);
     CommRows(plan, mesh, summary, out).list();
-}
-
-void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
-    list_calls(plan, mesh, summary, out);
-    if (mesh.world > 0) count_calls(plan, out.busiest_device, out);
 }
 
 }  // namespace pentamesh

@@ -103,8 +103,6 @@ struct Comm {
 // The calls of a plan and their sizes. How often a device makes them is left to count_calls (comm_count.h),
 // how long they take to step.h. `summary` by GroupKind. Reuses out's capacity.
 void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
-// The same, counted for the device with most work in its layers.
-void list_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
 // by_axis and the sync points, from rows that are counted, their times included.
 void sum_calls(const Plan& plan, Comm& comm);
 

@@ -178,25 +178,32 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
 
 std::string main_parts_text(const Step& from, const Step& to) {
     constexpr double kMinor = 0.1;  // of the largest: not worth a word
-    constexpr std::size_t kMost = 3;
+    constexpr int kMost = 3;
     struct Change {
         std::string part;
         double delta_s;
     };
-    std::vector<Change> changes;
+    const bool less = to.time_s < from.time_s;
+    std::vector<Change> along, against;  // the way of the difference, and the other way
     for (const Part& part : parts_of_step())
         if (const double d = above_rounding(part.read(to) - part.read(from), from.time_s); d != 0)
-            changes.push_back({part.name, d});
-    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-        return std::abs(a.delta_s) > std::abs(b.delta_s);
-    });
+            ((d < 0) == less ? along : against).push_back({part.name, d});
+    const auto larger = [](const Change& x, const Change& y) {
+        return std::abs(x.delta_s) > std::abs(y.delta_s);
+    };
     std::string out;
-    for (std::size_t i = 0; i < std::min(changes.size(), kMost); ++i) {
-        const auto& [part, d] = changes[i];
-        if (std::abs(d) < kMinor * std::abs(changes[0].delta_s)) break;
-        out += (i == 0 ? part + " takes " : ", " + part + " ") + time_text(std::abs(d))
-               + (d < 0 ? " less" : " more");
-    }
+    double largest = 0;
+    const auto say = [&](std::vector<Change>& changes, int most) {
+        std::stable_sort(changes.begin(), changes.end(), larger);
+        for (const auto& [part, d] : changes) {
+            if (most-- == 0 || std::abs(d) < kMinor * largest) return;
+            largest = std::max(largest, std::abs(d));
+            out += (out.empty() ? "" : ", ") + time_text(std::abs(d)) + (d < 0 ? " less in " : " more in ")
+                   + part;
+        }
+    };
+    say(along, kMost);
+    say(against, 1);
     return out;
 }
 

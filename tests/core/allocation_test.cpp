@@ -56,14 +56,16 @@ TEST_CASE("evaluating without the timeline allocates nothing once it is warm, wh
     std::vector<Plan> plans;
     for (const Presets::Entry& e : presets.list(PresetKind::plan)) plans.push_back(presets.plan(e.id));
     Evaluation out;
-    const EvaluateOptions fast{.timeline = false, .messages = false};
-    for (const Plan& p : plans) evaluate(p, out, fast);
-    for (const Plan& p : plans) {
-        CAPTURE(p.name);  // which allocates where it is the first
-        const std::size_t before = allocations;
-        evaluate(p, out, fast);
-        const std::size_t after = allocations;
-        CHECK(after == before);
+    for (const bool report : {true, false}) {
+        const EvaluateOptions fast{.timeline = false, .messages = false, .report = report};
+        for (const Plan& p : plans) evaluate(p, out, fast);
+        for (const Plan& p : plans) {
+            CAPTURE(p.name);  // which allocates where it is the first
+            const std::size_t before = allocations;
+            evaluate(p, out, fast);
+            const std::size_t after = allocations;
+            CHECK(after == before);
+        }
     }
 }
 

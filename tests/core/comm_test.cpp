@@ -1,4 +1,5 @@
 #include "core/comm/comm.h"
+#include "core/comm/comm_count.h"
 
 #include "plans.h"
 
@@ -20,7 +21,8 @@ Comm comm_of(const Plan& plan) {
     GroupSummaries groups;
     summarize(mesh, plan.cluster, groups);
     Comm comm;
-    list_operations(plan, mesh, groups, comm);
+    list_calls(plan, mesh, groups, comm);
+    count_calls(plan, comm.busiest_device, comm);
     sum_calls(plan, comm);
     return comm;
 }

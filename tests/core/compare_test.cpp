@@ -130,14 +130,21 @@ TEST_CASE("the better of two plans is named by its index, and nothing where they
 
 TEST_CASE("the parts that make most of the difference between two steps are said, the largest first") {
     Step from, to;
-    from.time_s = 26;
+    from.time_s = 26, to.time_s = 20;
     CHECK(main_parts_text(from, to).empty());
     from.exposed_comm_s[GroupKind::tp] = 5.5, to.exposed_comm_s[GroupKind::tp] = 0.5;
     from.bubble_s = from.uneven_s = 3, to.bubble_s = 1;  // a bubble of the schedule instead of uneven stages
-    from.optimizer_s = 0.1;                              // too little to say
-    to.compute_s = 0.6;
-    CHECK(main_parts_text(from, to) == "tp exposed takes 5 s less, uneven stages 3 s less, bubble 1 s more");
-    CHECK(main_parts_text(to, from) == "tp exposed takes 5 s more, uneven stages 3 s more, bubble 1 s less");
+    CHECK(main_parts_text(from, to)
+          == "5 s less in tp exposed, 3 s less in uneven stages, 1 s more in bubble");
+    CHECK(main_parts_text(to, from)
+          == "5 s more in tp exposed, 3 s more in uneven stages, 1 s less in bubble");
+    // What goes against the difference stands behind what makes it, however large.
+    to.compute_s = 6;
+    CHECK(main_parts_text(from, to)
+          == "5 s less in tp exposed, 3 s less in uneven stages, 6 s more in compute");
+    // Less than a tenth of the largest is not worth a word.
+    to = from, to.compute_s = 6, to.optimizer_s = 0.5, to.time_s = 32.5;
+    CHECK(main_parts_text(from, to) == "6 s more in compute");
 }
 
 TEST_CASE("each row of the sensitivity is the evaluation of the plan that it names") {

@@ -43,12 +43,14 @@ ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
     return out;
 }
 
-// The parts of a layout's step: known of those that are in the report.
-const Step* step_of(const SearchFound& found, const LayoutChoice& choice) {
+// The parts of a layout's step: known of those that the report lists. Of layouts that are as good it lists
+// one.
+const Step* step_of(const SearchFound& found, const FoundLayout& layout) {
     if (!found.report) return nullptr;
     const std::vector<SearchResult>& all = found.report->results;
-    const auto at =
-        std::find_if(all.begin(), all.end(), [&](const SearchResult& r) { return r.choice == choice; });
+    const auto at = std::find_if(all.begin(), all.end(), [&](const SearchResult& r) {
+        return r.step_s == layout.step_s && r.memory_bytes == layout.memory_bytes;
+    });
     return at == all.end() ? nullptr : &at->step;
 }
 
@@ -145,9 +147,9 @@ void Shell::look_for_better() {
     // `step`: its parts, where they are known.
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
                            const std::string& words, const Step* step) {
-        std::string why = step != nullptr && now_s > 0 ? main_parts_text(*evaluation_.step, *step) : "";
-        if (!why.empty()) why = " Why: " + why + ".";
         const bool less = now_s > 0 && step_s < now_s;
+        const std::string why =
+            less && step != nullptr ? " Why: " + main_parts_text(*evaluation_.step, *step) + "." : "";
         better_.push_back({std::move(plan),
                            how + " " + time_text(step_s)
                                + (less ? " a step, " + percent(1 - step_s / now_s) + " less" : " a step")
@@ -174,7 +176,7 @@ void Shell::look_for_better() {
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
               with_choice(*found, document_.plan(), best->choice), words_of(best->choice, experts),
-              step_of(*found, best->choice));
+              step_of(*found, *best));
     if (had || !better_.empty()) dirty_ = true;
 }
 

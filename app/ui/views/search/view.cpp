@@ -46,6 +46,8 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     // Beside the list, so that the other rows can still be read.
     if (of_row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
     if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
+    // A row with the focus may have been scrolled away.
+    box.y = std::clamp(box.y, room.y, std::max(room.y, room.bottom() - height));
     c.rect(box, ui.theme().raised, 6);
     c.frame(box, ui.theme().hairline, 1, 6);
     Rect in = box.inset(12, 10);
