@@ -122,7 +122,7 @@ TEST_CASE(
     look(d);
     d.click("search.row", 0);
     finish(d);
-    const Vec2 outside = d.shell.ui_state().rect_of("status.problems")->center();
+    const Vec2 outside{40, d.shell.ui_state().size.y - 12};
     d.move(outside);
     d.settle();
     CHECK_FALSE(says(d, "click: open"));
@@ -136,7 +136,9 @@ TEST_CASE(
     CHECK(says(d, "click: open"));
     // The mouse on another row goes before the focus.
     const SearchResult& last = search_of(d).found->report->results[3];
-    d.move(d.shell.ui_state().rect_of("search.row", 3)->center());
+    const auto row = d.shell.ui_state().rect_of("search.row", 3);
+    REQUIRE(row);
+    d.move(row->center());
     CHECK(says(d, "MFU " + percent(last.mfu)));
 }
 
