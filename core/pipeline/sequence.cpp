@@ -62,6 +62,9 @@ void find_rows(std::size_t chunks, std::size_t lanes, Sequence& out) {
         c.before = l.before < 0 ? nullptr : row(out.forward_op, static_cast<std::size_t>(l.before));
         // The last stage's input is its own forward.
         c.after = l.after < 0 ? c.forward : row(out.backward_op, static_cast<std::size_t>(l.after));
+        const std::size_t own = i / chunks;
+        c.before_shift = slot_shift(l.before < 0 ? own : static_cast<std::size_t>(l.before_device));
+        c.after_shift = slot_shift(l.after < 0 ? own : static_cast<std::size_t>(l.after_device));
         c.lane = static_cast<std::uint32_t>(i / chunks * lanes + i % chunks * kOwnLanes);
     }
 }
@@ -94,13 +97,13 @@ class Walk {
   private:
     static constexpr std::size_t kAbreast = 8;
 
-    // The op that makes an input, kNone where none is needed. Null where it is known, else what is waited
-    // for.
-    [[nodiscard]] static const std::int32_t* find(const std::int32_t* row, std::int32_t microbatch,
-                                                  std::int32_t& op) {
+    // The slot of the op that makes an input; stays what it is where none is needed. Null where it is known,
+    // else what is waited for.
+    [[nodiscard]] static const std::int32_t* find(const std::int32_t* row, std::int32_t shift,
+                                                  std::int32_t microbatch, std::int32_t& slot) {
         if (!row) return nullptr;
-        op = row[microbatch];
-        return op < 0 ? row + microbatch : nullptr;
+        slot = row[microbatch] + shift;
+        return row[microbatch] < 0 ? row + microbatch : nullptr;
     }
 
     // True: it had ops to hand out.
@@ -109,6 +112,7 @@ class Walk {
         Sequence::Progress& progress = out_.progress[d];
         if (progress.waits_for && *progress.waits_for < 0) return false;
         const std::size_t first = order_.begin[d], from = first + device.ops, stop = order_.begin[d + 1];
+        const std::int32_t shift = slot_shift(d);
         const Sequence::Rows* const rows = &out_.rows[d * chunks_];
         const Op* const ops = order_.ops.data();
         Turn* turn = turn_;
@@ -119,36 +123,35 @@ class Walk {
             const Op op = ops[i];
             const Sequence::Rows& c = rows[op.chunk];
             const auto own = static_cast<std::int32_t>(i);
-            std::int32_t input = kNone, gradient = kNone;
+            const std::int32_t slot = own + shift;
+            std::int32_t input = slot - 1, gradient = slot - 1;
             std::uint32_t lane = c.lane;
             if (op.kind == OpKind::F) {
-                if ((waits_for = find(c.before, op.microbatch, input))) break;
+                if ((waits_for = find(c.before, c.before_shift, op.microbatch, input))) break;
                 c.forward[op.microbatch] = own;
                 most = std::max(most, ++held);
             } else if (op.kind == OpKind::W) {
                 lane += 3;
                 --held;
             } else if (op.kind != OpKind::FB) {
-                if ((waits_for = find(c.after, op.microbatch, input))) break;
+                if ((waits_for = find(c.after, c.after_shift, op.microbatch, input))) break;
                 c.backward[op.microbatch] = own;
                 const bool whole = op.kind == OpKind::B;
                 lane += whole ? 1 : 2;
                 held -= whole ? 1 : 0;
             } else {
                 const Sequence::Rows& back = rows[op.backward_chunk];
-                if ((waits_for = find(c.before, op.microbatch, input))) break;
-                if ((waits_for = find(back.after, op.backward_microbatch, gradient))) break;
+                if ((waits_for = find(c.before, c.before_shift, op.microbatch, input))) break;
+                waits_for = find(back.after, back.after_shift, op.backward_microbatch, gradient);
+                if (waits_for) break;
                 c.forward[op.microbatch] = own;
                 back.backward[op.backward_microbatch] = own;
                 most = std::max(most, held + 1);
                 lane = static_cast<std::uint32_t>(d * lanes_ + chunks_ * (kOwnLanes + op.chunk)
                                                   + op.backward_chunk);
             }
-            // The first op of a device has none before it.
-            const std::int32_t before = i > first ? own - 1 : input >= 0 ? input : own;
-            if (before == own) out_.source.push_back(own);
-            *turn++ = {own, before, input >= 0 ? input : before, lane};
-            if (back_) *back_++ = gradient >= 0 ? gradient : before;
+            *turn++ = {slot, input, lane};
+            if (back_) *back_++ = gradient;
             ++out_.lane[lane].ops;
         }
         turn_ = turn;
@@ -178,7 +181,6 @@ void Sequence::clear() {
     lane.clear();
     turn.clear();
     back_input.clear();
-    source.clear();
     device.clear();
     rows.clear();
     progress.clear();
@@ -195,7 +197,6 @@ void find_sequence(const ScheduleShape& shape, int iterations, const Order& orde
     list_lanes(p, chunks, pairs, out.lane);
     out.turn.resize(order.ops.size());
     out.back_input.resize(pairs ? order.ops.size() : 0);
-    out.source.clear();
     out.device.assign(p, {});
     out.progress.assign(p, {});
     const std::size_t lanes = out.lane.size() / p;

@@ -26,10 +26,19 @@ struct Lane {
     std::int64_t ops = 0;
 };
 
-// An op, by its place in the order of all devices, and the two that it waits for: the one before it on its
-// device and its input. Where it has but one of them that stands twice, where it has none the op itself.
+// A replay writes when ops end into slots: a device's own stand side by side in the order of its ops, behind
+// a gap. The last slot of the gap stands for the time 0, so that a first op too has one before it. Without
+// gaps devices of 2^k ops each would all fall into the same few lines of a processor's cache.
+inline constexpr std::int32_t kSlotGap = 9;  // a cache line, and the slot of the time 0
+
+// The slots of a device's ops lie this far behind the ops' own places in the order of all devices.
+[[nodiscard]] inline std::int32_t slot_shift(std::size_t device) {
+    return static_cast<std::int32_t>(device + 1) * kSlotGap;
+}
+
+// An op waits for the slot before its own and for its input; where it needs none the same slot stands twice.
 struct Turn {
-    std::int32_t op = 0, before = 0, input = 0;
+    std::int32_t slot = 0, input = 0;
     std::uint32_t lane = 0;
 };
 
@@ -42,9 +51,8 @@ struct Sequence {
     std::vector<std::int32_t> forward_op, backward_op;
     std::vector<Lane> lane;                // as many for each device, in turn
     std::vector<Turn> turn;                // all ops, or those before the order dead-locks
-    std::vector<std::int32_t> back_input;  // parallel to turn: what the backward of an FB waits for; empty
-                                           // where the schedule has no FB
-    std::vector<std::int32_t> source;      // ops whose turn names themselves
+    std::vector<std::int32_t> back_input;  // parallel to turn: the slot that an FB's backward waits for;
+                                           // empty where the schedule has no FB
     struct Device {
         std::size_t ops = 0;  // in the list
         int most_held = 0;    // forwards without their backward at most
@@ -55,6 +63,7 @@ struct Sequence {
     struct Rows {  // of forward_op and backward_op, what the ops of a chunk make and need
         std::int32_t *forward = nullptr, *backward = nullptr;
         const std::int32_t *before = nullptr, *after = nullptr;  // null: nothing
+        std::int32_t before_shift = 0, after_shift = 0;          // from those ops to their slots
         std::uint32_t lane = 0;                                  // the first of its own
     };
     struct Progress {

@@ -27,14 +27,15 @@ void time_lanes(const TimelineCosts& costs, Timeline& t) {
         const double before = sent(link.before, link.before_device, lane.device);
         const double after = sent(back_link.after, back_link.after_device, lane.device);
         Timeline::LaneTime& time = t.lane_time[i];
+        const std::int32_t shift = slot_shift(lane.device);
         switch (lane.kind) {
-        case OpKind::F: time = {slow * c.forward, before, 0}; break;
-        case OpKind::B: time = {slow * (c.input_grad + c.weight_grad), after, 0}; break;
-        case OpKind::I: time = {slow * c.input_grad, after, 0}; break;
-        case OpKind::W: time = {slow * c.weight_grad, 0, 0}; break;
+        case OpKind::F: time = {slow * c.forward, before, 0, shift}; break;
+        case OpKind::B: time = {slow * (c.input_grad + c.weight_grad), after, 0, shift}; break;
+        case OpKind::I: time = {slow * c.input_grad, after, 0, shift}; break;
+        case OpKind::W: time = {slow * c.weight_grad, 0, 0, shift}; break;
         case OpKind::FB:
             time = {slow * (costs.pair_factor * (c.forward + back.input_grad + back.weight_grad)), before,
-                    after};
+                    after, shift};
             break;
         }
     }
@@ -42,19 +43,24 @@ void time_lanes(const TimelineCosts& costs, Timeline& t) {
 
 // An op starts when the one before it on its device has ended and its inputs have arrived.
 void time_ops(Timeline& t) {
+    const std::size_t devices = t.sequence.device.size();
+    t.slot_end.resize(t.order.ops.size() + devices * std::size_t{kSlotGap});
     const Turn* const turns = t.sequence.turn.data();
     const std::int32_t* const back = t.sequence.back_input.empty() ? nullptr : t.sequence.back_input.data();
     const Timeline::LaneTime* const lanes = t.lane_time.data();
-    double *const start = t.start.data(), *const end = t.end.data();
-    for (const std::int32_t op : t.sequence.source) end[op] = 0;
+    double *const start = t.start.data(), *const end = t.slot_end.data();
+    const auto first_slot = [&](std::size_t d) { return t.order.begin[d] + at_index(slot_shift(d)); };
+    for (std::size_t d = 0; d < devices; ++d) end[first_slot(d) - 1] = 0;
     for (std::size_t i = 0, n = t.sequence.turn.size(); i < n; ++i) {
         const Turn turn = turns[i];
         const Timeline::LaneTime& lane = lanes[turn.lane];
-        double at = std::max(end[turn.before], end[turn.input] + lane.arrives);
+        double at = std::max(end[turn.slot - 1], end[turn.input] + lane.arrives);
         if (back) at = std::max(at, end[back[i]] + lane.back_arrives);
-        start[turn.op] = at;
-        end[turn.op] = at + lane.takes;
+        start[turn.slot - lane.shift] = at;
+        end[turn.slot] = at + lane.takes;
     }
+    for (std::size_t d = 0; d < devices; ++d)
+        std::copy_n(end + first_slot(d), t.sequence.device[d].ops, t.end.data() + t.order.begin[d]);
 }
 
 void sum_up(Timeline& t) {

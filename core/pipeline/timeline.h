@@ -53,8 +53,11 @@ struct Timeline {
     Sequence sequence;  // whose forward_op, backward_op and link say which op is where
     struct LaneTime {   // of a lane of the sequence, seconds
         double takes = 0, arrives = 0, back_arrives = 0;  // an op; its inputs on their way
+        std::int32_t shift = 0;                           // from an op to its slot
     };
-    std::vector<LaneTime> lane_time;  // of the replay, kept for its capacity
+    // Of the replay, kept for their capacity.
+    std::vector<LaneTime> lane_time;
+    std::vector<double> slot_end;  // when ops end, by slot, seconds
 
     [[nodiscard]] bool empty() const { return device.empty(); }
     void clear();                              // keeps capacity

@@ -139,7 +139,7 @@ TEST_CASE("a warm timeline is replayed in place") {
                                             t.sequence.lane.data(),
                                             t.sequence.turn.data(),
                                             t.sequence.back_input.data(),
-                                            t.sequence.source.data(),
+                                            t.slot_end.data(),
                                             t.sequence.device.data(),
                                             t.sequence.rows.data(),
                                             t.sequence.progress.data()};
@@ -173,15 +173,22 @@ TEST_CASE("a timeline that keeps its order for other costs is the one that is ma
                 run_iterations(shape, slow, steps, again);
                 run_iterations(shape, costs, steps, again);
                 CHECK(again == fresh);
-                // The list that makes it so has each op once, behind what it waits for.
-                std::vector<bool> seen(fresh.order.ops.size());
-                for (std::size_t i = 0; i < kept.sequence.turn.size(); ++i) {
-                    const Turn turn = kept.sequence.turn[i];
-                    const bool source = turn.before == turn.op;
-                    CHECK(!seen[turn.op]);
-                    CHECK((source || (seen[turn.before] && seen[turn.input])));
-                    if (fresh.order.ops[turn.op].kind == OpKind::FB) CHECK(seen[kept.sequence.back_input[i]]);
-                    seen[turn.op] = true;
+                // The list that makes it so has each op once, behind what it waits for. Each is known by the
+                // slot of its end; the one before a device's first stands for the time 0.
+                const Sequence& sequence = kept.sequence;
+                std::vector<bool> seen(fresh.order.ops.size()), ended(kept.slot_end.size());
+                for (std::size_t d = 0; d < sequence.device.size(); ++d)
+                    ended[fresh.order.begin[d] + static_cast<std::size_t>(slot_shift(d)) - 1] = true;
+                for (std::size_t i = 0; i < sequence.turn.size(); ++i) {
+                    const Turn turn = sequence.turn[i];
+                    const auto device = static_cast<std::size_t>(sequence.lane[turn.lane].device);
+                    const auto op = static_cast<std::size_t>(turn.slot - slot_shift(device));
+                    const auto slot = static_cast<std::size_t>(turn.slot);
+                    CHECK(!seen[op]);
+                    CHECK((ended[slot - 1] && ended[static_cast<std::size_t>(turn.input)]));
+                    if (fresh.order.ops[op].kind == OpKind::FB)
+                        CHECK(ended[static_cast<std::size_t>(sequence.back_input[i])]);
+                    seen[op] = ended[slot] = true;
                 }
                 CHECK(std::all_of(seen.begin(), seen.end(), [](bool s) { return s; }));
             }
