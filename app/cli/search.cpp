@@ -1,5 +1,6 @@
 // search: layouts, best first.
 #include "app/tables/search.h"
+#include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/nearest.h"

@@ -4,6 +4,8 @@
 #include "core/layer/scan_widths.h"
 #include "core/model/mixer_flops.h"
 
+#include <cmath>
+
 namespace pentamesh {
 namespace {
 

@@ -3,6 +3,8 @@
 #include "core/layer/kernel_costs.h"
 #include "core/mesh/degrees.h"
 
+#include <cmath>
+
 namespace pentamesh {
 namespace {
 

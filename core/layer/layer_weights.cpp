@@ -2,6 +2,8 @@
 #include "core/layer/expert_traffic.h"
 #include "core/layer/layer_tape.h"
 
+#include <cmath>
+
 namespace pentamesh {
 
 LayerTape::Shards LayerTape::shards(bool of_experts) const {

@@ -23,9 +23,9 @@ struct Split {
     std::int64_t degree = 1;
 };
 [[nodiscard]] Split split_factors(const Mesh& mesh, GroupKind kind);
-// Which axes of more than one rank a kind has, a bit for each: kinds of one mesh with the same ones split
-// alike.
-[[nodiscard]] unsigned axes_in_force(const Mesh& mesh, GroupKind kind);
+// For each kind of group: the axes of more than one rank that it spans, one bit an axis. Kinds of one mesh with
+// the same bits have the same groups.
+[[nodiscard]] EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh);
 
 // How many digit sums of the factors are below x.
 [[nodiscard]] inline std::int64_t count_below(std::span<const Factor> factors, std::int64_t x) {

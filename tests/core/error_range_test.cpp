@@ -1,3 +1,4 @@
+#include "core/base/error.h"
 #include "core/plan/names.h"
 #include "core/step/error_range.h"
 #include "tests/core/shipped.h"

@@ -1,4 +1,5 @@
 // Products of shapes that were measured one by one.
+#include "plans.h"
 #include "shipped.h"
 
 #include "core/plan/plan.h"

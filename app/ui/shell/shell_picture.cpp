@@ -2,6 +2,7 @@
 // program; and what is said of a file that was written.
 #include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/shell.h"
+#include "app/ui/views/frame.h"
 #include "core/base/files.h"
 #include "render/page.h"
 #include "render/shown_image.h"

@@ -1,6 +1,7 @@
 // Tasks in the window: their solution and start as edits, what was done before, the page of results.
 #include "app/ui/kit/scroll.h"
 #include "app/ui/shell/shell.h"
+#include "core/advice/advice.h"
 
 #include <algorithm>
 
