@@ -1,5 +1,6 @@
 // What data parallelism reduces and gathers: gradients and parameters.
 #include "core/comm/comm_rows.h"
+#include "core/layer/wire_bytes.h"
 
 #include <algorithm>
 
@@ -48,8 +49,9 @@ void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, What w
 
 void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names) {
     using enum Collective;
-    const double p = numbers * bytes_of(plan_.training.parameters);
-    const double g = numbers * bytes_of(plan_.training.gradients);
+    const Training& t = plan_.training;
+    const double p = numbers * (plan_.layout.zero < 3 ? bytes_of(t.parameters) : gathered_bytes(t));
+    const double g = numbers * bytes_of(t.gradients);
     if (plan_.layout.zero < 3) {
         put(group, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
         put(group, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);

@@ -1,6 +1,7 @@
 // What data parallelism does with a layer's weights and gradients, and who takes part in a collective.
 #include "core/layer/expert_traffic.h"
 #include "core/layer/layer_tape.h"
+#include "core/layer/wire_bytes.h"
 
 #include <cmath>
 
@@ -48,9 +49,9 @@ void LayerTape::weights_in(bool of_experts) {
     if (s.numbers <= 0 || s.shards * s.copies <= 1) return;
     const LayerBlock outer = std::exchange(block_, LayerBlock::weights);
     const RecomputeModules modules = std::exchange(modules_, {});
-    const double bytes = bytes_of(t_.parameters);
-    const std::string name = of_experts ? "W_experts" : "W";
     const bool gathers = plan_.layout.zero >= 3;
+    const double bytes = gathers ? gathered_bytes(t_) : bytes_of(t_.parameters);
+    const std::string name = of_experts ? "W_experts" : "W";
     std::vector<LayerTensor> out{flat(name, s, false, bytes)};
     const Value in = put(flat(name, s, s.shards > 1, bytes));
     TapeNode& n = node(TapeKind::weights_in, {in}, std::move(out));
@@ -86,7 +87,7 @@ void LayerTape::back_weights(const TapeNode& n) {
         step.per_step = per_step;
         set_call(step, group, ranks, message, 1);
     };
-    const double p = bytes_of(t_.parameters), g = bytes_of(t_.gradients);
+    const double p = gathered_bytes(t_), g = bytes_of(t_.gradients);
     if (n.kind == TapeKind::weights_again)
         return say(LayerOp::all_gather,
                    e ? What::experts_parameters_again_for_the_backward

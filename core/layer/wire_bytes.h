@@ -9,4 +9,8 @@ namespace pentamesh {
 // says otherwise (fp8 dispatch).
 [[nodiscard]] double wire_bytes(Dtype compute);
 
+// Bytes of one parameter on the wire where ZeRO-3 gathers it: FSDP2 (_fsdp_param.py, all_gather_inputs) and
+// Megatron-FSDP cast a shard that is wider than the compute type first.
+[[nodiscard]] double gathered_bytes(const Training& training);
+
 }  // namespace pentamesh
