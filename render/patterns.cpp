@@ -12,6 +12,16 @@ float coverage(float distance, float half) {
     return std::clamp(half + 0.5f - distance, 0.0f, 1.0f);
 }
 
+// The same of a line at 45 degrees, to the area: the share of a pixel's diagonal square on one side of a line
+// that passes its centre at `distance`, at both edges of the line.
+float diagonal_coverage(float distance, float half) {
+    const auto below = [](float at) {
+        const float reach = std::max(0.0f, std::sqrt(0.5f) - std::abs(at));
+        return at < 0 ? reach * reach : 1 - reach * reach;
+    };
+    return below(distance + half) - below(distance - half);
+}
+
 // How much of the pattern covers pixel (x, y) of a tile. Lines: x + y = 0 and, crossed, x - y = 0, modulo
 // the side.
 float covered(Pattern pattern, float x, float y, float side, float scale) {
@@ -20,9 +30,10 @@ float covered(Pattern pattern, float x, float y, float side, float scale) {
         return std::min(m, side - m) / std::sqrt(2.0f);
     };
     switch (pattern) {
-    case Pattern::hatched: return coverage(to_line(x + y), scale / 2);
+    case Pattern::hatched: return diagonal_coverage(to_line(x + y), scale / 2);
     case Pattern::cross_hatched:
-        return std::max(coverage(to_line(x + y), scale / 2), coverage(to_line(x - y), scale / 2));
+        return std::max(diagonal_coverage(to_line(x + y), scale / 2),
+                        diagonal_coverage(to_line(x - y), scale / 2));
     case Pattern::dotted: return coverage(std::hypot(x - side / 2, y - side / 2), kPatternDotRadius * scale);
     case Pattern::solid: break;
     }

@@ -3,6 +3,7 @@
 #include "core/io/presets.h"
 #include "core/plan/changes.h"
 #include "core/step/stage_load.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 #include <random>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -71,7 +73,7 @@ void check_best(Places places, bool alike) {
         CHECK(std::accumulate(found.begin(), found.end(), std::int64_t{0})
               == static_cast<std::int64_t>(load.layer.size()));
         CHECK(*std::min_element(found.begin(), found.end()) >= 0);
-        CHECK(longest(load, found) == doctest::Approx(least_of_all(load)).epsilon(1e-9));
+        CHECK(longest(load, found) == near(least_of_all(load), 1e-9));
     }
 }
 
@@ -112,7 +114,7 @@ TEST_CASE("where some layers of a chunk run again the split of single chunks is 
     for (int i = 0; i < 80; ++i) {
         StageLoad load = random_load(random, Places::one_each, false, true);
         load.layers_recomputed = i % 3;
-        CHECK(longest(load, balance(load)) == doctest::Approx(least_of_all(load)).epsilon(1e-9));
+        CHECK(longest(load, balance(load)) == near(least_of_all(load), 1e-9));
     }
 }
 
@@ -132,9 +134,7 @@ TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's bus
         layers_of_chunks(plan, layers);
         const std::vector<double> busy = device_seconds(load, layers);
         for (std::size_t d = 0; d < busy.size(); ++d)
-            CHECK(busy[d]
-                  == doctest::Approx(device_busy(e.costs, static_cast<int>(d), e.comm.stages.chunks))
-                         .epsilon(1e-9));
+            CHECK(busy[d] == near(device_busy(e.costs, static_cast<int>(d), e.comm.stages.chunks), 1e-9));
         const Layers balanced = balance(load);
         const Evaluation after = evaluate(with_stage_layers(plan, balanced));
         REQUIRE(after.valid);
@@ -144,7 +144,7 @@ TEST_CASE("a stage's load is what evaluate has for it, and a balanced plan's bus
             after_s = std::max(after_s, device_busy(after.costs, d, e.comm.stages.chunks));
         }
         CHECK(after_s <= before_s * (1 + 1e-9));
-        CHECK(after_s == doctest::Approx(longest(load, balanced)).epsilon(1e-9));
+        CHECK(after_s == near(longest(load, balanced), 1e-9));
     }
     CHECK(pipelines > 5);
 }

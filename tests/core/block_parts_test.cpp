@@ -4,6 +4,7 @@
 #include "core/step/block_hidden.h"
 #include "core/step/block_parts.h"
 #include "plans.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <set>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -31,7 +33,7 @@ TEST_CASE("a step is its pipeline and the tail behind it") {
     int steps = 0;
     each_shipped_plan([&](const Plan&, const Evaluation& e) {
         const StepTail tail = step_tail(*e.step, e.comm);
-        CHECK(e.timeline.makespan + tail.total() == doctest::Approx(e.step->time_s));
+        CHECK(e.timeline.makespan + tail.total() == near(e.step->time_s));
         ++steps;
     });
     CHECK(steps >= 10);
@@ -51,11 +53,11 @@ TEST_CASE("what of the blocks is exposed communication sums to what the step say
             double sum = 0;
             for (std::size_t i = first; i < first + chunks; ++i)
                 sum += (parts[i].comm.forward[a] + parts[i].comm.backward[a]) * runs;
-            CHECK(sum == doctest::Approx(e.step->exposed_comm_s[static_cast<std::size_t>(kAxes[a])]));
+            CHECK(sum == near(e.step->exposed_comm_s[static_cast<std::size_t>(kAxes[a])]));
         }
         double repeated = 0;
         for (const ChunkExposed& part : parts) repeated += part.recompute * runs;
-        CHECK(repeated / e.comm.stages.devices == doctest::Approx(e.step->recompute_s));
+        CHECK(repeated / e.comm.stages.devices == near(e.step->recompute_s));
         for (std::size_t i = 0; i < parts.size(); ++i) {
             CHECK(parts[i].comm.sum(Phase::forward) < e.costs.chunk[i].forward);
             CHECK(parts[i].comm.sum(Phase::backward) + parts[i].recompute < e.costs.chunk[i].input_grad);
@@ -140,7 +142,7 @@ TEST_CASE("what is hidden in the blocks and once a step sums to what the rows le
             for (const Operation& o : e.comm.operations)
                 if (o.group == axis && !o.on_other_stage) rows += o.time_s - o.exposed_s;
             CAPTURE(std::string(name_of(axis)));
-            CHECK(sum == doctest::Approx(rows).epsilon(1e-6));
+            CHECK(sum == near(rows, 1e-6));
             hidden_axes += rows > 0;
         }
     });

@@ -2,10 +2,12 @@
 #include "core/step/bubble.h"
 #include "plans.h"
 #include "schedule_shapes.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -22,14 +24,14 @@ TEST_CASE("zb-h2 has the makespan bubble of zb-h1, no span bubble, and back to b
     const ScheduleShape h1 = shape_of(Schedule::zb_h1, 4, 8), h2 = shape_of(Schedule::zb_h2, 4, 8);
     const Bubble one = bubble_of(h1, uniform_costs(h1, 1, 1, 1, 0));
     const Bubble zero = bubble_of(h2, uniform_costs(h2, 1, 1, 1, 0));
-    CHECK(one.work == doctest::Approx(24));
-    CHECK(one.makespan == doctest::Approx(3));
-    CHECK(zero.makespan == doctest::Approx(3));
-    CHECK(zero.span == doctest::Approx(0));
-    CHECK(one.steady.value() == doctest::Approx(3));
-    CHECK(zero.steady.value() == doctest::Approx(0));
-    CHECK(zero.fraction == doctest::Approx(3.0 / 27));
-    CHECK(zero.overhead == doctest::Approx(3.0 / 24));
+    CHECK(one.work == near(24));
+    CHECK(one.makespan == near(3));
+    CHECK(zero.makespan == near(3));
+    CHECK(zero.span == 0);
+    CHECK(one.steady.value() == near(3));
+    CHECK(zero.steady.value() == 0);
+    CHECK(zero.fraction == near(3.0 / 27));
+    CHECK(zero.overhead == near(3.0 / 24));
 }
 
 TEST_CASE("where the closed form holds it is the measured overhead, in the measure that it names") {
@@ -39,7 +41,7 @@ TEST_CASE("where the closed form holds it is the measured overhead, in the measu
         const Bubble b = bubble_of(shape, uniform_costs(shape, 1, 1.1, 0.9, 0));
         if (!b.form_holds()) return;
         ++held;
-        CHECK(b.form_overhead == doctest::Approx((b.form.span_measure ? b.span : b.makespan) / b.work));
+        CHECK(b.form_overhead == near((b.form.span_measure ? b.span : b.makespan) / b.work));
     });
     CHECK(held > 100);
 }
@@ -51,9 +53,9 @@ TEST_CASE("fraction, overhead and makespan are one bubble: fraction is that of t
         Timeline t;
         run_timeline(shape, costs, t);
         const Bubble b = measure_bubble(t, costs);
-        CHECK(b.fraction == doctest::Approx(t.bubble_fraction()));
-        CHECK(b.makespan == doctest::Approx(t.makespan - b.work));
-        CHECK(b.overhead == doctest::Approx(b.fraction / (1 - b.fraction)));
+        CHECK(b.fraction == near(t.bubble_fraction()));
+        CHECK(b.makespan == near(t.makespan - b.work));
+        CHECK(b.overhead == near(b.fraction / (1 - b.fraction)));
         CHECK_FALSE(b.steady.has_value());
     });
 }
@@ -77,8 +79,8 @@ TEST_CASE("a slow device makes the pipeline its own pace: the steady part slows 
     run_timeline(shape, costs, even);
     apply_slow({1, 2}, 4, costs);
     run_timeline(shape, costs, slowed);
-    CHECK(slowed.device[1].busy == doctest::Approx(2 * even.device[1].busy));
-    CHECK(slowed.device[0].busy == doctest::Approx(even.device[0].busy));
+    CHECK(slowed.device[1].busy == near(2 * even.device[1].busy));
+    CHECK(slowed.device[0].busy == near(even.device[0].busy));
     CHECK(slowed.makespan > slowed.device[1].busy);
     CHECK(slowed.makespan < 2 * even.makespan);
     apply_slow({9, 2}, 4, costs);  // beyond the pipeline: nobody
@@ -88,8 +90,8 @@ TEST_CASE("a slow device makes the pipeline its own pace: the steady part slows 
 TEST_CASE("the step grows by what the makespan grows, the stragglers' share with it") {
     Step step;
     step.time_s = 11, step.straggler_s = 1;
-    CHECK(step_with_makespan(step, 8, 8) == doctest::Approx(11));
-    CHECK(step_with_makespan(step, 8, 10) == doctest::Approx(12 * 1.1));
+    CHECK(step_with_makespan(step, 8, 8) == near(11));
+    CHECK(step_with_makespan(step, 8, 10) == near(12 * 1.1));
     step.straggler_s = 0;
-    CHECK(step_with_makespan(step, 8, 10) == doctest::Approx(13));
+    CHECK(step_with_makespan(step, 8, 10) == near(13));
 }

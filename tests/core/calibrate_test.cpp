@@ -5,11 +5,13 @@
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 
 #include <cmath>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using test::presets;
 
 namespace {
@@ -65,8 +67,10 @@ TEST_CASE("calibration finds the constants that the runs were made with, and for
     truth.gemm *= 0.85;
     truth.attention *= 0.8;
     const Calibrated made = calibrate(runs_of(truth), {}, on, "own.json");
-    CHECK(constant(made, "efficiency.gemm") == doctest::Approx(truth.gemm).epsilon(0.02));
-    CHECK(constant(made, "efficiency.attention") == doctest::Approx(truth.attention).epsilon(0.04));
+    CHECK(constant(made, "efficiency.gemm") == near(truth.gemm, 0.02));
+    // Seven runs do not overrule what is known of attention (FlashAttention-3's figures), but they move it.
+    CHECK(constant(made, "efficiency.attention") < 0.95 * on.gpu.efficiency.attention);
+    CHECK(constant(made, "efficiency.attention") > truth.attention);
     CHECK(made.before > 0.1);
     CHECK(made.after < 0.01);
     CHECK(made.left_out < 0.02);
@@ -81,12 +85,23 @@ TEST_CASE("calibration finds the constants that the runs were made with, and for
     CHECK(made.cluster.calibration->error_90 >= made.cluster.calibration->error);
 }
 
+TEST_CASE("many runs overrule what was known of a constant") {
+    const Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
+    Efficiency truth = on.gpu.efficiency;
+    truth.gemm *= 0.9;
+    truth.attention *= 0.8;
+    std::vector<MeasuredRun> runs(60, run_of(truth, 131072, 2, 8));
+    runs.resize(70, run_of(truth, 2048, 1, 8));
+    const Calibrated made = calibrate(runs, {}, on, "own.json");
+    CHECK(constant(made, "efficiency.gemm") == near(truth.gemm, 0.02));
+    CHECK(constant(made, "efficiency.attention") == near(truth.attention, 0.04));
+}
+
 TEST_CASE(
     "runs as the constants already say move them hardly, and those of another nature keep to the bounds") {
     const Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
     const Calibrated same = calibrate(runs_of(on.gpu.efficiency), {}, on, "");
-    for (const CalibratedConstant& c : same.constants)
-        CHECK(c.after == doctest::Approx(c.before).epsilon(0.01));
+    for (const CalibratedConstant& c : same.constants) CHECK(c.after == near(c.before, 0.01));
     std::vector<MeasuredRun> slow = runs_of(on.gpu.efficiency);
     for (MeasuredRun& r : slow) r.step_s *= 20;
     for (const CalibratedConstant& c : calibrate(slow, {}, on, "").constants) {
@@ -112,7 +127,7 @@ TEST_CASE("a cluster without a launch time is fitted all the same, and its own c
     on.gpu.efficiency.launch_s = 0;
     const Calibrated made = calibrate(runs, {}, on, "");
     CHECK(made.after < made.before);
-    CHECK(constant(made, "efficiency.gemm") == doctest::Approx(truth.gemm).epsilon(0.05));
+    CHECK(constant(made, "efficiency.gemm") == near(truth.gemm, 0.05));
     for (const CalibratedConstant& c : made.constants)
         if (c.id == "efficiency.launch_s") CHECK(c.before == 0);
 }
@@ -172,7 +187,7 @@ TEST_CASE("a log's step is the median without the first two, of Megatron's secon
     const auto steps = read_logged_steps(megatron);
     REQUIRE(steps.has_value());
     CHECK(steps->steps == 5);
-    CHECK(steps->step_s == doctest::Approx(0.8205));
+    CHECK(steps->step_s == near(0.8205));
     const std::string titan =
         "[rank0]:2025 - root - INFO - \x1b[31mstep: 10  \x1b[32mloss:  7.1  \x1b[33mmemory: 40.1GiB(50.2%)  "
         "\x1b[34mtps: 7,212  \x1b[36mtflops: 418.5  \x1b[35mmfu: 42.3%\x1b[39m\n";
@@ -183,7 +198,7 @@ TEST_CASE("a log's step is the median without the first two, of Megatron's secon
     const MeasuredRun run = read_log(titan, "titan.log", &plan, "", presets());
     const Training& t = plan.training;
     CHECK(run.step_s * 7212 * static_cast<double>(plan.cluster.gpus)
-          == doctest::Approx(static_cast<double>(t.global_batch * t.sequence_length)));
+          == near(static_cast<double>(t.global_batch * t.sequence_length)));
     CHECK_FALSE(read_logged_steps("nothing").has_value());
     CHECK(refusal_of([&] {
               static_cast<void>(read_log(titan, "titan.log", nullptr, "", presets()));
@@ -199,7 +214,7 @@ TEST_CASE("a table of runs holds plans with what was measured, and rows as the p
     const std::vector<MeasuredRun> runs = read_measured(table, "t.json", presets());
     REQUIRE(runs.size() == 2);
     CHECK(runs[0].step_s == 3.5);
-    CHECK(runs[1].step_s == doctest::Approx(64 * 8192.0 / (7000 * 8)));
+    CHECK(runs[1].step_s == near(64 * 8192.0 / (7000 * 8)));
     CHECK(refusal_of([&] { static_cast<void>(read_measured("{}", "t.json", presets())); }).find("/cases")
           != std::string::npos);
     for (const char* wrong : {R"("tokens_per_s_per_gpu": 0)", R"("iteration_s": -3)"}) {

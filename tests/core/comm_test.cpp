@@ -2,6 +2,7 @@
 #include "core/comm/comm_count.h"
 
 #include "plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <random>
@@ -77,15 +78,15 @@ TEST_CASE("bytes that leave a rank equal those worked out by hand") {
         const double want = c["sent_bytes_per_rank"];
         const bool data_parallel = c["axis"].get<std::string>().starts_with("dp");
         INFO(c["kind"], " ", c["model"], " ", c["layout"].dump());
-        CHECK(selected(c, comm_of(plan_of(c))) == doctest::Approx(want).epsilon(data_parallel ? 0.02 : 1e-3));
+        CHECK(selected(c, comm_of(plan_of(c))) == near(want, data_parallel ? 0.02 : 1e-3));
     }
 }
 
 TEST_CASE("an all-reduce sends what a reduce-scatter and an all-gather send") {
     for (const std::int64_t n : {1, 2, 3, 8, 1000})
         CHECK(sent_bytes(Collective::all_reduce, n, 1e9)
-              == doctest::Approx(sent_bytes(Collective::reduce_scatter, n, 1e9)
-                                 + sent_bytes(Collective::all_gather, n, 1e9)));
+              == near(sent_bytes(Collective::reduce_scatter, n, 1e9)
+                      + sent_bytes(Collective::all_gather, n, 1e9)));
 }
 
 TEST_CASE(
@@ -110,8 +111,7 @@ TEST_CASE(
         if (embedding || head) mirror += o.sent_bytes_per_rank;
     }
     const double head_plain = mirror / 2;  // the all-reduces of one end are two halves
-    CHECK(sent(sp, GroupKind::tp) - extra - mirror / 2
-          == doctest::Approx(sent(plain, GroupKind::tp) - head_plain));
+    CHECK(sent(sp, GroupKind::tp) - extra - mirror / 2 == near(sent(plain, GroupKind::tp) - head_plain));
 }
 
 TEST_CASE("ZeRO-1 and 2 send the bytes of plain data parallelism when both types are alike") {
@@ -120,10 +120,10 @@ TEST_CASE("ZeRO-1 and 2 send the bytes of plain data parallelism when both types
     p.layout.zero = 1;
     const double zero1 = data_parallel_bytes(comm_of(p));
     p.layout.zero = 2;
-    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(zero1));
+    CHECK(data_parallel_bytes(comm_of(p)) == near(zero1));
     p.layout.zero = 0;
     p.layout.dp_shard = 1, p.layout.dp_replicate = 64;
-    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(zero1));
+    CHECK(data_parallel_bytes(comm_of(p)) == near(zero1));
 }
 
 TEST_CASE("ZeRO-3 gathers with every micro-batch, but once per step with a pipeline") {
@@ -132,11 +132,11 @@ TEST_CASE("ZeRO-3 gathers with every micro-batch, but once per step with a pipel
     p.training.global_batch = 8;
     const double once = data_parallel_bytes(comm_of(p));
     p.training.global_batch = 8 * 5;
-    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(5 * once));
+    CHECK(data_parallel_bytes(comm_of(p)) == near(5 * once));
     p.layout.pp = 2, p.layout.dp_shard = 4;
     const double staged = data_parallel_bytes(comm_of(p));
     p.training.global_batch = 4 * 5;
-    CHECK(data_parallel_bytes(comm_of(p)) == doctest::Approx(staged));
+    CHECK(data_parallel_bytes(comm_of(p)) == near(staged));
 }
 
 TEST_CASE("a hybrid of shards and replicas reduces its shard across the replicas, each on its own axis") {
@@ -146,7 +146,7 @@ TEST_CASE("a hybrid of shards and replicas reduces its shard across the replicas
     p.training.global_batch = 64;
     const Comm comm = comm_of(p);
     const double held = sent(comm, GroupKind::dp_shard) / (7.0 / 8 * (2 + 2 + 4));
-    CHECK(sent(comm, GroupKind::dp_replicate) == doctest::Approx(2 * 7.0 / 8 * held / 8 * 4));
+    CHECK(sent(comm, GroupKind::dp_replicate) == near(2 * 7.0 / 8 * held / 8 * 4));
 }
 
 TEST_CASE("context parallel ranks reduce gradients together with the data parallel ones") {
@@ -167,7 +167,7 @@ TEST_CASE("routed experts' gradients reduce over expert data parallelism, the re
     const Comm comm = comm_of(p);
     // 8 experts on 8 ranks: one of each layer's, 3 x 4096 x 14336 numbers, over 64 / 8 replicas.
     const double expert = 32.0 * 3 * 4096 * 14336;
-    CHECK(sent(comm, GroupKind::edp) == doctest::Approx(7.0 / 8 * expert * (4 + 2)).epsilon(1e-9));
+    CHECK(sent(comm, GroupKind::edp) == near(7.0 / 8 * expert * (4 + 2), 1e-9));
     p.layout.dp_shard = 8;
     p.cluster = shipped_cluster("h100-sxm-ib", 8);
     CHECK(sent(comm_of(p), GroupKind::edp) == 0);
@@ -188,9 +188,9 @@ TEST_CASE("fp8 dispatch sends a byte and the scales of each number, the way back
     p.layout.ep = 8, p.layout.etp = 1;
     const double wide = sent(comm_of(p), GroupKind::ep);
     p.training.compute = Dtype::fp8;
-    CHECK(sent(comm_of(p), GroupKind::ep) == doctest::Approx(wide * (1 + 4.0 / 128 + 2) / 4));
+    CHECK(sent(comm_of(p), GroupKind::ep) == near(wide * (1 + 4.0 / 128 + 2) / 4));
     p.training.router_imbalance = 1.5;
-    CHECK(sent(comm_of(p), GroupKind::ep) == doctest::Approx(1.5 * wide * (1 + 4.0 / 128 + 2) / 4));
+    CHECK(sent(comm_of(p), GroupKind::ep) == near(1.5 * wide * (1 + 4.0 / 128 + 2) / 4));
 }
 
 TEST_CASE("virtual stages multiply the messages of the pipeline") {
@@ -200,7 +200,7 @@ TEST_CASE("virtual stages multiply the messages of the pipeline") {
     const double once = sent(comm_of(p), GroupKind::pp);
     p.layout.schedule = Schedule::interleaved;
     p.layout.virtual_stages = 4;
-    CHECK(sent(comm_of(p), GroupKind::pp) == doctest::Approx(4 * once));
+    CHECK(sent(comm_of(p), GroupKind::pp) == near(4 * once));
 }
 
 TEST_CASE("tensor parallelism waits four times per layer and micro-batch, with and without SP") {
@@ -253,13 +253,12 @@ TEST_CASE("the sums by axis are the sums of the rows, and recomputation only add
         for (const Operation& o : comm.operations) {
             if (!o.on_other_stage) sum[static_cast<std::size_t>(o.group)] += o.sent_bytes_per_rank;
             CHECK(o.sent_bytes_per_rank
-                  == doctest::Approx(o.count_per_step
-                                     * sent_bytes(o.collective, o.group_size, o.message_bytes)));
+                  == near(o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes)));
         }
         p.training.recompute = Recompute::full;
         const Comm again = comm_of(p);
         for (std::size_t k = 0; k < sum.size(); ++k) {
-            CHECK(sum[k] == doctest::Approx(comm.by_axis[k].sent_bytes_per_rank));
+            CHECK(sum[k] == near(comm.by_axis[k].sent_bytes_per_rank));
             CHECK(again.by_axis[k].sent_bytes_per_rank >= comm.by_axis[k].sent_bytes_per_rank);
         }
     }
@@ -280,14 +279,14 @@ TEST_CASE("a stage's layers call as often and its neighbours send as much under 
         const Evaluation e = step_of(s, 1);
         REQUIRE(e.step);
         // 8 micro-batches through 8 of 32 layers, be it as one copy or as two halves.
-        CHECK(e.comm.operations.front().count_per_step == doctest::Approx(8 * 8));
+        CHECK(e.comm.operations.front().count_per_step == near(8 * 8));
         const auto between_stages = [](const Comm& comm) {
             double bytes = 0;
             for (const Operation& o : comm.operations)
                 if (o.unit == Unit::boundary) bytes += o.sent_bytes_per_rank;
             return bytes;
         };
-        CHECK(between_stages(e.comm) == doctest::Approx(between_stages(plain.comm)));
+        CHECK(between_stages(e.comm) == near(between_stages(plain.comm)));
     }
 }
 
@@ -310,8 +309,8 @@ TEST_CASE("DualPipe's two copies of a stage sum their gradients and hand each ot
             if (o.collective == Collective::all_gather) parameters += o.sent_bytes_per_rank;
         }
         const double held = e.comm.reduced.dense.all() / (zero == 0 ? 1 : 2);
-        CHECK(gradients == doctest::Approx(held * bytes_of(p.training.gradients) / 2));
-        CHECK(parameters == doctest::Approx(held * bytes_of(p.training.parameters) / 2));
+        CHECK(gradients == near(held * bytes_of(p.training.gradients) / 2));
+        CHECK(parameters == near(held * bytes_of(p.training.parameters) / 2));
         p.layout.schedule = Schedule::one_f_one_b;
         for (const Operation& o : evaluate(p).comm.operations)
             CHECK_FALSE((o.group == GroupKind::pp && o.unit == Unit::step
@@ -329,7 +328,7 @@ TEST_CASE("what the calls of the busiest stage expose is what the step loses") {
             const Evaluation e = evaluate(p);
             REQUIRE(e.step);
             const auto tp = static_cast<std::size_t>(GroupKind::tp);
-            CHECK(e.comm.by_axis[tp].exposed_s == doctest::Approx(e.step->exposed_comm_s[tp]));
+            CHECK(e.comm.by_axis[tp].exposed_s == near(e.step->exposed_comm_s[tp]));
             CHECK(e.comm.by_axis[tp].exposed_s <= e.comm.by_axis[tp].time_s * (1 + 1e-12));
             for (const Operation& o : e.comm.operations)  // nothing hides what stages sum once a step
                 if (o.group == GroupKind::pp && o.unit == Unit::step) CHECK(o.exposed_s == o.time_s);

@@ -5,12 +5,14 @@
 #include "core/io/plan_json.h"
 
 #include "shipped.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -45,7 +47,7 @@ TEST_CASE(
         for (const PartRow& r : why) {
             CHECK(!r.because.empty());
             CHECK(r.delta_s[0] == 0);
-            CHECK(r.delta_s[1] == doctest::Approx(r.values_s[1] - r.values_s[0]).epsilon(1e-9));
+            CHECK(r.delta_s[1] == near(r.values_s[1] - r.values_s[0], 1e-9));
             sum += r.delta_s[1];
         }
         CHECK(sum == e[1].step->time_s - e[0].step->time_s);
@@ -163,7 +165,7 @@ TEST_CASE("each row of the sensitivity is the evaluation of the plan that it nam
             if (!e.step) continue;
             CHECK((*n)->step_s == e.step->time_s);
             CHECK((*n)->memory_bytes == e.memory.peak());
-            CHECK((*n)->same_tokens_s == doctest::Approx(s.tokens_per_s * s.step_s / e.step->tokens_per_s));
+            CHECK((*n)->same_tokens_s == near(s.tokens_per_s * s.step_s / e.step->tokens_per_s));
             ++seen;
         }
     CHECK(seen > 60);

@@ -2,6 +2,7 @@
 #include "core/plan/names.h"
 #include "core/step/error_range.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 #include "tools/accuracy/held_out.h"
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <span>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -37,7 +39,7 @@ TEST_CASE(
     }
     const Coverage all = coverage_of(measured_errors()).at("all");
     CHECK(all.runs > 200);
-    CHECK(all.half == doctest::Approx(0.5 * all.runs).epsilon(0.1));
+    CHECK(all.half == near(0.5 * all.runs, 0.1));
     CHECK(all.most >= 0.9 * all.runs);
 }
 
@@ -62,8 +64,8 @@ TEST_CASE("of equally near runs the ranges are the order statistics of their err
     // 19 runs and a quarter that is larger: half of 19.25 is reached by the 10th, nine tenths by the 18th.
     const std::vector<MeasuredError> runs = runs_with_errors(19);
     const ErrorRange r = error_range(std::span<const MeasuredError>(runs), some_run());
-    CHECK(r.half == doctest::Approx(0.10));
-    CHECK(r.most == doctest::Approx(0.18));
+    CHECK(r.half == near(0.10));
+    CHECK(r.most == near(0.18));
     CHECK(r.nearest == 0);
     CHECK(r.has_gpu);
 }
@@ -75,20 +77,19 @@ TEST_CASE("runs of the same kind count, those far away hardly do") {
     other.run.moe = true;
     CHECK(distance(other.run, some_run()) == 8);
     for (int i = 0; i < 10; ++i) runs.push_back(other);
-    CHECK(error_range(std::span<const MeasuredError>(runs), some_run()).half
-          == doctest::Approx(0.11).epsilon(0.1));
-    CHECK(error_range(std::span<const MeasuredError>(runs), other.run).half == doctest::Approx(0.9));
+    CHECK(error_range(std::span<const MeasuredError>(runs), some_run()).half == near(0.11, 0.1));
+    CHECK(error_range(std::span<const MeasuredError>(runs), other.run).half == near(0.9));
 }
 
 TEST_CASE(
     "twice the GPUs, the context, the model or the peak is one apart; too fast and too slow are alike") {
     RunTraits b = some_run();
     b.gpus *= 2, b.sequence_length /= 2, b.flops_per_token *= 4, b.peak /= 2;
-    CHECK(distance(some_run(), b) == doctest::Approx(5));
+    CHECK(distance(some_run(), b) == near(5));
     b.compute = Dtype::fp8;
-    CHECK(distance(b, some_run()) == doctest::Approx(6));
-    CHECK(MeasuredError{"", "", b, 0.25}.size() == doctest::Approx(0.25));
-    CHECK(MeasuredError{"", "", b, -0.2}.size() == doctest::Approx(0.25));
+    CHECK(distance(b, some_run()) == near(6));
+    CHECK(MeasuredError{"", "", b, 0.25}.size() == near(0.25));
+    CHECK(MeasuredError{"", "", b, -0.2}.size() == near(0.25));
 }
 
 TEST_CASE("a plan that no run is near to says so, and a GPU that none had has its preset's range at least") {

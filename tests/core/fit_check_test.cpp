@@ -1,5 +1,6 @@
 // What `fit --check` says of errors, on errors made up for it.
 #include "core/base/error.h"
+#include "tests/near.h"
 #include "tools/fit/check.h"
 
 #include <doctest/doctest.h>
@@ -7,6 +8,7 @@
 #include <string>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -27,8 +29,8 @@ TEST_CASE("a table of errors reads as it was written, to a hundredth of a per ce
     const std::vector<RunError> read = read_errors(write_errors(runs), "errors.txt");
     REQUIRE(read.size() == 2);
     CHECK(read[0].label == "llama-3-8b 8 x h100 tp 1");
-    CHECK(read[0].error == doctest::Approx(0.0789));
-    CHECK(read[1].error == doctest::Approx(-0.448));
+    CHECK(read[0].error == near(0.0789));
+    CHECK(read[1].error == near(-0.448));
     CHECK_THROWS_WITH_AS((void)read_errors("+1.00  a\nnothing\n", "errors.txt"), doctest::Contains("nothing"),
                          Error);
 }

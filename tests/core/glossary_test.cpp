@@ -2,12 +2,14 @@
 #include "core/base/files.h"
 #include "core/io/presets.h"
 #include "core/teach/glossary.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <cctype>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -109,8 +111,7 @@ TEST_CASE("parameters of four bytes are their own master copy, on the card as in
     CHECK(in_this_plan("bytes-per-parameter", p, e).starts_with("4 + 4 + 0 + 8 = 16"));
     REQUIRE(e.memory.stage.size() == 1);
     const StageMemory& m = e.memory.stage[0];
-    CHECK(m.parameters + m.gradients + m.optimizer
-          == doctest::Approx(16.0 * static_cast<double>(e.parameters.total)));
+    CHECK(m.parameters + m.gradients + m.optimizer == near(16.0 * static_cast<double>(e.parameters.total)));
 }
 
 TEST_CASE("of an impossible plan the card has no figure, but the reason") {

@@ -6,6 +6,7 @@
 #include "core/mesh/degrees.h"
 #include "core/step/layer_time.h"
 #include "plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@
 #include <tuple>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -131,7 +133,7 @@ TEST_CASE("Megatron's TP with SP gathers and scatters twice each way and gathers
     CHECK(calls_of(plain, GroupKind::tp, all_reduce, backward, false) == 2);
     double sent = 0;
     for (const LayerStep& s : list.steps) sent += s.recomputed ? 0 : s.sent_bytes;
-    CHECK(sent == doctest::Approx(plain.totals.calls[0].sent_bytes));
+    CHECK(sent == near(plain.totals.calls[0].sent_bytes));
 }
 
 TEST_CASE("a product over a cut inner dimension leaves summands, which the next collective adds up") {
@@ -163,8 +165,8 @@ TEST_CASE("a layer's FLOPs are 2 of each parameter and token forward, and twice 
     const double h = static_cast<double>(m.hidden), f = static_cast<double>(m.ffn), s = 8192;
     const double kv = static_cast<double>(m.kv_heads * m.head_dim);
     const double products = 2 * s * (2 * h * h + 2 * h * kv + 3 * h * f), scores = 4 * s * s * h;
-    CHECK(list.totals.flops_forward == doctest::Approx(products + scores));
-    CHECK(list.totals.flops_backward == doctest::Approx(2 * (products + scores)));
+    CHECK(list.totals.flops_forward == near(products + scores));
+    CHECK(list.totals.flops_backward == near(2 * (products + scores)));
     CHECK(list.totals.calls.empty());
 }
 
@@ -176,13 +178,13 @@ TEST_CASE("kept activations of one layer are Korthikanti's sbh (34 + 5as/h) with
     p.training.attention = AttentionImpl::math;
     p.training.dropout = true;
     const double s = 2048, h = static_cast<double>(m.hidden), a = static_cast<double>(m.heads);
-    CHECK(layer_of(p).totals.kept_bytes == doctest::Approx(s * h * (34 + 5 * a * s / h)));
+    CHECK(layer_of(p).totals.kept_bytes == near(s * h * (34 + 5 * a * s / h)));
     p.cluster.gpus = 8, p.layout.tp = 8;
-    CHECK(layer_of(p).totals.kept_bytes == doctest::Approx(s * h * (34 + 5 * a * s / h) / 8));
+    CHECK(layer_of(p).totals.kept_bytes == near(s * h * (34 + 5 * a * s / h) / 8));
     p.training.recompute = Recompute::selective;
-    CHECK(layer_of(p).totals.kept_bytes == doctest::Approx(s * h * 34 / 8));
+    CHECK(layer_of(p).totals.kept_bytes == near(s * h * 34 / 8));
     p.training.recompute = Recompute::full;
-    CHECK(layer_of(p).totals.kept_bytes == doctest::Approx(2 * s * h / 8));
+    CHECK(layer_of(p).totals.kept_bytes == near(2 * s * h / 8));
 }
 
 TEST_CASE("the stash is empty when the backward is done, and what was dropped is run again") {
@@ -191,10 +193,10 @@ TEST_CASE("the stash is empty when the backward is done, and what was dropped is
     for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
         p.training.recompute = r;
         const LayerList list = layer_of(p);
-        CHECK(list.steps.back().stash_bytes == doctest::Approx(0));
+        CHECK(list.steps.back().stash_bytes == 0);
         const double again = list.totals.flops_recomputed;
         CHECK((again > 0) == (r != Recompute::none));
-        if (r == Recompute::full) CHECK(again == doctest::Approx(list.totals.flops_forward));
+        if (r == Recompute::full) CHECK(again == near(list.totals.flops_forward));
     }
 }
 

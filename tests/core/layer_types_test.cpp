@@ -3,11 +3,13 @@
 #include "core/io/presets.h"
 #include "core/memory/memory_parts.h"
 #include "core/model/mixer_flops.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -72,7 +74,7 @@ TEST_CASE("a pattern that says what the model's fields say changes no figure") {
         CHECK(a.parameters == b.parameters);
         REQUIRE(a.step.has_value());
         REQUIRE(b.step.has_value());
-        CHECK(a.step->time_s == doctest::Approx(b.step->time_s).epsilon(1e-12));
+        CHECK(a.step->time_s == near(b.step->time_s, 1e-12));
         CHECK(a.memory.peak() == b.memory.peak());
         CHECK(a.comm.sync_points_per_microbatch == b.comm.sync_points_per_microbatch);
     }

@@ -4,11 +4,13 @@
 #include "core/teach/lesson_queries.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 
 #include <cmath>
 #include <set>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -51,7 +53,7 @@ TEST_CASE("queries of the mesh agree with a mesh worked out by hand") {
     CHECK(m.number("stage_of 5") == 0);
     CHECK(m.text("tier 0") == "NVLink");
     CHECK(m.number("domain 0") == 4);
-    CHECK(m.number("bandwidth 0") == doctest::Approx(450));
+    CHECK(m.number("bandwidth 0") == near(450));
     CHECK(m.number("minimum world") == 2);
     CHECK(m.number("naive world") == 8);
     CHECK(m.text("caption cp") == "cp is 1: it cuts nothing");
@@ -72,7 +74,7 @@ TEST_CASE("queries of expert meshes count ranks once, not once per axis") {
     CHECK(d.number("minimum world") == 16 * 64);
     CHECK(d.number("experts") == 256);
     CHECK(d.number("experts per gpu") == 4);
-    CHECK(d.number("active parameters") == doctest::Approx(37.5).epsilon(0.02));
+    CHECK(d.number("active parameters") == near(37.5, 0.02));
     CHECK(d.text("collective ep") == "all-to-all");
     CHECK(Open("mixtral-8x7b-ep").number("calls ep per layer") == 4);
 }
@@ -91,14 +93,13 @@ TEST_CASE("queries of a step agree with the closed forms of a dense plan") {
     CHECK(l.number("sync per micro-batch") == 4 * layers);
     CHECK(l.number("sync per step") == 4 * layers * m);
     CHECK(l.number("batch") == p.training.global_batch);
-    CHECK(l.number("samples per replica")
-          == doctest::Approx(static_cast<double>(p.training.global_batch) / dp));
+    CHECK(l.number("samples per replica") == near(static_cast<double>(p.training.global_batch) / dp));
     CHECK(l.number("sequence") == p.training.sequence_length);
     CHECK(l.number("tokens per gpu") == p.training.sequence_length);
     CHECK(l.number("state per parameter") == 18);
     CHECK(l.number("with training.gradients=bf16: state per parameter") == 16);
-    CHECK(l.number("parameters") == doctest::Approx(70.55).epsilon(0.001));
-    CHECK(l.number("model state") == doctest::Approx(18 * 70.5537).epsilon(0.001));
+    CHECK(l.number("parameters") == near(70.55, 0.001));
+    CHECK(l.number("model state") == near(18 * 70.5537, 0.001));
     CHECK(l.text("collective pp") == "send-recv");
     // Sent bytes of tp: per layer and micro-batch 4 all-reduces of the tokens' hidden states.
     const double per_call = 2.0 * 7 / 8 * 8192.0 * 8192 * 2;
@@ -107,17 +108,17 @@ TEST_CASE("queries of a step agree with the closed forms of a dense plan") {
     CHECK(whole >= floor * 0.99);
     CHECK(whole <= floor * 1.15);  // embedding and head besides
     // 10 half-calls a layer with sequence parallelism: the sums' 8, and 2 inputs gathered again.
-    CHECK(l.number("bytes tp per step") == doctest::Approx(whole * 10 / 8).epsilon(0.02));
+    CHECK(l.number("bytes tp per step") == near(whole * 10 / 8, 0.02));
     CHECK(l.number("calls tp per layer") == 10);
     CHECK(l.number("with layout.sequence_parallel=false: calls tp per layer") == 4);
     CHECK(l.number("heads per gpu") == 8);
     CHECK(l.number("calls tp per step") > 0);
-    CHECK(l.number("step time") == doctest::Approx(l.e.step->time_s));
-    CHECK(l.number("mfu") + l.number("lost") == doctest::Approx(100));
-    CHECK(l.number("tokens per second")
-          == doctest::Approx(static_cast<double>(p.training.global_batch * p.training.sequence_length)
-                             / l.e.step->time_s)
-                 .epsilon(1e-4));
+    CHECK(l.number("step time") == near(l.e.step->time_s));
+    CHECK(l.number("mfu") + l.number("lost") == near(100));
+    CHECK(
+        l.number("tokens per second")
+        == near(static_cast<double>(p.training.global_batch * p.training.sequence_length) / l.e.step->time_s,
+                1e-4));
     CHECK(l.number("exposed tp") < 100);
     CHECK(l.number("bubble share") < 100);
 }
@@ -128,17 +129,17 @@ TEST_CASE("queries of memory agree with the fullest stage worked out by hand") {
     // Llama 3 70B: 80 layers, hidden 8192, 8 of 64 heads for keys and values, ffn 28672, vocabulary 128256.
     const double attention = 2.0 * 8192 * 8192 + 2.0 * 8192 * 1024, mlp = 3.0 * 8192 * 28672;
     const double held = 20 * ((attention + mlp) / 8 + 2 * 8192) + 128256.0 * 8192 / 8;
-    CHECK(l.number("memory parameters") == doctest::Approx(2 * held / gib).epsilon(1e-3));
-    CHECK(l.number("memory gradients") == doctest::Approx(4 * held / gib).epsilon(1e-3));
-    CHECK(l.number("memory optimizer") == doctest::Approx(12 * held / 8 / gib).epsilon(1e-3));
-    CHECK(l.number("memory hbm") == doctest::Approx(80e9 / gib));
+    CHECK(l.number("memory parameters") == near(2 * held / gib, 1e-3));
+    CHECK(l.number("memory gradients") == near(4 * held / gib, 1e-3));
+    CHECK(l.number("memory optimizer") == near(12 * held / 8 / gib, 1e-3));
+    CHECK(l.number("memory hbm") == near(80e9 / gib));
     CHECK(l.number("fullest stage") == 0);
     double sum = 0;
     for (const char* part : {"memory parameters", "memory gradients", "memory optimizer",
                              "memory activations", "memory buffers"})
         sum += l.number(part);
-    CHECK(l.number("memory stage 0") == doctest::Approx(sum));
-    CHECK(l.number("memory fullest") == doctest::Approx(sum));
+    CHECK(l.number("memory stage 0") == near(sum));
+    CHECK(l.number("memory fullest") == near(sum));
     CHECK(l.number("memory stage 1") < sum);
     CHECK(l.text("fits") == "yes");
     CHECK(l.text("with model=llama-3.1-405b: fits") == "no");
@@ -154,9 +155,9 @@ TEST_CASE("queries of the bubble keep fraction and overhead apart") {
                        presets());
     z.e = evaluate(z.plan);
     CHECK(z.number("microbatches") == 32);
-    CHECK(z.number("bubble formula") == doctest::Approx(100.0 * 7 / 39));
-    CHECK(z.number("bubble overhead") == doctest::Approx(100.0 * 7 / 32));
-    CHECK(z.number("bubble fraction") == doctest::Approx(100 * z.e.timeline.bubble_fraction()));
+    CHECK(z.number("bubble formula") == near(100.0 * 7 / 39));
+    CHECK(z.number("bubble overhead") == near(100.0 * 7 / 32));
+    CHECK(z.number("bubble fraction") == near(100 * z.e.timeline.bubble_fraction()));
     CHECK(z.number("bubble fraction") > 100.0 * 7 / 39);  // its stages are not equal
     CHECK(z.number("in_flight 0") == 8);
     CHECK(z.number("in_flight 7") == 1);
@@ -168,9 +169,9 @@ TEST_CASE("the straggler's bound and its exact share are both told") {
     l.plan.training.straggler_cv = 0.05;
     l.plan.cluster.gpus = 16384;
     l.e = evaluate(l.plan);
-    CHECK(l.number("straggler bound") == doctest::Approx(5 * std::sqrt(2 * std::log(16384.0))));
+    CHECK(l.number("straggler bound") == near(5 * std::sqrt(2 * std::log(16384.0))));
     CHECK(l.number("straggler loss") < l.number("straggler bound"));
-    CHECK(l.number("straggler loss") == doctest::Approx(19.87).epsilon(0.002));
+    CHECK(l.number("straggler loss") == near(19.87, 0.002));
 }
 
 TEST_CASE("what is wrong with a plan can be asked") {
@@ -262,12 +263,12 @@ TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by 
     CHECK(parse_guess("16,384") == 16384.0);
     CHECK(parse_guess("1,234,567") == 1234567.0);
     CHECK_FALSE(parse_guess("many"));
-    CHECK(parse_guess("1.13 TB", "GB") == doctest::Approx(1130));
-    CHECK(parse_guess("1.5TiB", "GiB") == doctest::Approx(1536));
-    CHECK(parse_guess("129 k") == doctest::Approx(129000));
-    CHECK(parse_guess("0.45 TB/s", "GB/s") == doctest::Approx(450));
-    CHECK(parse_guess("820 ms", "s") == doctest::Approx(0.82));
-    CHECK(parse_guess("7/39", "%") == doctest::Approx(100.0 * 7 / 39));
+    CHECK(parse_guess("1.13 TB", "GB") == near(1130));
+    CHECK(parse_guess("1.5TiB", "GiB") == near(1536));
+    CHECK(parse_guess("129 k") == near(129000));
+    CHECK(parse_guess("0.45 TB/s", "GB/s") == near(450));
+    CHECK(parse_guess("820 ms", "s") == near(0.82));
+    CHECK(parse_guess("7/39", "%") == near(100.0 * 7 / 39));
     CHECK_FALSE(parse_guess("7/0", "%"));
     // A length is written in 1,024: "16K" of a count may be either.
     CHECK(guesses_of("16K") == std::vector<double>{16000, 16384});

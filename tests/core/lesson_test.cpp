@@ -3,6 +3,7 @@
 
 #include "core/teach/lesson_answers.h"
 #include "tests/core/plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <set>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -82,7 +84,7 @@ TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
     CHECK(s.words.starts_with("Words with"));
     REQUIRE(s.question);
     CHECK(s.question->prompt == "How many groups are there?");
-    CHECK(s.question->tolerance == doctest::Approx(0.05));
+    CHECK(s.question->tolerance == near(0.05));
     CHECK(s.notes == "Say it slowly.\n");
     CHECK_FALSE(l.steps[1].question);
 }

@@ -1,10 +1,12 @@
 #include "core/io/presets.h"
 #include "core/teach/map.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -36,8 +38,8 @@ TEST_CASE("the map's axes together send what the communication view says each GP
                 all += t.sent_bytes_per_rank, exposed += t.exposed_s;
             for (const MapRow& r : c.rows)
                 if (!r.modifier || r.id == MapRowId::etp) map += r.sent_bytes, map_exposed += r.exposed_s;
-            CHECK(map == doctest::Approx(all));
-            CHECK(map_exposed == doctest::Approx(exposed));
+            CHECK(map == near(all));
+            CHECK(map_exposed == near(exposed));
         }
 }
 
@@ -67,7 +69,7 @@ TEST_CASE("fully sharded data parallelism gathers twice and scatters once a laye
     const MapRow& r = c.row(MapRowId::zero);
     CHECK(r.setting == "ZeRO-3 over 64");
     CHECK(r.calls_per_layer == 3);
-    CHECK(r.calls == doctest::Approx(3.0 * 32 * static_cast<double>(c.e.microbatches)));
+    CHECK(r.calls == near(3.0 * 32 * static_cast<double>(c.e.microbatches)));
     CHECK(r.sent_bytes == c.row(MapRowId::dp).sent_bytes);  // all of dp's talk is sharding's
 }
 
@@ -96,7 +98,7 @@ TEST_CASE("what the rows make the step wait is what the step waits") {
         for (const double s : c.e.step->exposed_comm_s) waits += s;
         for (const MapRow& r : c.rows)
             if (!r.modifier || r.id == MapRowId::etp) rows += r.waits_s;
-        CHECK(rows == doctest::Approx(waits));
+        CHECK(rows == near(waits));
     }
 }
 
@@ -120,10 +122,10 @@ TEST_CASE("an axis sits on each level that its calls cross, and storage has no i
     for (const MapLevel& l : levels)
         for (const MapLevel::Sitter& s : l.sitters) placed[static_cast<std::size_t>(s.row)] += s.sent_bytes;
     for (std::size_t i = 0; i < c.rows.size(); ++i)
-        CHECK(placed[i] == doctest::Approx(c.rows[i].modifier ? 0 : c.rows[i].sent_bytes));
+        CHECK(placed[i] == near(c.rows[i].modifier ? 0 : c.rows[i].sent_bytes));
     for (std::size_t i = 1; i + 1 < levels.size(); ++i)
         CHECK(levels[i].bytes_per_s < levels[i - 1].bytes_per_s);
-    CHECK(levels[3].bytes_per_s == doctest::Approx(50e9 / 7));  // the spine, 1:7
+    CHECK(levels[3].bytes_per_s == near(50e9 / 7));  // the spine, 1:7
 }
 
 TEST_CASE("HSDP keeps its shards on the fast wire: only the replicas' bytes lie on the slow one") {
@@ -136,8 +138,8 @@ TEST_CASE("HSDP keeps its shards on the fast wire: only the replicas' bytes lie 
         return bytes;
     };
     const auto sent = [&](GroupKind k) { return c.e.comm.by_axis[k].sent_bytes_per_rank; };
-    CHECK(on(1) == doctest::Approx(sent(GroupKind::dp_shard)));
-    CHECK(on(2) == doctest::Approx(sent(GroupKind::dp_replicate)));
+    CHECK(on(1) == near(sent(GroupKind::dp_shard)));
+    CHECK(on(2) == near(sent(GroupKind::dp_replicate)));
     CHECK(on(1) > 5 * on(2));
 }
 

@@ -1,5 +1,6 @@
 #include "core/pipeline/stages.h"
 #include "tests/core/memory_plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +83,7 @@ TEST_CASE("weights and optimizer of the first stage are those of Megatron's esti
         (p.layout.zero > 0 ? p.layout.dp_shard : *p.layout.dp_replicate) = l["dp"];
         p.training.global_batch = l["dp"].get<std::int64_t>() * p.layout.pp;
         CAPTURE(c.dump());
-        CHECK(state_bytes(memory_of(p).stage[0]) == doctest::Approx(c["bytes"].get<double>()).epsilon(2e-3));
+        CHECK(state_bytes(memory_of(p).stage[0]) == near(c["bytes"].get<double>(), 2e-3));
         ++checked;
     }
     CHECK(checked > 10);
@@ -92,8 +93,7 @@ TEST_CASE("activations of a layer are Table 2 of Korthikanti et al.") {
     for (const json& c : cases("korthikanti_layer")) {
         CAPTURE(c.dump());
         const double want = c["bytes_per_layer_per_microbatch"];
-        CHECK(memory_of(korthikanti(c)).stage[0].activations_per_layer
-              == doctest::Approx(want).epsilon(1e-9));
+        CHECK(memory_of(korthikanti(c)).stage[0].activations_per_layer == near(want, 1e-9));
     }
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("layer activations of the first stage grow by 1 + (p-1)/(pv) when inte
     for (const json& c : cases("korthikanti_first_stage")) {
         CAPTURE(c.dump());
         const double want = c["layer_activations_bytes"];
-        CHECK(memory_of(korthikanti(c)).stage[0].layer_activations == doctest::Approx(want).epsilon(1e-6));
+        CHECK(memory_of(korthikanti(c)).stage[0].layer_activations == near(want, 1e-6));
     }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("model state shrinks with each ZeRO stage as the ZeRO paper says") {
             p.training.gradients = Dtype::bf16;
             const double total = static_cast<double>(count_parameters(p.model).total);
             const double got = state_bytes(memory_of(p).stage[0]) / total * c["params"].get<double>();
-            CHECK(got == doctest::Approx(c["zero" + std::to_string(z)].get<double>()).epsilon(1e-6));
+            CHECK(got == near(c["zero" + std::to_string(z)].get<double>(), 1e-6));
         }
 }
 
@@ -316,8 +316,7 @@ TEST_CASE("optimizers keep the states that they are known for") {
     CHECK(bytes(Optimizer::adamw, Dtype::bf16, MasterWeights::none) == 4 * n);
     CHECK(bytes(Optimizer::adamw, Dtype::bf16, MasterWeights::bf16) == 4 * n);  // the parameters are bf16
     CHECK(bytes(Optimizer::sgd_momentum, Dtype::fp32, MasterWeights::none) == 4 * n);
-    CHECK(bytes(Optimizer::adamw_8bit, Dtype::fp32, MasterWeights::none)
-          == doctest::Approx(2 * n * (1 + 4.0 / 256)));
+    CHECK(bytes(Optimizer::adamw_8bit, Dtype::fp32, MasterWeights::none) == near(2 * n * (1 + 4.0 / 256)));
     const double ends = 2.0 * 128000 * 1024 + 9 * 1024;  // embedding, head and norms keep AdamW
     CHECK(bytes(Optimizer::muon, Dtype::fp32, MasterWeights::none) == 4 * (n - ends) + 8 * ends);
     p.training.parameters = Dtype::fp32;

@@ -4,6 +4,7 @@
 #include "core/io/plan_json.h"
 #include "nccl_table.h"
 #include "shipped.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +12,7 @@
 #include <cstdio>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::interop;
 
 namespace {
@@ -70,8 +72,8 @@ TEST_CASE("a table of nccl-tests gives back the tier whose times it has") {
         CHECK(m.tier == 0);
         REQUIRE(m.bytes_per_s);
         REQUIRE(m.latency_s);
-        CHECK(*m.bytes_per_s == doctest::Approx(plan.cluster.tiers[0].bytes_per_s).epsilon(0.01));
-        CHECK(*m.latency_s == doctest::Approx(plan.cluster.tiers[0].latency_s).epsilon(0.02));
+        CHECK(*m.bytes_per_s == near(plan.cluster.tiers[0].bytes_per_s, 0.01));
+        CHECK(*m.latency_s == near(plan.cluster.tiers[0].latency_s, 0.02));
         const Plan edited = apply_edits(plan, m.edits, test::presets());
         CHECK(edited.cluster.tiers[0].bytes_per_s == *m.bytes_per_s);
         CHECK(edited.cluster.tiers[0].latency_s == *m.latency_s);
@@ -94,7 +96,7 @@ TEST_CASE("an all-to-all over nodes is as fast as its NICs: N / (N - 1) of one G
         CHECK(m.tier == 1);
         CHECK(m.hosts == nodes);
         // The formula counts a rank's own part as sent, which is 1 / n of it.
-        CHECK(m.carried_bytes_per_s == doctest::Approx(nic).epsilon(1.5 / n));
+        CHECK(m.carried_bytes_per_s == near(nic, 1.5 / n));
         CHECK_FALSE(m.latency_s);
     }
 }
@@ -106,7 +108,7 @@ TEST_CASE("rings over nodes: a GPU's NIC carries the bus bandwidth over the GPUs
     const std::string text = test::nccl_head(2, 8) + perf_row(std::int64_t{1} << 33, t, 2 * 15.0 / 16, "sum");
     const LinkMeasurement m = read_nccl_tests(text, "log", cluster);
     CHECK(m.collective == Collective::all_reduce);  // by redop and busbw / algbw
-    CHECK(m.carried_bytes_per_s == doctest::Approx(388e9 / 8).epsilon(1e-3));
+    CHECK(m.carried_bytes_per_s == near(388e9 / 8, 1e-3));
     CHECK(m.edits.at(0).path == "/cluster/tiers/1/bytes_per_s");
     CHECK(m.summary.find("InfiniBand carries 48.5 GB/s") != std::string::npos);
 }
@@ -123,14 +125,14 @@ TEST_CASE("rows of older versions are read, and the number of ranks from busbw /
           "    2.19    4.32  2e-06\n";
     CHECK_THROWS_AS(static_cast<void>(read_nccl_tests(sums, "log", cluster)), Error);  // 1.97: 64 or so
     const LinkMeasurement m = read_nccl_tests(test::nccl_head(8, 8) + sums, "log", cluster);
-    CHECK(m.carried_bytes_per_s == doctest::Approx(4.325e9 / 8));
+    CHECK(m.carried_bytes_per_s == near(4.325e9 / 8));
     const LinkMeasurement all =
         read_nccl_tests("alltoall_perf\n" + test::nccl_head(8, 8) + kColumns
                             + "   536870912       2097152     float           1041974    0.52    0.51  0e+00 "
                               " 1041299    0.52    0.51"
                               "  1e+00\n",
                         "log", cluster);
-    CHECK(all.carried_bytes_per_s == doctest::Approx(0.52e9 * 56 / 64));
+    CHECK(all.carried_bytes_per_s == near(0.52e9 * 56 / 64));
     const LinkMeasurement eight =
         read_nccl_tests(perf_row(std::int64_t{1} << 30, 0.004, 2 * 7.0 / 8, "sum"), "log", cluster);
     CHECK(eight.ranks == 8);
@@ -145,6 +147,6 @@ TEST_CASE("a table that does not say what it measures is refused with what is mi
     const LinkMeasurement small = read_nccl_tests(
         "all_reduce_perf\n" + test::nccl_head(1, 8) + perf_row(1024, 2e-5, 1.75, "sum"), "log", cluster);
     CHECK_FALSE(small.bytes_per_s);
-    CHECK(*small.latency_s == doctest::Approx(2e-5 / 14));
+    CHECK(*small.latency_s == near(2e-5 / 14));
     CHECK(small.problems.at(0).code == "sizes-too-small");
 }

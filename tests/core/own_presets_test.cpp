@@ -5,11 +5,13 @@
 #include "core/io/plan_json.h"
 #include "tests/core/shipped.h"
 #include "tests/folder.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -60,7 +62,7 @@ TEST_CASE("a model, a GPU and a cluster of one's own are kept, listed as own and
     CHECK(all.cluster.gpu.hbm_bytes == 141e9);
     CHECK(all.cluster.tiers[1].bytes_per_s == 100e9);
     CHECK(all.cluster.gpus == plan.cluster.gpus);
-    CHECK(evaluate(all).step->time_s == doctest::Approx(evaluate(plan).step->time_s).epsilon(1e-12));
+    CHECK(evaluate(all).step->time_s == near(evaluate(plan).step->time_s, 1e-12));
     // Another program that starts on the same folder reads them, and the plan that names them.
     const Presets again = with_own(folder);
     CHECK(parse_plan(write_plan(all), "", again) == all);
@@ -210,7 +212,7 @@ TEST_CASE("a plan without its own presets means the same and is read where only 
         const Plan whole = without_own_presets(p, presets);
         CHECK(parse_plan(write_plan(whole), "", test::presets()) == whole);
         CHECK(whole.model == p.model);
-        CHECK(evaluate(whole).step->time_s == doctest::Approx(evaluate(p).step->time_s).epsilon(1e-12));
+        CHECK(evaluate(whole).step->time_s == near(evaluate(p).step->time_s, 1e-12));
         CHECK(evaluate(whole).memory.peak() == evaluate(p).memory.peak());
     }
 }
@@ -237,7 +239,7 @@ TEST_CASE("when an own preset changes or goes, a plan that stood over it keeps w
     const Plan left = with_same_meaning(over, presets);
     CHECK(left.model == over.model);
     CHECK(parse_plan(write_plan(left), "", test::presets()) == left);
-    CHECK(evaluate(left).step->time_s == doctest::Approx(evaluate(plan).step->time_s).epsilon(1e-12));
+    CHECK(evaluate(left).step->time_s == near(evaluate(plan).step->time_s, 1e-12));
 }
 
 TEST_CASE("a field that differs from its preset goes back by itself: one tier, another GPU, a group") {

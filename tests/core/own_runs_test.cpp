@@ -7,12 +7,14 @@
 #include "core/step/constants.h"
 #include "tests/core/nccl_table.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 
 #include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using test::presets;
 
 namespace {
@@ -129,7 +131,7 @@ TEST_CASE("a whole log of Megatron is a run of its own settings, at the median o
     REQUIRE(own.runs.size() == 1);
     const MeasuredRun& run = own.runs[0];
     CHECK(run.id == "train.log");
-    CHECK(run.step_s == doctest::Approx(6.02));
+    CHECK(run.step_s == near(6.02));
     CHECK(run.plan.cluster.gpus == 16);
     CHECK(run.plan.layout.tp == 2);
     CHECK(run.plan.layout.sequence_parallel);
@@ -141,7 +143,7 @@ TEST_CASE("a whole log of Megatron is a run of its own settings, at the median o
     // One run moves the constants towards it, never past it.
     const Evaluation before = evaluate(run.plan);
     REQUIRE(before.step.has_value());
-    CHECK(made.runs[0].before_s == doctest::Approx(before.step->time_s));
+    CHECK(made.runs[0].before_s == near(before.step->time_s));
     CHECK(made.runs[0].better());
     const double gap = 6.02 - made.runs[0].before_s, left = 6.02 - made.runs[0].after_s;
     CHECK(std::abs(left) <= std::abs(gap));
@@ -164,8 +166,15 @@ TEST_CASE("tables of nccl-tests set the tiers that they measure, and the fit kee
     CHECK(made.links.size() == 2);
     CHECK(made.runs.empty());
     // The calls of the table take as long on the calibrated cluster as they were measured to take.
-    CHECK(all_reduce_s(made.cluster, 8) == doctest::Approx(measured_s(8, nvlink, 3e-6)).epsilon(0.05));
-    CHECK(all_reduce_s(made.cluster, 16) == doctest::Approx(measured_s(16, network, 12e-6)).epsilon(0.05));
+    CHECK(all_reduce_s(made.cluster, 8) == near(measured_s(8, nvlink, 3e-6), 0.05));
+    // Over two nodes the model runs one ring after the other: a sum in a node of 8 over NVLink, then one of
+    // an eighth between the nodes. The table's rates hold its waits too, 1.3 % of 2 to 4 GiB.
+    const double inside = kLarge * 14 / 8 / nvlink, between = kLarge / 8 / (network / 8);
+    CHECK(all_reduce_s(made.cluster, 16) == near(inside + between, 0.02));
+    // NCCL overlaps the two, so that the model is slower than the table, by a tenth at most with so slow a
+    // network.
+    CHECK(all_reduce_s(made.cluster, 16) > measured_s(16, network, 12e-6));
+    CHECK(all_reduce_s(made.cluster, 16) < 1.1 * measured_s(16, network, 12e-6));
     CHECK(made.cluster.tiers[1].bytes_per_s < on.tiers[1].bytes_per_s);
     CHECK(made.cluster.gpu.efficiency == on.gpu.efficiency);  // they say nothing of the GPU
     bool measured = false;

@@ -4,10 +4,12 @@
 #include "core/io/presets.h"
 #include "core/memory/memory_parts.h"
 #include "core/step/compute.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -57,7 +59,7 @@ TEST_CASE("the first layers of a chunk that run again are counted by type as one
             kept += repeated ? sums.kept : sums.all;
         }
         CHECK(s.recomputed == again);
-        CHECK(s.layer_activations == doctest::Approx(kept * s.in_flight));
+        CHECK(s.layer_activations == near(kept * s.in_flight));
     }
 }
 
@@ -80,7 +82,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
         double dropped = 0;
         for (int t = 0; t < is.types.size(); ++t)
             dropped += is.types[t] * layer_sums(p, degrees, types[t]).recomputed;
-        CHECK(was.layer_activations - is.layer_activations == doctest::Approx(dropped * is.in_flight));
+        CHECK(was.layer_activations - is.layer_activations == near(dropped * is.in_flight));
     }
     // The ring's calls of attention run again, a scan's exchange of heads does not.
     CHECK(repeated_calls(e, GroupKind::cp) > 0);
@@ -98,11 +100,11 @@ TEST_CASE("a model with a pattern that is computed again as a whole takes its la
     p.training.recompute = Recompute::full;
     const Evaluation full = evaluate(p);
     REQUIRE(full.step);
-    CHECK(full.step->hfu / full.step->mfu == doctest::Approx((once + f.layers) / once));
+    CHECK(full.step->hfu / full.step->mfu == near((once + f.layers) / once));
     // The attention core alone.
     p.training.recompute = Recompute::selective;
     const Evaluation core = evaluate(p);
-    CHECK(core.step->hfu / core.step->mfu == doctest::Approx((once + f.attention) / once));
+    CHECK(core.step->hfu / core.step->mfu == near((once + f.attention) / once));
     // As many layers as a chunk has are all of them, but for the prediction layers.
     p.model.mtp_layers = 0;
     p.training.recompute = Recompute::full;
@@ -110,6 +112,6 @@ TEST_CASE("a model with a pattern that is computed again as a whole takes its la
     p.training.recompute = RecomputeChoice({}, 13, RecomputeMethod::block);
     const Evaluation counted = evaluate(p);
     CHECK(counted.memory.peak() == whole.memory.peak());
-    CHECK(counted.step->hfu / counted.step->mfu == doctest::Approx(whole.step->hfu / whole.step->mfu));
-    CHECK(counted.step->time_s == doctest::Approx(whole.step->time_s));
+    CHECK(counted.step->hfu / counted.step->mfu == near(whole.step->hfu / whole.step->mfu));
+    CHECK(counted.step->time_s == near(whole.step->time_s));
 }

@@ -8,6 +8,7 @@
 #include "core/step/cost.h"
 #include "tests/core/memory_plans.h"
 #include "tests/core/plans.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 
 using namespace pentamesh;
 using nlohmann::json;
+using pentamesh::test::near;
 
 namespace {
 
@@ -167,7 +169,7 @@ TEST_CASE("the published 405B layout of 128 chunks, embedding and head alone in 
     CHECK(e.memory.stage.front().layers == 7);
     CHECK(e.memory.stage.back().layers == 7);
     // The published count, but for the norms, which every tp rank holds.
-    CHECK(numbers == doctest::Approx(405853388800.0).epsilon(1e-3));
+    CHECK(numbers == near(405853388800.0, 1e-3));
     // A layer's worth of bubble apart: every device runs 8 chunks of at most one layer.
     CHECK(e.step->mfu > 0.3);
 }
@@ -189,7 +191,7 @@ TEST_CASE("recomputing a module drops what its list of tensors says, and takes i
         const StageMemory &was = none.memory.stage[middle], &is = e.memory.stage[middle];
         REQUIRE(was.layers == was.moe_layers);
         CHECK(was.activations - is.activations
-              == doctest::Approx(dropped * static_cast<double>(is.layers) * is.in_flight / 2).epsilon(1e-6));
+              == near(dropped * static_cast<double>(is.layers) * is.in_flight / 2, 1e-6));
         CHECK(e.step->recompute_s > 0);
         CHECK(e.step->recompute_s < none.step->compute_s);
     }
@@ -219,17 +221,17 @@ TEST_CASE("between nothing and every layer, recomputed layers of a chunk count o
         again.push_back(e.step->recompute_s);
     }
     for (std::size_t i = 1; i < kept.size(); ++i) {
-        CHECK(kept[i - 1] - kept[i] == doctest::Approx(kept[0] - kept[1]).epsilon(1e-6));
-        CHECK(again[i] == doctest::Approx(again[1] * static_cast<double>(i)).epsilon(1e-6));
+        CHECK(kept[i - 1] - kept[i] == near(kept[0] - kept[1], 1e-6));
+        CHECK(again[i] == near(again[1] * static_cast<double>(i), 1e-6));
     }
     p.training.recompute = Recompute::full;
     const Evaluation full = evaluate(p);
     CHECK(kept.back() == full.memory.stage[0].layer_activations);
-    CHECK(again.back() == doctest::Approx(full.step->recompute_s));
+    CHECK(again.back() == near(full.step->recompute_s));
     p.training.recompute = RecomputeChoice({}, 4, RecomputeMethod::uniform);
     // 8 units of 4 layers keep an input each instead of 32.
     CHECK(evaluate(p).memory.stage[0].layer_activations
-          == doctest::Approx(full.memory.stage[0].layer_activations / 4).epsilon(1e-6));
+          == near(full.memory.stage[0].layer_activations / 4, 1e-6));
 }
 
 TEST_CASE("a kernel that knows ranks sends a token once to each that holds one of its experts") {
@@ -254,11 +256,11 @@ TEST_CASE("a kernel that knows ranks sends a token once to each that holds one o
         for (int k = 0; k < 8; ++k) ranks.insert(static_cast<std::uint32_t>(rng() % 64));
         different += static_cast<double>(ranks.size());
     }
-    CHECK(kernel / copies == doctest::Approx(different / kTokens / 8).epsilon(0.01));
+    CHECK(kernel / copies == near(different / kTokens / 8, 0.01));
     CHECK(sent_by(EpComm::hybridep) == kernel);
     // Every token to every rank, 16 bits there and back, instead of 8 copies out in fp8 and back in 16 bits.
     const double out_and_back = 8 * ((1 + 4.0 / 128) + 2);
-    CHECK(sent_by(EpComm::allgather) / copies == doctest::Approx(64 * 4 / out_and_back).epsilon(1e-6));
+    CHECK(sent_by(EpComm::allgather) / copies == near(64 * 4 / out_and_back, 1e-6));
     p.layout.ep_comm = EpComm::alltoall;
     const double slow = evaluate(p).comm.by_axis[GroupKind::ep].time_s;
     p.layout.ep_comm = EpComm::deepep;
@@ -282,8 +284,7 @@ TEST_CASE("Ulysses inside a ring is Ulysses where the inner group is all, and a 
     const double tokens = 8192.0 / 8, q = tokens * 32 * 128 * 2, kv = 2 * tokens * 8 * 128 * 2;
     const double layers = 32, microbatches = 32;
     const double exchange = 0.75 * 2 * (q + kv + q), turns = kv * 1 + kv * 1 + kv * 2;
-    CHECK(sent_by(CpComm::ulysses_ring, 4)
-          == doctest::Approx((exchange + turns) * layers * microbatches).epsilon(1e-9));
+    CHECK(sent_by(CpComm::ulysses_ring, 4) == near((exchange + turns) * layers * microbatches, 1e-9));
 }
 
 TEST_CASE("weights that are never let go are gathered once, and lie whole on the GPU") {
@@ -305,7 +306,7 @@ TEST_CASE("weights that are never let go are gathered once, and lie whole on the
     list_buffers(p, never.mesh, never.memory.stage[0], list);
     for (const BufferBytes& b : list)
         if (b.name == "gathered layers")
-            CHECK(b.mid == doctest::Approx(2.0 * static_cast<double>(count_parameters(p.model).total)));
+            CHECK(b.mid == near(2.0 * static_cast<double>(count_parameters(p.model).total)));
 }
 
 TEST_CASE("what lies in host memory leaves the GPU, byte by byte") {
@@ -317,9 +318,8 @@ TEST_CASE("what lies in host memory leaves the GPU, byte by byte") {
     const auto held = [](const StageMemory& s) { return s.parameters + s.optimizer + s.activations; };
     CHECK(held(after) + after.host == held(before));
     CHECK(after.parameters == 0);
-    CHECK(after.optimizer == doctest::Approx(0.75 * before.optimizer));
-    CHECK(before.layer_activations - after.layer_activations
-          == doctest::Approx(before.layer_activations * 8 / 32));
+    CHECK(after.optimizer == near(0.75 * before.optimizer));
+    CHECK(before.layer_activations - after.layer_activations == near(before.layer_activations * 8 / 32));
 }
 
 TEST_CASE("finer choices that do not go together are refused, and the edit mends them") {
@@ -398,19 +398,19 @@ TEST_CASE("days, cost and energy follow from tokens, goodput from failures") {
     p.cluster.gpu_watts = 500;
     p.cluster.pue = 1.5;
     const Cost c = cost_of(p, 1e6);
-    CHECK(*c.days == doctest::Approx(10));
-    CHECK(*c.gpu_hours == doctest::Approx(240000));
-    CHECK(*c.money == doctest::Approx(480000));
-    CHECK(*c.kwh == doctest::Approx(240000 * 0.75));
+    CHECK(*c.days == near(10));
+    CHECK(*c.gpu_hours == near(240000));
+    CHECK(*c.money == near(480000));
+    CHECK(*c.kwh == near(240000 * 0.75));
     CHECK_FALSE(c.goodput.has_value());
     // Young 1974 for writes that are short against the time between failures: sqrt(2 delta M); the loss is
     // then about sqrt(2 delta / M).
     p.cluster.failures_per_gpu_day = 1e-3;  // one a day
     p.training.checkpoint_s = 1;
     const Cost f = cost_of(p, 1e6);
-    CHECK(*f.hours_between_failures == doctest::Approx(24));
-    CHECK(*f.checkpoint_every_s == doctest::Approx(std::sqrt(2.0 * 86400)).epsilon(0.01));
-    CHECK(1 - *f.goodput == doctest::Approx(std::sqrt(2.0 / 86400)).epsilon(0.02));
+    CHECK(*f.hours_between_failures == near(24));
+    CHECK(*f.checkpoint_every_s == near(std::sqrt(2.0 * 86400), 0.01));
+    CHECK(1 - *f.goodput == near(std::sqrt(2.0 / 86400), 0.02));
     CHECK(*f.days_with_failures > *f.days);
 }
 
@@ -422,10 +422,10 @@ TEST_CASE("what a GPU holds beside its tensors is what the plan says of it, to t
     for (std::size_t i = 0; i < e.memory.stage.size(); ++i) {
         const StageMemory &s = e.memory.stage[i], &was = as_shipped.memory.stage[i];
         CHECK(s.allocated == was.allocated);
-        CHECK(s.reserved == doctest::Approx(1.02 * s.allocated));
+        CHECK(s.reserved == near(1.02 * s.allocated));
         // Groups of more than one rank: tp, pp, dp, and what else the mesh of this plan has.
         const double outside = s.total() - s.reserved, groups = (outside - 1e9) / 3e8;
-        CHECK(groups == doctest::Approx(std::round(groups)));
+        CHECK(groups == near(std::round(groups)));
         CHECK(groups >= 3);
     }
 }

@@ -6,11 +6,13 @@
 #include "core/io/plan_json.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <set>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -86,7 +88,7 @@ TEST_CASE("typing the value that a field has changes nothing, in every field of 
             CAPTURE(s.pointer);
             CAPTURE(s.value);
             const Plan same = with_field(plan, s.pointer, s.value, presets());
-            CHECK(evaluate(same).step->time_s == doctest::Approx(before.step->time_s).epsilon(1e-9));
+            CHECK(evaluate(same).step->time_s == near(before.step->time_s, 1e-9));
         }
     }
 }

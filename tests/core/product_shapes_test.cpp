@@ -4,6 +4,7 @@
 
 #include "core/plan/plan.h"
 #include "core/step/compute.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <vector>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -55,7 +57,7 @@ TEST_CASE(
         const LayerTimes t = time_layers(p, layer_types(p.model));
         return t.layer[0].mlp.total() / static_cast<double>(ffn);
     };
-    CHECK(per_flop(14336) == doctest::Approx(per_flop(28672)).epsilon(0.02));
-    CHECK(per_flop(14400) == doctest::Approx(per_flop(14336)).epsilon(0.02));  // 225 lines of 64 numbers
+    CHECK(per_flop(14336) == near(per_flop(28672), 0.02));
+    CHECK(per_flop(14400) == near(per_flop(14336), 0.02));  // 225 lines of 64 numbers
     CHECK(per_flop(14392) > 1.25 * per_flop(14336));
 }

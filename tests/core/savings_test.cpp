@@ -1,5 +1,6 @@
 #include "core/memory/savings.h"
 #include "tests/core/memory_plans.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <string>
@@ -72,6 +73,6 @@ TEST_CASE("each step of the waterfall is the memory of a plan that goes so far, 
         CHECK(label_of(steps[i]) == plans[i].first);
         CHECK(steps[i].fullest.total() == plans[i].second);
         if (i == 0) continue;
-        CHECK(steps[i].saved == doctest::Approx(plans[i - 1].second - plans[i].second));
+        CHECK(steps[i].saved == near(plans[i - 1].second - plans[i].second));
     }
 }

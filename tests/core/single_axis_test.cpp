@@ -1,8 +1,10 @@
 #include "core/teach/single_axis.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -68,16 +70,16 @@ TEST_CASE("what each strategy saves is what it cuts") {
     CHECK(ddp.parameters == one.parameters);
     CHECK(ddp.optimizer == one.optimizer);
     const auto& zero1 = of(all, Strategy::zero1).fullest;
-    CHECK(zero1.optimizer == doctest::Approx(one.optimizer / 4).epsilon(1e-6));
+    CHECK(zero1.optimizer == near(one.optimizer / 4, 1e-6));
     CHECK(zero1.gradients == one.gradients);
     const auto& zero2 = of(all, Strategy::zero2).fullest;
-    CHECK(zero2.gradients == doctest::Approx(one.gradients / 4).epsilon(1e-6));
+    CHECK(zero2.gradients == near(one.gradients / 4, 1e-6));
     CHECK(zero2.parameters == one.parameters);
     const auto& fsdp = of(all, Strategy::fsdp).fullest;
-    CHECK(fsdp.parameters == doctest::Approx(one.parameters / 4).epsilon(1e-6));
+    CHECK(fsdp.parameters == near(one.parameters / 4, 1e-6));
     CHECK(fsdp.activations == one.activations);
     CHECK(of(all, Strategy::tp_sp).fullest.activations < of(all, Strategy::tp).fullest.activations);
-    CHECK(of(all, Strategy::cp).fullest.activations == doctest::Approx(one.activations / 4).epsilon(1e-6));
+    CHECK(of(all, Strategy::cp).fullest.activations == near(one.activations / 4, 1e-6));
     CHECK(of(all, Strategy::cp).fullest.parameters == one.parameters);
     CHECK(of(all, Strategy::pp).fullest.parameters < one.parameters / 2);
 }

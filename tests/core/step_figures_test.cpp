@@ -5,6 +5,7 @@
 #include "core/step/constants.h"
 #include "plans.h"
 #include "tests/core/shipped.h"
+#include "tests/near.h"
 #include "tools/fit/check.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
         CHECK(slices.front().part == StepPart::ideal);
         double at = 0;
         for (const StepSlice& s : slices) {
-            CHECK(s.from_s == doctest::Approx(at));
+            CHECK(s.from_s == near(at));
             CHECK(s.time_s > 0);
             at = s.from_s + s.time_s;
             const Explanation why = explain_step(presets().plan(entry.id), e, s.part, s.group);
@@ -43,7 +44,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             CHECK_FALSE(why.source.empty());
             CHECK(why.source.find("docs/") == std::string::npos);  // who has the window has no such folder
         }
-        CHECK(at == doctest::Approx(e.step->time_s).epsilon(1e-12));
+        CHECK(at == near(e.step->time_s, 1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);
         CHECK(e.step->mfu >= e.step->ideal_s / e.step->time_s - 1e-12);  // MFU does not halve attention
     }
@@ -51,16 +52,16 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
 
 TEST_CASE("a range holds its figure, and a time's range is a rate's turned over") {
     const Band t = band_of(10, 0.25), r = band_of(1.0 / 10, 0.25);
-    CHECK(t.low == doctest::Approx(8));
-    CHECK(t.high == doctest::Approx(12.5));
-    CHECK(r.low == doctest::Approx(1 / t.high));
-    CHECK(r.high == doctest::Approx(1 / t.low));
+    CHECK(t.low == near(8));
+    CHECK(t.high == near(12.5));
+    CHECK(r.low == near(1 / t.high));
+    CHECK(r.high == near(1 / t.low));
 }
 
 TEST_CASE("a token budget takes its tokens over the rate") {
     Step s;
     s.tokens_per_s = 1e6;
-    CHECK(days_for(s, 86400e6) == doctest::Approx(1));
+    CHECK(days_for(s, 86400e6) == near(1));
     s.tokens_per_s = 0;
     CHECK(days_for(s, 1e12) == 0);
 }
@@ -149,22 +150,22 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         const Plan& p = runs[i].plans.front();
         CAPTURE(runs[i].label);
-        const std::vector<NearRun> near = NearestRuns(runs).of(p, 3);
-        REQUIRE(near.size() == 3);
-        CHECK(near[0].distance == 0);
-        CHECK(near[0].distance <= near[1].distance);
-        CHECK(near[1].distance <= near[2].distance);
-        for (const NearRun& n : near) {
+        const std::vector<NearRun> nearest = NearestRuns(runs).of(p, 3);
+        REQUIRE(nearest.size() == 3);
+        CHECK(nearest[0].distance == 0);
+        CHECK(nearest[0].distance <= nearest[1].distance);
+        CHECK(nearest[1].distance <= nearest[2].distance);
+        for (const NearRun& n : nearest) {
             CHECK_FALSE(runs[n.run].source.empty());
-            CHECK(n.error() == doctest::Approx(kept[n.run].error).epsilon(0.005));
+            CHECK(n.error() == near(kept[n.run].error, 0.005));
         }
         const auto self =
-            std::find_if(near.begin(), near.end(), [&](const NearRun& n) { return n.run == i; });
-        REQUIRE(self != near.end());
+            std::find_if(nearest.begin(), nearest.end(), [&](const NearRun& n) { return n.run == i; });
+        REQUIRE(self != nearest.end());
         CHECK(self->distance == 0);
         const double tokens = static_cast<double>(p.training.global_batch * p.training.sequence_length);
         CHECK(self->tokens_per_gpu_s * self->measured_s * static_cast<double>(p.cluster.gpus)
-              == doctest::Approx(tokens));
+              == near(tokens));
     }
 }
 
@@ -193,6 +194,6 @@ TEST_CASE("distance between runs is symmetric and grows with size, GPUs and kind
     CHECK(run_distance(a, b) > 5);
     Plan more = a;
     more.cluster.gpus *= 4;
-    CHECK(run_distance(a, more) == doctest::Approx(2));
+    CHECK(run_distance(a, more) == near(2));
     CHECK(run_distance(b, c) >= 2);
 }

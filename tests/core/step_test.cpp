@@ -7,6 +7,7 @@
 #include "core/step/block_parts.h"
 #include "core/step/straggler.h"
 #include "plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,8 +67,8 @@ TEST_CASE("the parts of a step sum to the replay and the tail behind it, and no 
         const Step& s = *e.step;
         if (!e.timeline.empty()) {
             const double replayed = e.timeline.makespan + step_tail(s, e.comm).total();
-            CHECK(s.time_s == doctest::Approx(replayed));
-            CHECK(parts_of(s) == doctest::Approx(replayed));
+            CHECK(s.time_s == near(replayed));
+            CHECK(parts_of(s) == near(replayed));
         }
         for (const double t : {s.compute_s, s.recompute_s, s.bubble_s, s.optimizer_s, s.straggler_s})
             CHECK(t >= 0);
@@ -97,7 +98,7 @@ TEST_CASE("closed forms come near the replay") {
     for (int i = 0; i < 60; ++i) {
         Plan p = random_plan(rng);
         p.training.straggler_cv = 0;
-        CHECK(time_of(p, false) == doctest::Approx(time_of(p, true)).epsilon(0.08));
+        CHECK(time_of(p, false) == near(time_of(p, true), 0.08));
     }
 }
 
@@ -108,10 +109,9 @@ TEST_CASE("MFU counts six FLOPs per parameter and token, and attention unhalved"
     const double s = 8192, layer = 4096.0 * (4096 + 2 * 1024) + 4096.0 * 4096 + 3.0 * 4096 * 14336;
     const double per_token = 6 * (32 * layer + 4096.0 * 128000) + 3 * 4 * 32 * s * 4096;
     CHECK(e.step->model_flops_per_gpu
-          == doctest::Approx(per_token * s * static_cast<double>(p.training.global_batch) / 8).epsilon(1e-6));
+          == near(per_token * s * static_cast<double>(p.training.global_batch) / 8, 1e-6));
     // NVIDIA's data sheet: an H100 SXM computes 989.4 dense bf16 TFLOP/s.
-    CHECK(e.step->mfu * 989.4e12 * e.step->time_s
-          == doctest::Approx(e.step->model_flops_per_gpu).epsilon(1e-3));
+    CHECK(e.step->mfu * 989.4e12 * e.step->time_s == near(e.step->model_flops_per_gpu, 1e-3));
     CHECK(e.step->hfu == e.step->mfu);
     CHECK(m.layers == 32);
     p.training.recompute = Recompute::full;
@@ -141,7 +141,7 @@ TEST_CASE("FLOPs per token are those that the frameworks report of their own run
                               / static_cast<double>(p.training.sequence_length);
         const double ours =
             e.step->model_flops_per_gpu * static_cast<double>(e.mesh.world) / e.step->tokens_per_step;
-        CHECK(ours - masked == doctest::Approx(tflops * 1e12 / tokens_per_s).epsilon(0.03));
+        CHECK(ours - masked == near(tflops * 1e12 / tokens_per_s, 0.03));
         ++compared;
     }
     CHECK(compared >= 20);
@@ -151,19 +151,19 @@ TEST_CASE("DeepSeek V3 computes about 250 GFLOPs per token, of which its 37e9 ac
     const Model m = golden_model("deepseek-v3");
     const ForwardFlops f = forward_flops(m, 4096);
     const double active = static_cast<double>(count_parameters(m).active - 129280LL * 7168);
-    CHECK(f.layers + f.head - f.attention == doctest::Approx(2 * 4096 * active).epsilon(1e-3));
+    CHECK(f.layers + f.head - f.attention == near(2 * 4096 * active, 1e-3));
 }
 
 TEST_CASE("the expected maximum of normal times is the exact one, below the textbook bound") {
     CHECK(expected_maximum(1) == 0);
-    CHECK(expected_maximum(2) == doctest::Approx(1 / std::sqrt(std::acos(-1.0))).epsilon(1e-9));
-    CHECK(expected_maximum(3) == doctest::Approx(1.5 / std::sqrt(std::acos(-1.0))).epsilon(1e-9));
+    CHECK(expected_maximum(2) == near(1 / std::sqrt(std::acos(-1.0)), 1e-9));
+    CHECK(expected_maximum(3) == near(1.5 / std::sqrt(std::acos(-1.0)), 1e-9));
     // Harter 1961, table of expected values of normal order statistics.
-    CHECK(expected_maximum(10) == doctest::Approx(1.53875).epsilon(1e-5));
-    CHECK(expected_maximum(100) == doctest::Approx(2.50759).epsilon(1e-5));
+    CHECK(expected_maximum(10) == near(1.53875, 1e-5));
+    CHECK(expected_maximum(100) == near(2.50759, 1e-5));
     // reference: 16,000 ranks with 5 %: bound 22.0 %, exact 19.8 %.
-    CHECK(0.05 * expected_maximum(16000) == doctest::Approx(0.198).epsilon(0.003));
-    CHECK(0.05 * expected_maximum_bound(16000) == doctest::Approx(0.220).epsilon(0.003));
+    CHECK(0.05 * expected_maximum(16000) == near(0.198, 0.003));
+    CHECK(0.05 * expected_maximum_bound(16000) == near(0.220, 0.003));
 }
 
 TEST_CASE("the straggler tax is what the slowest of 64 GPUs takes longer, on the mean of many draws") {
@@ -179,7 +179,7 @@ TEST_CASE("the straggler tax is what the slowest of 64 GPUs takes longer, on the
     Plan p = small_plan(64);
     const double even = time_of(p);
     p.training.straggler_cv = 0.05;
-    CHECK(time_of(p) / even - 1 == doctest::Approx(sum / kSteps).epsilon(0.005));
+    CHECK(time_of(p) / even - 1 == near(sum / kSteps, 0.005));
 }
 
 TEST_CASE("what overlaps costs no more than what does not") {

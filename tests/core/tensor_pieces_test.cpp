@@ -1,9 +1,11 @@
 #include "core/sharding/tensor_pieces.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -96,7 +98,7 @@ TEST_CASE("a flat cut that ends inside a row covers a step, not a band") {
     CHECK(boxes[0] == IndexBox{{6, 7}, {26, 64}});
     CHECK(boxes[1] == IndexBox{{7, 12}, {0, 64}});
     CHECK(boxes[2] == IndexBox{{12, 13}, {0, 52}});
-    CHECK(share_of(x, boxes) == doctest::Approx(410.0 / 2048));
+    CHECK(share_of(x, boxes) == near(410.0 / 2048));
 }
 
 TEST_CASE("context parallelism's two pieces of the sequence belong to one holder") {

@@ -1,11 +1,13 @@
 #include "core/pipeline/timeline_blocks.h"
 #include "schedule_shapes.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -31,7 +33,7 @@ TEST_CASE("zoomed in, every visible op is a block of its own") {
     for (std::size_t k = 0; k < blocks.size(); ++k) {
         CHECK_FALSE(blocks[k].merged());
         CHECK(blocks[k].first == r.t.order.begin[1] + k);
-        CHECK(blocks[k].density() == doctest::Approx(1));
+        CHECK(blocks[k].density() == near(1));
     }
 }
 

@@ -1,6 +1,7 @@
 // Properties of every timeline, over random shapes and costs.
 #include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,7 @@
 #include <tuple>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -144,7 +146,7 @@ TEST_CASE("no device runs two ops at once, and busy is the sum of its ops") {
                 serial = serial && (i == t.order.begin[dev] || t.start[i] >= t.end[i - 1]);
                 busy += t.end[i] - t.start[i];
             }
-            CHECK(t.device[dev].busy == doctest::Approx(busy));
+            CHECK(t.device[dev].busy == near(busy));
         }
         CHECK(serial);
     }
@@ -194,7 +196,7 @@ TEST_CASE("the critical path runs without a gap from the start to the makespan")
         for (std::size_t n = 1; n < path.size(); ++n) {
             const bool crosses = device_of_op(t, path[n - 1]) != device_of_op(t, path[n]);
             const double arrives = t.end[path[n - 1]] + (crosses ? d.costs.send : 0);
-            CHECK(t.start[path[n]] == doctest::Approx(arrives));
+            CHECK(t.start[path[n]] == near(arrives));
             CHECK(waited_for(t, d.costs, path[n]) == static_cast<std::ptrdiff_t>(path[n - 1]));
         }
     }
@@ -216,7 +218,7 @@ TEST_CASE("memory over time starts and ends empty, never goes below, and peaks w
                 if (n > 0) CHECK(steps[n].time > steps[n - 1].time);
             }
             CHECK(std::abs(steps.back().held) < 1e-9);
-            CHECK(most == doctest::Approx(t.device[static_cast<std::size_t>(dev)].peak_in_flight));
+            CHECK(most == near(t.device[static_cast<std::size_t>(dev)].peak_in_flight));
         }
     }
 }
@@ -229,8 +231,7 @@ TEST_CASE("closed forms of the peak equal the replay for every accepted shape of
         for (int d = 0; d < shape.devices; ++d) {
             CAPTURE(label(shape));
             CAPTURE(d);
-            CHECK(peak_in_flight(shape, d)
-                  == doctest::Approx(t.device[static_cast<std::size_t>(d)].peak_in_flight));
+            CHECK(peak_in_flight(shape, d) == near(t.device[static_cast<std::size_t>(d)].peak_in_flight));
         }
     });
 }
@@ -256,7 +257,7 @@ TEST_CASE("a closed form that says it is exact is exact") {
             measure = 0;
             for (const DeviceTime& d : t.device) measure = std::max(measure, d.last_end - d.first_start);
         }
-        CHECK(measure - shape.microbatches * (f + i + w) == doctest::Approx(form.bubble).epsilon(1e-9));
+        CHECK(measure == near(shape.microbatches * (f + i + w) + form.bubble, 1e-12));
         ++exact[static_cast<std::size_t>(shape.schedule)];
     }
     for (const int n : exact) CHECK(n > 10);
@@ -301,7 +302,7 @@ TEST_CASE("the bubble without a replay is as near to the replay as promised") {
         const double estimate = shape.microbatches * (f + i + w) + bubble_estimate(shape, f, i, w, comm);
         CHECK(std::abs(estimate - t.makespan) <= tolerance(shape, f, comm) * t.makespan);
         // Equal stages: the same by way of the chunks' costs, unless idle pipelines could hide sends.
-        CHECK(makespan_estimate(shape, costs) == doctest::Approx(estimate));
+        CHECK(makespan_estimate(shape, costs) == near(estimate));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 #include <utility>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 
 namespace {
 
@@ -15,7 +17,7 @@ constexpr double kRounding = 2e-6;  // the golden figures are rounded to six dec
 
 void compare_figures(const nlohmann::json& c, const Timeline& t) {
     CHECK(t.complete);
-    CHECK(t.makespan == doctest::Approx(c["makespan"].get<double>()).epsilon(kRounding));
+    CHECK(t.makespan == near(c["makespan"].get<double>(), kRounding));
     for (std::size_t d = 0; d < t.device.size(); ++d) {
         const DeviceTime& time = t.device[d];
         CHECK(std::abs(time.busy - c["busy"][d].get<double>()) < kRounding);
@@ -71,7 +73,7 @@ TEST_CASE("an FB pair takes its share of the parts' time and a slow device its f
                             : kind == OpKind::B ? 1.0
                             : kind == OpKind::I ? 0.75
                                                 : 0.25;
-        CHECK(takes == doctest::Approx(want * pace));
+        CHECK(takes == near(want * pace));
     }
     CHECK(pairs > 0);
 }
@@ -83,8 +85,8 @@ TEST_CASE("chunks that cost more make the device that holds them busier and the 
     run_timeline(shape, costs, even);
     costs.chunk[static_cast<std::size_t>(3 * 2 + 1)].forward += 0.5;  // a head on the last stage
     run_timeline(shape, costs, uneven);
-    CHECK(uneven.device[3].busy == doctest::Approx(even.device[3].busy + 8 * 0.5));
-    CHECK(uneven.device[0].busy == doctest::Approx(even.device[0].busy));
+    CHECK(uneven.device[3].busy == near(even.device[3].busy + 8 * 0.5));
+    CHECK(uneven.device[0].busy == near(even.device[0].busy));
     CHECK(uneven.makespan >= uneven.device[3].busy);
 }
 
@@ -94,11 +96,11 @@ TEST_CASE("back to back, the zero-bubble schedules lose only what each device id
         return steady_period(shape, uniform_costs(shape, 1, 1, 1, 0));
     };
     const double ideal = 8 * 3;
-    CHECK(period(Schedule::zb_h2, 1) == doctest::Approx(ideal));
-    CHECK(period(Schedule::zb_v, 2) == doctest::Approx(ideal));
-    CHECK(period(Schedule::zb_h1, 1) == doctest::Approx(ideal + 3));
-    CHECK(period(Schedule::one_f_one_b, 1) == doctest::Approx(ideal + 9));
-    CHECK(period(Schedule::gpipe, 1) == doctest::Approx(ideal + 9));
+    CHECK(period(Schedule::zb_h2, 1) == near(ideal));
+    CHECK(period(Schedule::zb_v, 2) == near(ideal));
+    CHECK(period(Schedule::zb_h1, 1) == near(ideal + 3));
+    CHECK(period(Schedule::one_f_one_b, 1) == near(ideal + 9));
+    CHECK(period(Schedule::gpipe, 1) == near(ideal + 9));
 }
 
 TEST_CASE("steps back to back: each runs whole, in order, and one step alone is the plain timeline") {
@@ -114,9 +116,9 @@ TEST_CASE("steps back to back: each runs whole, in order, and one step alone is 
         CHECK(iteration_end(same, 0) == once.makespan);
         CHECK(iteration_end(twice, 1) == twice.makespan);
         CHECK(twice.order.ops.size() == 2 * once.order.ops.size());
-        CHECK(twice.device[0].busy == doctest::Approx(2 * once.device[0].busy));
-        CHECK(twice.makespan <= doctest::Approx(2 * once.makespan));
-        CHECK(twice.makespan - iteration_end(twice, 0) >= doctest::Approx(once.device[0].busy));
+        CHECK(twice.device[0].busy == near(2 * once.device[0].busy));
+        CHECK(twice.makespan <= near(2 * once.makespan));
+        CHECK(twice.makespan - iteration_end(twice, 0) >= near(once.device[0].busy));
     });
 }
 

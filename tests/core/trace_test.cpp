@@ -1,5 +1,6 @@
 #include "core/pipeline/trace.h"
 #include "schedule_shapes.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 
 using namespace pentamesh;
 using nlohmann::json;
+using pentamesh::test::near;
 
 namespace {
 
@@ -48,8 +50,8 @@ TEST_CASE("a trace has one slice an op, with its times in microseconds, its stag
             const int device = device_of_op(r.t, i);
             CHECK(slices[i]["pid"] == device);
             CHECK(slices[i]["tid"] == 0);
-            CHECK(slices[i]["ts"].get<double>() == doctest::Approx(r.t.start[i] * 1e6));
-            CHECK(slices[i]["dur"].get<double>() == doctest::Approx((r.t.end[i] - r.t.start[i]) * 1e6));
+            CHECK(slices[i]["ts"].get<double>() == near(r.t.start[i] * 1e6));
+            CHECK(slices[i]["dur"].get<double>() == near((r.t.end[i] - r.t.start[i]) * 1e6));
             CHECK(slices[i]["args"]["microbatch"] == op.microbatch);
             CHECK(slices[i]["args"]["chunk"] == op.chunk);
             CHECK(slices[i]["args"]["stage"] == stage_of(r.t.shape, device, op.chunk));
@@ -134,8 +136,8 @@ TEST_CASE("devices are named and ordered, and the memory counter follows the tim
         last[e["pid"]] = held;
     }
     for (int d = 0; d < 12; ++d) {
-        CHECK(peak[d] == doctest::Approx(r.t.device[static_cast<std::size_t>(d)].peak_in_flight));
-        CHECK(last[d] == doctest::Approx(0));
+        CHECK(peak[d] == near(r.t.device[static_cast<std::size_t>(d)].peak_in_flight));
+        CHECK(last[d] == 0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/explain/collective_steps.h"
 #include "plans.h"
+#include "tests/near.h"
 
 #include <numeric>
 #include <random>
@@ -53,7 +54,7 @@ TEST_CASE("a row of the traffic matrix sums to the bytes that leave its ranks") 
             }
             REQUIRE(m.block == 1);
             for (int i = 0; i < m.blocks; ++i) {
-                CHECK(row_sum(m, i) == doctest::Approx(sent).epsilon(1e-9));
+                CHECK(row_sum(m, i) == near(sent, 1e-9));
                 CHECK(m.at(i, i) == 0);
             }
         }
@@ -73,8 +74,7 @@ TEST_CASE("coarse blocks hold the sums of the fine ones, whatever the axis") {
                 CHECK(coarse.blocks <= most);
                 CHECK(coarse.block * coarse.blocks == 128);
                 const std::vector<double> want = merged(fine, coarse.blocks);
-                for (std::size_t i = 0; i < want.size(); ++i)
-                    CHECK(coarse.bytes[i] == doctest::Approx(want[i]).epsilon(1e-9));
+                for (std::size_t i = 0; i < want.size(); ++i) CHECK(coarse.bytes[i] == near(want[i], 1e-9));
             }
         }
     }
@@ -107,7 +107,7 @@ TEST_CASE("the traffic of 131,072 GPUs is a small matrix with all the bytes in i
     const double all = std::accumulate(m.bytes.begin(), m.bytes.end(), 0.0);
     const double sent =
         e.comm.by_axis[static_cast<std::size_t>(GroupKind::dp_shard)].sent_bytes_per_rank * 131072;
-    CHECK(all == doctest::Approx(sent).epsilon(1e-9));
+    CHECK(all == near(sent, 1e-9));
 }
 
 TEST_CASE("in an all-to-all every member gets the same of its own domain, and its share of the rest") {
@@ -123,18 +123,18 @@ TEST_CASE("in an all-to-all every member gets the same of its own domain, and it
     REQUIRE(call->slow_share < 1);
     const TrafficMatrix m = traffic_matrix(p, e, GroupKind::ep, 64);
     REQUIRE(m.block == 1);
-    const double near = m.at(0, 1), far = m.at(0, 31);
-    CHECK(far / near == doctest::Approx(call->slow_share));
+    const double nearby = m.at(0, 1), far = m.at(0, 31);
+    CHECK(far / nearby == near(call->slow_share));
     for (int i = 0; i < 64; ++i)
         for (int j = 0; j < 64; ++j) {
             const bool group = i / 32 == j / 32, domain = i / 8 == j / 8;
-            CHECK(m.at(i, j) == doctest::Approx(i == j || !group ? 0 : domain ? near : far));
+            CHECK(m.at(i, j) == near(i == j || !group ? 0 : domain ? nearby : far));
         }
     // Blocks of 16 ranks: 16 members by 15 or by 16 others, of which 7 or 8 lie in the sender's domain.
     const TrafficMatrix coarse = traffic_matrix(p, e, GroupKind::ep, 4);
     REQUIRE(coarse.block == 16);
-    CHECK(coarse.at(0, 0) == doctest::Approx(16 * (7 * near + 8 * far)));
-    CHECK(coarse.at(0, 1) == doctest::Approx(16 * 16 * far));
+    CHECK(coarse.at(0, 0) == near(16 * (7 * nearby + 8 * far)));
+    CHECK(coarse.at(0, 1) == near(16 * 16 * far));
     CHECK(coarse.at(0, 2) == 0);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("an all-to-all among 16,384 experts' ranks costs its members, not thei
     for (int again = 0; again < 20; ++again) m = traffic_matrix(p, e, GroupKind::ep, 128);
     REQUIRE(m.blocks == 128);
     const double sent = e.comm.by_axis[GroupKind::ep].sent_bytes_per_rank;
-    for (int i = 0; i < m.blocks; ++i) CHECK(row_sum(m, i) == doctest::Approx(sent * 128).epsilon(1e-9));
+    for (int i = 0; i < m.blocks; ++i) CHECK(row_sum(m, i) == near(sent * 128, 1e-9));
 }
 
 TEST_CASE("the steps of a call take as long as the call, and move what leaves a rank") {
@@ -167,9 +167,9 @@ TEST_CASE("the steps of a call take as long as the call, and move what leaves a 
                 switched = switched || phase.shape == CollectivePhase::Shape::switch_up;
             }
             CAPTURE(words_of(o.what));
-            CHECK(time == doctest::Approx(o.call_s).epsilon(1e-9));
+            CHECK(time == near(o.call_s, 1e-9));
             if (!switched && o.unit != Unit::step)
-                CHECK(bytes == doctest::Approx(sent_bytes(o.collective, o.group_size, o.message_bytes)));
+                CHECK(bytes == near(sent_bytes(o.collective, o.group_size, o.message_bytes)));
         }
     }
 }

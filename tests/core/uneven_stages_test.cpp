@@ -1,5 +1,6 @@
 // A pipeline waits for its longest stage: the step names that wait, and its bubble is the timeline's.
 #include "plans.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <numeric>
@@ -30,7 +31,7 @@ TEST_CASE("a step's bubble is what the average stage waits in the timeline") {
         REQUIRE(e.step);
         const double idle = e.timeline.makespan * e.timeline.bubble_fraction();
         const double sends = e.step->exposed_comm_s[static_cast<std::size_t>(GroupKind::pp)];
-        CHECK(e.step->bubble_s + sends == doctest::Approx(idle));
+        CHECK(e.step->bubble_s + sends == near(idle));
     }
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("the wait for the longest stage is named: it grows with that stage alo
     Plan p = pipeline({8, 12, 8, 8});
     const Evaluation e = evaluate(p);
     const double layer = e.work.times.of(0).all.total() * e.work.microbatches;
-    CHECK(two - one == doctest::Approx(3 * layer));
+    CHECK(two - one == near(3 * layer));
 }
 
 TEST_CASE("a waterfall shows the bubble in two: the schedule's and that of uneven stages") {
@@ -63,6 +64,6 @@ TEST_CASE("a waterfall shows the bubble in two: the schedule's and that of uneve
     }
     CHECK(bubble > 0);
     CHECK(uneven > 0);
-    CHECK(bubble + uneven == doctest::Approx(e.step->bubble_s));
-    CHECK(end == doctest::Approx(e.step->time_s));
+    CHECK(bubble + uneven == near(e.step->bubble_s));
+    CHECK(end == near(e.step->time_s));
 }

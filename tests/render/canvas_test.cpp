@@ -1,5 +1,6 @@
 #include "render/line_break.h"
 #include "surface_fixture.h"
+#include "tests/near.h"
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -60,7 +61,7 @@ TEST_CASE("A rectangle fills exactly its pixels, at every scale") {
     for (const float scale : {1.0f, 1.5f, 2.0f, 3.0f}) {
         const Image image = picture({60, 60}, scale, [](Canvas& c) { c.rect({10, 20, 30, 14}, kWhite); });
         CHECK(drawn(image) == Rect{10 * scale, 20 * scale, 30 * scale, 14 * scale});
-        CHECK(brightness(image) == doctest::Approx(30 * 14 * scale * scale));
+        CHECK(brightness(image) == near(30 * 14 * scale * scale));
     }
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("A drawn text is as wide as it was measured") {
                            / scale;
                 };
                 const float a = wide("H", once), b = wide("H and 1,234 GB/s of ×16 linksH", twice);
-                CHECK(b - a == doctest::Approx(twice - once).epsilon(0.001 + 1.5 / (scale * (twice - once))));
+                CHECK(b - a == near(twice - once, 0.001 + 1.5 / (scale * (twice - once))));
             }
 }
 
@@ -105,13 +106,13 @@ TEST_CASE("Widths do not depend on the scale, and figures are all as wide") {
             [&](Canvas& c) { at_two = c.text_width("reduce-scatter + all-gather, 4 per layer", style); });
     CHECK(at_one == at_two);
     CHECK(at_one > 200);
-    CHECK(ones == doctest::Approx(eights));
+    CHECK(ones == near(eights));
 }
 
 TEST_CASE("Scale 2 is the same layout: every block of four pixels is about as bright as the one pixel") {
     const Image one = picture({160, 200}, 1, everything), two = picture({160, 200}, 2, everything);
     REQUIRE(two.width == 320);
-    CHECK(brightness(two) / 4 == doctest::Approx(brightness(one)).epsilon(0.06));
+    CHECK(brightness(two) / 4 == near(brightness(one), 0.06));
     // Coarse cells of 8 x 8 logical pixels, so that sharpness does not count.
     for (int by = 0; by < 25; ++by)
         for (int bx = 0; bx < 20; ++bx) {
@@ -192,7 +193,7 @@ TEST_CASE("Hatching covers as much of a rectangle as its lines do, and continues
         c.pattern({0, 0, 80, 80}, Pattern::hatched, kWhite);
     });
     // Lines 1 wide, 4 / sqrt(2) apart.
-    CHECK(brightness(image) / 6400 == doctest::Approx(std::sqrt(2.0) / 4).epsilon(0.1));
+    CHECK(brightness(image) / 6400 == near(std::sqrt(2.0) / 4, 0.01));
     const Image split = picture({80, 80}, 1, [](Canvas& c) {
         c.pattern({0, 0, 33, 80}, Pattern::hatched, kWhite);
         c.pattern({33, 0, 47, 80}, Pattern::hatched, kWhite);
@@ -241,7 +242,7 @@ TEST_CASE("Sizes from nothing to 8K can be drawn") {
 }
 
 TEST_CASE("Contrast is that of WCAG 2.1") {
-    CHECK(contrast(rgb(0x000000), rgb(0xffffff)) == doctest::Approx(21));
-    CHECK(contrast(rgb(0x777777), rgb(0xffffff)) == doctest::Approx(4.48).epsilon(0.001));
-    CHECK(contrast(rgb(0xe69f00), rgb(0xe69f00)) == doctest::Approx(1));
+    CHECK(contrast(rgb(0x000000), rgb(0xffffff)) == near(21));
+    CHECK(contrast(rgb(0x777777), rgb(0xffffff)) == near(4.48, 0.001));
+    CHECK(contrast(rgb(0xe69f00), rgb(0xe69f00)) == near(1));
 }

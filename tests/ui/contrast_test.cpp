@@ -1,4 +1,5 @@
 #include "app/ui/scene/colors.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +7,7 @@
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -58,11 +60,10 @@ double far_apart(Lab p, Lab q) {
 
 TEST_CASE("distances of colours are those of CIEDE2000's own test data") {
     // Sharma, Wu, Dalal 2005, table 1, pairs 1, 7, 17 and 25.
-    CHECK(far_apart({50, 2.6772, -79.7751}, {50, 0, -82.7485}) == doctest::Approx(2.0425).epsilon(1e-4));
-    CHECK(far_apart({50, 0, 0}, {50, -1, 2}) == doctest::Approx(2.3669).epsilon(1e-4));
-    CHECK(far_apart({50, 2.5, 0}, {73, 25, -18}) == doctest::Approx(27.1492).epsilon(1e-4));
-    CHECK(far_apart({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387})
-          == doctest::Approx(1.2644).epsilon(1e-4));
+    CHECK(far_apart({50, 2.6772, -79.7751}, {50, 0, -82.7485}) == near(2.0425, 1e-4));
+    CHECK(far_apart({50, 0, 0}, {50, -1, 2}) == near(2.3669, 1e-4));
+    CHECK(far_apart({50, 2.5, 0}, {73, 25, -18}) == near(27.1492, 1e-4));
+    CHECK(far_apart({60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}) == near(1.2644, 1e-4));
 }
 
 TEST_CASE("the four colours of memory are far apart, on a screen and printed in grey, in every theme") {

@@ -6,6 +6,7 @@
 #include "core/interop/flags.h"
 #include "core/io/plan_json.h"
 #include "press.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 #include <fstream>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -186,8 +188,8 @@ TEST_CASE("a pasted table of nccl-tests sets the tier that it measured") {
     REQUIRE(d.click("import.row.1", 0));  // a line that is not used
     REQUIRE(d.click("import.open"));
     const double share = before.cluster.gpu.efficiency.fast_link;
-    CHECK(d.plan().cluster.tiers[0].bytes_per_s == doctest::Approx(360e9 / share));
-    CHECK(d.plan().cluster.tiers[0].latency_s == doctest::Approx(28e-6 / 14));
+    CHECK(d.plan().cluster.tiers[0].bytes_per_s == near(360e9 / share));
+    CHECK(d.plan().cluster.tiers[0].latency_s == near(28e-6 / 14));
     CHECK(d.plan().layout == before.layout);
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan() == before);

@@ -3,6 +3,7 @@
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/scroll.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 #include <stdexcept>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -231,13 +233,13 @@ TEST_CASE("a scale maps its ends to its ends and back, linear and logarithmic") 
     const PlotScale linear{0, 10, ScaleKind::linear, 200, 0}, log{1, 10000, ScaleKind::logarithmic, 0, 400};
     CHECK(linear.at(0) == 200);
     CHECK(linear.at(10) == 0);
-    CHECK(linear.at(2.5) == doctest::Approx(150));
+    CHECK(linear.at(2.5) == near(150));
     CHECK(log.at(1) == 0);
-    CHECK(log.at(100) == doctest::Approx(200));
-    CHECK(log.at(10000) == doctest::Approx(400));
+    CHECK(log.at(100) == near(200));
+    CHECK(log.at(10000) == near(400));
     for (const float px : {0.0f, 13.0f, 199.0f}) {
-        CHECK(linear.at(linear.value(px)) == doctest::Approx(px));
-        CHECK(log.at(log.value(px)) == doctest::Approx(px));
+        CHECK(linear.at(linear.value(px)) == near(px));
+        CHECK(log.at(log.value(px)) == near(px));
     }
 }
 
@@ -284,8 +286,8 @@ TEST_CASE("axes leave the plot the room that their labels do not need") {
     CHECK(with.area.x > 20);
     CHECK(with.area.bottom() < 290);
     CHECK(with.at(0, 0) == Vec2{with.area.x, with.area.bottom()});
-    CHECK(with.at(100, 1000).x == doctest::Approx(with.area.right()));
-    CHECK(with.at(100, 1000).y == doctest::Approx(with.area.y));
+    CHECK(with.at(100, 1000).x == near(with.area.right()));
+    CHECK(with.at(100, 1000).y == near(with.area.y));
 }
 
 TEST_CASE("a drag along a plot picks a range of its values, a click clears it") {
@@ -303,8 +305,8 @@ TEST_CASE("a drag along a plot picks a range of its values, a click clears it") 
     b.frame(draw);
     b.release(draw);
     REQUIRE(range);
-    CHECK(range->low == doctest::Approx(5));
-    CHECK(range->high == doctest::Approx(15));
+    CHECK(range->low == near(5));
+    CHECK(range->high == near(15));
     CHECK(changes == 1);
     b.click({200, 50}, draw);
     CHECK_FALSE(range.has_value());

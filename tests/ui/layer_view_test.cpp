@@ -1,11 +1,13 @@
 // The view Layer: its play head, its switches, and that what it says is what the plan says.
 #include "app/ui/kit/format.h"
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -40,7 +42,7 @@ TEST_CASE("one switch shows that sequence parallelism sends the bytes of all-red
     REQUIRE(d.click("mod.sp", 0));
     d.settle();
     REQUIRE_FALSE(d.plan().layout.sequence_parallel);
-    CHECK(sent_over_tp_once(layer(d).shown->list) == doctest::Approx(with));
+    CHECK(sent_over_tp_once(layer(d).shown->list) == near(with));
     CHECK_FALSE(says(d, "without what is gathered again"));
 }
 

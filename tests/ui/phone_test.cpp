@@ -1,9 +1,12 @@
 // On a phone's screen one pane is shown at a time, and a finger's movement scrolls what can be scrolled.
+#include "tests/near.h"
 #include "tests/ui/driver.h"
 
 #include <optional>
 
 namespace pentamesh::ui {
+
+using test::near;
 
 namespace {
 
@@ -65,12 +68,12 @@ TEST_CASE("a finger scrolls the plan and changes no figure under it") {
     swipe(d, before->center(), -60);
     const auto after = d.shell.ui_state().rect_of("layout.tp");
     REQUIRE(after);
-    CHECK(after->y == doctest::Approx(before->y - 60));
+    CHECK(after->y == near(before->y - 60));
     CHECK(d.plan() == plan);
     swipe(d, before->center(), 1000);
-    CHECK(d.shell.ui_state().rect_of("layout.tp")->y == doctest::Approx(before->y));
+    CHECK(d.shell.ui_state().rect_of("layout.tp")->y == near(before->y));
     swipe(d, {kPhone.x / 2, 10}, -60);  // where nothing scrolls nothing does
-    CHECK(d.shell.ui_state().rect_of("layout.tp")->y == doctest::Approx(before->y));
+    CHECK(d.shell.ui_state().rect_of("layout.tp")->y == near(before->y));
 }
 
 TEST_CASE("a table goes on by whole rows under a finger, and keeps the rest") {
@@ -80,7 +83,7 @@ TEST_CASE("a table goes on by whole rows under a finger, and keeps the rest") {
     const Vec2 middle = kPhone * 0.5f;
     REQUIRE(d.shell.ui_state().scrolls_at(middle));
     swipe(d, middle, -10);
-    CHECK(d.shell.ui_state().swipe.by == doctest::Approx(-10));
+    CHECK(d.shell.ui_state().swipe.by == near(-10));
     swipe(d, middle, -200);
     CHECK(d.shell.ui_state().swipe.by > -40);
 }

@@ -2,10 +2,12 @@
 #include "driver.h"
 
 #include "core/plan/factors.h"
+#include "tests/near.h"
 
 #include <algorithm>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -420,10 +422,10 @@ TEST_CASE("the spread of GPUs' step times is typed, within the field's range") {
     d.press({.key = Key::n7, .shift = true});
     REQUIRE(d.click("step.part_below", 1));
     type_into(d, "step.sigma", "edit.step.sigma", "2.5");
-    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.025));
+    CHECK(d.plan().training.straggler_cv == near(0.025));
     type_into(d, "step.sigma", "edit.step.sigma", "4 %");
-    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
+    CHECK(d.plan().training.straggler_cv == near(0.04));
     type_into(d, "step.sigma", "edit.step.sigma", "-3 %");
-    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.04));
+    CHECK(d.plan().training.straggler_cv == near(0.04));
     CHECK(window_says(d, "-3 %"));
 }

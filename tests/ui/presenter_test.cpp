@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/folder.h"
+#include "tests/near.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -95,17 +97,17 @@ TEST_CASE(
     d.press({Key::f5});
     CHECK(d.shell.scale() == kPresentScale);
     d.press({.key = Key::equal, .ctrl = true});
-    CHECK(d.shell.scale() == doctest::Approx(kPresentScale * 1.125f));
+    CHECK(d.shell.scale() == near(kPresentScale * 1.125f));
     CHECK(d.shell.settings().scale == 1);
     d.press({.key = Key::minus, .ctrl = true});
     d.press({.key = Key::minus, .ctrl = true});
-    CHECK(d.shell.scale() == doctest::Approx(kPresentScale / 1.125f));
+    CHECK(d.shell.scale() == near(kPresentScale / 1.125f));
     d.press({.key = Key::n0, .ctrl = true});
     CHECK(d.shell.scale() == kPresentScale);
     d.press({Key::f5});
     CHECK(d.shell.scale() == 1);
     d.press({.key = Key::equal, .ctrl = true});
-    CHECK(d.shell.scale() == doctest::Approx(1.125f));
+    CHECK(d.shell.scale() == near(1.125f));
     CHECK(d.shell.settings().present == kPresentScale);
 }
 

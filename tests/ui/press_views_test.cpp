@@ -1,9 +1,11 @@
 // Controls inside the views that no other file uses, each with what it does.
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 TEST_CASE("a row of the communication table is the call that is explained; its ring starts anew") {
@@ -55,7 +57,7 @@ TEST_CASE(
     REQUIRE(d.click("constants.efficiency.gemm.minus"));
     CHECK(d.plan().cluster.gpu.efficiency.gemm < shipped.cluster.gpu.efficiency.gemm);
     REQUIRE(d.click("constants.efficiency.gemm.plus"));
-    CHECK(d.plan().cluster.gpu.efficiency.gemm == doctest::Approx(shipped.cluster.gpu.efficiency.gemm));
+    CHECK(d.plan().cluster.gpu.efficiency.gemm == near(shipped.cluster.gpu.efficiency.gemm));
 }
 
 TEST_CASE("the timeline's curve sets the cursor, a second schedule stands beside it, a stage is slowed") {

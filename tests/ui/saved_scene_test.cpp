@@ -4,11 +4,13 @@
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "render/png.h"
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -53,7 +55,7 @@ TEST_CASE(
         CHECK(scene.axis == "pp");
         CHECK(scene.selection.starts_with("memory "));
         CHECK(scene.selection.find("stage 2") != std::string::npos);
-        CHECK(scene.cursor == doctest::Approx(d.shell.views().timeline.cursor_s));
+        CHECK(scene.cursor == near(d.shell.views().timeline.cursor_s));
     }
     Driver other("mesh-8");
     other.shell.open_file(file);

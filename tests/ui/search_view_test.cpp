@@ -2,6 +2,7 @@
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
 #include "core/decide/nodes.h"
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <random>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -184,7 +186,7 @@ TEST_CASE("goal and headroom are asked of the search") {
     for (int i = 0; i < 3; ++i) REQUIRE(d.click("search.headroom.plus"));
     REQUIRE(d.click("search.headroom.minus"));
     finish(d);
-    CHECK(search_of(d).found->request.headroom == doctest::Approx(0.07));
+    CHECK(search_of(d).found->request.headroom == near(0.07));
     for (const SearchResult& r : search_of(d).found->report->results) CHECK(r.headroom >= 0.07 - 1e-12);
     REQUIRE(d.click("search.headroom"));
     CHECK(search_of(d).request.headroom == 0.05);

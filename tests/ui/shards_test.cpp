@@ -1,11 +1,13 @@
 #include "app/ui/panels/explain_selection.h"
 #include "app/ui/views/shards/shards_draw.h"
+#include "tests/near.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -205,8 +207,8 @@ TEST_CASE("sheets keep their proportions and stay in the room") {
                 if (sheets[i].lying || body.w < 7 || body.h < 7) continue;  // held at a size that can be seen
                 const double x = body.w / static_cast<double>(sheets[i].placement.shape[2]);
                 const double y = body.h / static_cast<double>(sheets[i].placement.shape[1]);
-                CHECK(x == doctest::Approx(y).epsilon(1e-3));
-                if (scale > 0) CHECK(x == doctest::Approx(scale).epsilon(1e-3));
+                CHECK(x == near(y, 1e-3));
+                if (scale > 0) CHECK(x == near(scale, 1e-3));
                 scale = x;
             }
         }
@@ -272,21 +274,21 @@ TEST_CASE("the router's imbalance is stepped, typed and made even beside the exp
     Driver d("mixtral-8x7b-ep");
     d.press({Key::n3});
     REQUIRE(d.click("shards.imbalance.plus"));
-    CHECK(d.plan().training.router_imbalance == doctest::Approx(1.05));
+    CHECK(d.plan().training.router_imbalance == near(1.05));
     const double before_s = d.shell.evaluation().step->time_s;
     REQUIRE(d.click("shards.imbalance"));
     d.press({.key = Key::a, .ctrl = true});
     d.type("2.4");
     d.press({Key::enter});
-    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.4));
+    CHECK(d.plan().training.router_imbalance == near(2.4));
     CHECK(d.shell.evaluation().step->time_s > before_s);
     REQUIRE(d.click("shards.imbalance"));
     d.press({.key = Key::a, .ctrl = true});
     d.type("0.5");
     d.press({Key::enter});
-    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.4));
+    CHECK(d.plan().training.router_imbalance == near(2.4));
     REQUIRE(d.click("shards.imbalance.minus"));
-    CHECK(d.plan().training.router_imbalance == doctest::Approx(2.35));
+    CHECK(d.plan().training.router_imbalance == near(2.35));
     REQUIRE(d.click("shards.even"));
     CHECK(d.plan().training.router_imbalance == 1);
 }
@@ -302,7 +304,7 @@ TEST_CASE("an expert that is dragged up gets more tokens: its rank is the busies
     const auto& loads = d.shell.views().shards.loads.load;
     REQUIRE(loads.size() == 8);
     CHECK(loads[0] == 4);
-    CHECK(d.plan().training.router_imbalance == doctest::Approx(imbalance_of(loads, ep)));
+    CHECK(d.plan().training.router_imbalance == near(imbalance_of(loads, ep)));
     CHECK(d.plan().training.router_imbalance > 1);
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan().training.router_imbalance == 1);

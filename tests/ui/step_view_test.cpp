@@ -3,12 +3,14 @@
 
 #include "app/tables/software.h"
 #include "core/io/plan_json.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <fstream>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -65,7 +67,7 @@ TEST_CASE("the spread of stragglers is stepped in the view, in one undo step eac
     d.press(kStepView);
     REQUIRE(d.click("step.part_below", 1));
     REQUIRE(d.click("step.sigma.plus"));
-    CHECK(d.plan().training.straggler_cv == doctest::Approx(0.01));
+    CHECK(d.plan().training.straggler_cv == near(0.01));
     CHECK(d.shell.evaluation().step->time_s > before);
     CHECK(d.drawn("step.slice", slice(StepPart::straggler)));
     d.press({.key = Key::z, .ctrl = true});
@@ -91,9 +93,9 @@ TEST_CASE("a constant is stepped, typed and taken back, and the step answers") {
     d.press({.key = Key::a, .ctrl = true});
     d.type("2 TB/s");
     d.press({Key::enter});
-    CHECK(d.plan().cluster.gpu.hbm_bytes_per_s == doctest::Approx(2e12));
+    CHECK(d.plan().cluster.gpu.hbm_bytes_per_s == near(2e12));
     const Plan read = parse_plan(write_plan(d.plan()), "test", d.presets);
-    CHECK(read.cluster.gpu.hbm_bytes_per_s == doctest::Approx(2e12));
+    CHECK(read.cluster.gpu.hbm_bytes_per_s == near(2e12));
 }
 
 TEST_CASE("in-network reduction is a switch of each link") {

@@ -2,11 +2,13 @@
 // shows at the cursor.
 #include "app/ui/views/timeline/timeline_controls.h"
 #include "core/pipeline/timeline_walk.h"
+#include "tests/near.h"
 #include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -83,15 +85,13 @@ TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans a
     d.wheel(at, 4);
     const double span = d.shell.views().timeline.to_s - d.shell.views().timeline.from_s;
     const double whole = d.shell.views().timeline.shown->whole_s(d.shell.evaluation());
-    CHECK(span == doctest::Approx(whole * 0.8 * 0.8 * 0.8 * 0.8));
-    CHECK(d.shell.views().timeline.from_s + 0.3 * span == doctest::Approx(0.3 * whole).epsilon(0.001));
+    CHECK(span == near(whole * 0.8 * 0.8 * 0.8 * 0.8));
+    CHECK(d.shell.views().timeline.from_s + 0.3 * span == near(0.3 * whole, 0.001));
     const double from = d.shell.views().timeline.from_s;
     d.drag({plot.x + 300, plot.y + 20}, {plot.x + 200, plot.y + 20});
-    CHECK(d.shell.views().timeline.from_s
-          == doctest::Approx(from + 100 / static_cast<double>(plot.w) * span));
+    CHECK(d.shell.views().timeline.from_s == near(from + 100 / static_cast<double>(plot.w) * span, 1e-6));
     for (int i = 0; i < 40; ++i) d.wheel(at, 5);
-    CHECK(d.shell.views().timeline.to_s - d.shell.views().timeline.from_s
-          == doctest::Approx(1e-9).epsilon(1e-3));
+    CHECK(d.shell.views().timeline.to_s - d.shell.views().timeline.from_s == near(1e-9, 1e-3));
     d.press({Key::home});
     CHECK(d.shell.views().timeline.to_s == 0);
 }
@@ -108,12 +108,12 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
     const ShownTimeline& s = *d.shell.views().timeline.shown;
     CHECK(shown(d).makespan > 1.3 * makespan);
     CHECK(s.step_before_s == d.shell.evaluation().step->time_s);
-    CHECK(s.step_s - s.step_before_s == doctest::Approx(shown(d).makespan - makespan));
+    CHECK(s.step_s - s.step_before_s == near(shown(d).makespan - makespan));
     CHECK(d.plan() == plan);  // what the plan is has not changed
     CHECK(d.shell.evaluation().timeline.makespan == makespan);
     REQUIRE(d.click("timeline.row", 2));
     CHECK(d.shell.views().timeline.choice.slow == SlowDevice{2, 1.5});
-    CHECK(shown(d).device[2].busy == doctest::Approx(1.5 * d.shell.evaluation().timeline.device[2].busy));
+    CHECK(shown(d).device[2].busy == near(1.5 * d.shell.evaluation().timeline.device[2].busy));
     REQUIRE(d.click("timeline.slow.remove"));
     CHECK_FALSE(d.shell.views().timeline.choice.slow.any());
     CHECK(shown(d).makespan == makespan);
@@ -201,7 +201,7 @@ TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then un
     const Rect ruler = place(d, "timeline.ruler"), cells = place(d, "mesh.cells");
     d.drag({ruler.x + 10, ruler.center().y}, {ruler.x + ruler.w * 0.5f, ruler.center().y});
     const double whole = d.shell.views().timeline.shown->whole_s(d.shell.evaluation());
-    CHECK(d.shell.views().timeline.cursor_s == doctest::Approx(whole / 2).epsilon(0.01));
+    CHECK(d.shell.views().timeline.cursor_s == near(whole / 2, 0.01));
     d.move({5, 5});
     const Image working = d.surface.read();
     CHECK(pixels_apart(groups, working, cells) > 20000);
