@@ -62,6 +62,7 @@ int lesson(const Context& context, const LessonOptions& options) {
     const std::filesystem::path file = options.course.empty()
                                            ? find_lesson(lessons, options.file, "lesson")
                                            : find_lesson(lessons / "courses", options.course, "course");
+    static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
     const ParsedLesson read = ui::read_lesson(file);
     for (const LessonError& e : read.errors)
         std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";

@@ -8,6 +8,10 @@
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
+#include <charconv>
+#include <limits>
+#include <system_error>
+
 namespace pentamesh::cli {
 namespace {
 
@@ -141,14 +145,24 @@ Section contents_section(const Plan& plan, const Evaluation& e, const RankConten
 
 struct RankOptions {
     PlanArgument plan;
-    std::int64_t rank = 0;
+    std::string rank;
     std::string hosts;
 };
+
+// A number too large for any rank is the largest there is.
+std::int64_t number_of(const std::string& text) {
+    std::int64_t n = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, n);
+    if (text.empty() || at != end || error == std::errc::invalid_argument)
+        throw Error(ErrorKind::usage, "", "", "RANK is \"" + text + "\", which is no whole number");
+    return error == std::errc() ? n : std::numeric_limits<std::int64_t>::max();
+}
 
 int show_rank(const Context& context, const RankOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
-    const std::int64_t rank = options.rank;
+    const std::int64_t rank = number_of(options.rank);
     if (e.mesh.world == 0 || !e.valid) {
         if (context.json) {
             Json out{{"rank", rank}};
@@ -159,7 +173,7 @@ int show_rank(const Context& context, const RankOptions& options) {
     }
     if (rank < 0 || rank >= e.mesh.world)
         throw Error(ErrorKind::invalid, "", "",
-                    "there is no rank " + std::to_string(rank) + ": the plan has ranks 0 to "
+                    "there is no rank " + options.rank + ": the plan has ranks 0 to "
                         + std::to_string(e.mesh.world - 1));
     const RankContents contents = contents_of(plan, e.mesh, rank);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -148,6 +149,9 @@ int run(int argc, char** argv) {
         return run_command(app, context, window, argc, argv);
     } catch (const Error& e) {
         return tell(e, context);
+    } catch (const std::bad_alloc&) {
+        std::cerr << "pentamesh: there is not enough memory for this\n";
+        return 1;
     } catch (const std::exception& e) {
         std::cerr << "pentamesh: " << e.what() << "\n";
         return 1;

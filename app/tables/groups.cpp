@@ -13,7 +13,7 @@ std::string_view meaning_of(GroupKind kind) {
     case GroupKind::tp: return "tensor parallel: parts of each matrix";
     case GroupKind::cp: return "context parallel: parts of each sequence";
     case GroupKind::pp: return "pipeline: stages of the layers";
-    case GroupKind::dp_shard: return "sharded data parallel (FSDP): parts of the state";
+    case GroupKind::dp_shard: return "data parallel: ranks that ZeRO may share the state over";
     case GroupKind::dp_replicate: return "replicated data parallel: copies of the model";
     case GroupKind::dp: return "all data parallelism: dp_shard and dp_replicate";
     case GroupKind::dp_cp: return "ranks that sum gradients: data and context parallel";

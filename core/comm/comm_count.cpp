@@ -2,6 +2,7 @@
 
 #include "core/comm/comm_rows.h"
 #include "core/model/model.h"
+#include "core/pipeline/one_stage.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ double microbatches_or_one(const Plan& plan) {
 
 double runs_per_step(const Plan& plan) {
     const double m = microbatches_or_one(plan);
-    return plan.layout.pp > 1 ? runs_of(plan.layout.schedule, m) : m;
+    return runs_of(schedule_of(plan.layout), m);
 }
 
 void find_busiest(const Plan& plan, Comm& out) {

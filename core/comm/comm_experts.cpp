@@ -12,10 +12,11 @@ void CommRows::experts() {
     ffns_ = types_.moe();
     if (ffns_ == 0) return;
     const double h = token_width(e);
-    const double own = v_.tokens / (plan_.layout.sequence_parallel ? v_.tp : 1);
+    const double own = v_.tokens / v_.tp;
     const double copies = own * static_cast<double>(e.top_k) * plan_.training.router_imbalance;
     const Unit u = Unit::moe_layer;
     const bool repeats = recomputes(RecomputeModule::moe);
+    if (!plan_.layout.sequence_parallel) share_tokens(v_.tokens * h * v_.wire, repeats);
     if (plan_.layout.ep_comm == EpComm::allgather) {
         // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
         const double all = own * v_.ep * h * v_.wire;
@@ -54,18 +55,19 @@ void CommRows::exchange(double copies, double h, bool repeats) {
     }
 }
 
+void CommRows::share_tokens(double all, bool repeats) {
+    using enum Collective;
+    const GroupKind tp = GroupKind::tp;
+    repeat(put(tp, Unit::moe_layer, Phase::forward, all_gather, What::activations_after_the_mlp, all),
+           repeats);
+    put(tp, Unit::moe_layer, Phase::backward, all_gather, What::gradients_before_the_mlp, all);
+}
+
 void CommRows::expert_shards(double wide, bool repeats) {
     using enum Collective;
     const Unit u = Unit::moe_layer;
     const GroupKind etp = GroupKind::etp;
-    const bool same_tokens = !plan_.layout.sequence_parallel && v_.etp <= v_.tp;
-    if (same_tokens) {
-        repeat(put(etp, u, Phase::forward, all_reduce, What::outputs_of_the_experts_shards, wide), repeats);
-        put(etp, u, Phase::backward, all_reduce, What::input_gradients_of_the_experts_shards, wide);
-        return;
-    }
-    const double distinct = plan_.layout.sequence_parallel ? v_.etp : v_.etp / v_.tp;
-    const double all = wide * distinct;
+    const double all = wide * v_.etp;
     repeat(put(etp, u, Phase::forward, all_gather, What::tokens_of_the_experts_shards, all), repeats);
     repeat(put(etp, u, Phase::forward, reduce_scatter, What::outputs_of_the_experts_shards, all), repeats);
     put(etp, u, Phase::backward, all_gather, What::output_gradients_of_the_experts_shards, all);

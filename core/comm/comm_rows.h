@@ -88,8 +88,11 @@ class CommRows {
     // Tokens of h numbers, times the copies of each that leave a rank, out and back.
     void exchange(double copies, double h, bool repeats);
 
-    // The ranks of an etp group hold different tokens under sequence parallelism, and each needs all of them.
-    // Without it tensor-parallel ranks hold the same tokens: what is left is to sum their outputs.
+    // Without sequence parallelism tensor-parallel ranks hold the same tokens. Each sends its part of them
+    // and gathers the outputs; behind the part is a gather of its gradients (DeepSpeed moe/mappings.py).
+    void share_tokens(double all, bool repeats);
+
+    // The ranks of an etp group bring different tokens, and each needs all of them.
     void expert_shards(double wide, bool repeats);
 
     // One activation forward and one gradient backward over every boundary between two devices. V-shaped

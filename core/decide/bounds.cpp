@@ -1,6 +1,7 @@
 #include "core/decide/bounds.h"
 
 #include "core/memory/memory_costs.h"
+#include "core/step/exposure.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -155,13 +156,10 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
     out.copies = parameter_copies(shape.schedule);
     const double share = 1 / out.copies;
     for (int d = 0; d < shape.devices; ++d) {
-        double f = 0, b = 0;
-        for (int c = 0; c < chunks; ++c) {
-            const ChunkCost& k = e.costs.chunk[at_index(std::int64_t{d} * chunks + c)];
-            f += k.forward, b += k.input_grad + k.weight_grad;
-        }
-        out.forward_s = std::max(out.forward_s, f * share);
-        out.backward_s = std::max(out.backward_s, b * share);
+        PassTime room;
+        for (int c = 0; c < chunks; ++c) room += room_of(plan, e.work.chunk[e.comm.stages.kind_of(d, c)]);
+        out.forward_s = std::max(out.forward_s, room.forward * share);
+        out.backward_s = std::max(out.backward_s, room.input_grad * share);
     }
     out.dense = e.comm.reduced.dense.all();
     out.experts = e.comm.reduced.experts.all();
@@ -216,21 +214,19 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
 }
 
 BoundOf::BoundOf(const Plan& plan) {
-    overlap = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
     if (plan.training.straggler_cv > 0)
         straggle += plan.training.straggler_cv * expected_maximum(plan.cluster.gpus);
     fixed = once_a_step(plan);
     group_bytes = bytes_of_group(plan);
 }
 
-// A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the share
-// `overlap` of one micro-batch's compute of a device, or of every one's where it runs with each. That is no
-// more than all that the device is busy with one.
+// A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the room that
+// one micro-batch leaves on a device, or every one where it runs with each.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const double m = run.microbatches;
     const double windows = shard.each ? m : 1;
-    const double gather = shard.gather + shard.gather_each * m - overlap * run.forward_s * windows;
-    const double reduce = shard.reduce + shard.reduce_each * m - overlap * run.backward_s * windows;
+    const double gather = shard.gather + shard.gather_each * m - run.forward_s * windows;
+    const double reduce = shard.reduce + shard.reduce_each * m - run.backward_s * windows;
     const double step =
         run.makespan + std::max(gather, 0.0) + std::max(reduce, 0.0) + shard.update / run.copies + fixed;
     return step * straggle * kSafe;

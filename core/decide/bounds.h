@@ -16,9 +16,8 @@ struct StageBytes {
 };
 // One run of a node, whatever the sharding.
 struct RunBound {
-    double makespan = 0;  // at least
-    double forward_s = 0,
-           backward_s = 0;  // of one micro-batch on a device, at most: what transfers hide behind
+    double makespan = 0;                   // at least
+    double forward_s = 0, backward_s = 0;  // room of one micro-batch on a device for transfers, at most
     double microbatches = 1;
     double copies = 1;              // of the model, which share one optimizer state
     double dense = 0, experts = 0;  // numbers whose gradients are reduced
@@ -44,7 +43,6 @@ struct ShardBound {
 
 // What all layouts of a search have in common.
 struct BoundOf {
-    double overlap = 0;   // share of compute that a transfer may hide behind
     double straggle = 1;  // factor on everything
     double fixed = 0;     // seconds of a step that nothing changes
     double group_bytes = 0;

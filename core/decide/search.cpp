@@ -6,7 +6,10 @@
 #include "core/rules/first_error.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace pentamesh {
@@ -15,13 +18,35 @@ using namespace searching;
 
 namespace {
 
+// Threads that are joined whatever happens.
+struct Joined {
+    std::vector<std::thread> threads;
+    ~Joined() {
+        for (std::thread& t : threads) t.join();
+    }
+};
+
+// Passes the first exception of any thread on to the caller, and ends the others' work.
 template <typename Pass>
 void on_threads(Shared& all, int threads, Pass&& pass) {
     all.next = 0;
-    std::vector<std::thread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back([&] { pass(Worker(all)); });
-    pass(Worker(all));
-    for (std::thread& t : others) t.join();
+    std::exception_ptr first;
+    const auto work = [&] {
+        try {
+            pass(Worker(all));
+        } catch (...) {
+            const std::lock_guard lock(all.mutex);
+            if (!all.failed.exchange(true)) first = std::current_exception();
+        }
+    };
+    try {
+        Joined others;
+        for (int i = 1; i < threads; ++i) others.threads.emplace_back(work);
+        work();
+    } catch (...) {  // a thread that does not start; those that did have ended
+        if (!first) first = std::current_exception();
+    }
+    if (first) std::rethrow_exception(first);
 }
 
 SearchResult result_of(const Plan& plan, const LayoutChoice& choice) {

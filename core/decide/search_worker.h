@@ -67,6 +67,7 @@ struct Shared {
     std::vector<NodeShards> shards;  // by node
     std::vector<RunNode> runs;
     std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};  // a thread ended with an exception
 
     std::mutex mutex;
     Front front;
@@ -84,7 +85,9 @@ struct Shared {
         return {static_cast<std::size_t>(std::max(options.top, 1)), options.goal == Goal::memory};
     }
 
-    [[nodiscard]] bool stopped() const { return cancel && cancel->load(std::memory_order_relaxed); }
+    [[nodiscard]] bool stopped() const {
+        return failed.load(std::memory_order_relaxed) || (cancel && cancel->load(std::memory_order_relaxed));
+    }
 };
 
 // Timelines by shape: what follows from the order of a schedule is found once for many runs of a search. Of

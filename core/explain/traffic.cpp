@@ -1,6 +1,7 @@
 #include "core/explain/traffic.h"
 
 #include "core/mesh/mesh_factors.h"
+#include "core/pipeline/one_stage.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,7 +126,7 @@ class GroupPattern {
 
 // Chunks of loops go round: the last stage sends to the first.
 bool wraps(const Plan& plan) {
-    return plan.layout.virtual_stages > 1
+    return virtual_stages_of(plan.layout) > 1
            && traits_of(plan.layout.schedule).placement == StagePlacement::loop;
 }
 

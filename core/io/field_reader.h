@@ -109,6 +109,8 @@ class FieldReader {
         const auto x = v->get<double>();
         const bool fits =
             std::isfinite(x) && x >= range.least && x <= range.most && !(range.above && x == range.least);
+        if (std::isfinite(x) && x > range.most)
+            refuse(key, *v, "a number of at most " + nlohmann::json(range.most).dump());
         if (!fits) refuse(key, *v, "a number " + shown(range));
         out = x;
     }

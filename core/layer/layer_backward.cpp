@@ -123,6 +123,17 @@ void LayerTape::back(const TapeNode& n) {
         set_grad(n.in[1], grad(n.out[0]));
         return;
     case TapeKind::leave: set_grad(n.in[0], grad(n.out[0])); return;
+    case TapeKind::slice: {
+        const LayerTensor part = tensor(grad(n.out[0]));
+        LayerTensor whole = gradient_of(n.in[0]);
+        const double message = whole.bytes();
+        LayerStep& s = emit(LayerPass::backward, LayerOp::all_gather, block_, What::gradients_before_the_mlp,
+                            {part}, {whole});
+        set_call(s, GroupKind::tp, d_.tp, message, 1);
+        set_grad(n.in[0], put(std::move(whole)));
+        return;
+    }
+    case TapeKind::copies:
     case TapeKind::view: {
         const LayerTensor& of_result = tensor(grad(n.out[0]));
         LayerTensor g = gradient_of(n.in[0]);

@@ -47,10 +47,8 @@ Value LayerTape::expert_products(Value x) {
 }
 
 LayerTensor LayerTape::dispatched(std::string name, double local, double width) const {
-    // Under sequence parallelism the ranks of an etp group hold different tokens; without it tp ranks hold
-    // the same, and only etp beyond tp splits them.
-    const double etp = static_cast<double>(d_.etp), ep = static_cast<double>(d_.ep);
-    const double distinct = d_.sequence_parallel || d_.tp == 1 ? etp : std::max(etp / tp(), 1.0);
+    // The ranks of an etp group bring different tokens.
+    const double distinct = static_cast<double>(d_.etp), ep = static_cast<double>(d_.ep);
     LayerDim t{"t", local * ep * distinct, local, {}};
     if (d_.ep > 1) t.cuts.push_back({GroupKind::ep, d_.ep});
     if (distinct > 1) t.cuts.push_back({GroupKind::etp, static_cast<i64>(distinct)});
@@ -99,17 +97,21 @@ Value LayerTape::experts(Value u) {
                     {std::move(c)})[0];
         save(u, "experts.latent_in.input");
     }
-    const double own = tokens_.of(Tokens::between);
+    const bool same = d_.tp > 1 && !d_.sequence_parallel;
+    if (same) x = own_part(x);
+    const double own = tokens_.of(Tokens::region) / tp();
     const double copies = own * static_cast<double>(e.top_k) * t_.router_imbalance;
     const bool gathers = plan_.layout.ep_comm == EpComm::allgather;
     const Value arrived =
         gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, own, copies, h);
-    LayerTensor y = tensor(u);
+    LayerTensor y = tensor(x);
     y.name = "y", y.dims.back() = {e.latent > 0 ? "l" : "h", h, h, {}};
     std::vector<Value> back{arrived, logits};
-    if (shared >= 0 && e.latent == 0) back.push_back(shared);
+    const bool adds = shared >= 0 && e.latent == 0, at_once = adds && !gathers && !same;
+    if (at_once) back.push_back(shared);
     Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true, 2 * copies * h);
-    if (gathers && shared >= 0 && e.latent == 0) out = add(out, shared, true);
+    if (same) out = all_parts(out, u);
+    if (adds && !at_once) out = add(out, shared, true);
     if (e.latent > 0) {
         const LayerTensor w = weight_of("experts.latent_out", "h", "l");
         LayerTensor wide = result_of(tensor(out), w, "y", {w.dims[0]});
@@ -121,6 +123,24 @@ Value LayerTape::experts(Value u) {
     }
     modules_ = outer;
     return out;
+}
+
+Value LayerTape::own_part(Value x) {
+    LayerTensor part = tensor(x);
+    part.name += "_part";
+    LayerDim& tokens = part.dims.front();
+    tokens.local /= tp();
+    tokens.cuts.push_back({GroupKind::tp, d_.tp});
+    return node(TapeKind::slice, {x}, {std::move(part)}).out[0];
+}
+
+Value LayerTape::all_parts(Value y, Value like) {
+    LayerTensor whole = tensor(y);
+    for (std::size_t i = 0; i + 1 < whole.dims.size(); ++i) whole.dims[i] = tensor(like).dims[i];
+    const double message = whole.bytes();
+    return collective(TapeKind::copies, LayerOp::all_gather, GroupKind::tp, d_.tp,
+                      {LayerOp::all_gather, What::activations_after_the_mlp, What::none}, {y},
+                      {std::move(whole)}, message)[0];
 }
 
 // A copy of each token goes to each of its experts, and comes back.

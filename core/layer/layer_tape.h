@@ -24,6 +24,8 @@ enum class TapeKind : std::uint8_t {
     exchange,       // an all-to-all: the other way round
     view,           // the same numbers under other names of dimensions
     sum,            // summands of other ranks' tokens: the gradient is gathered
+    slice,          // of what all ranks hold, a part on each: the gradient is gathered
+    copies,         // gathered for ranks that then do the same: the gradient is cut
     weights_in,     // FSDP's gather: gradients are reduced
     weights_again,  // behind the block: gathered again for its backward
 };
@@ -81,6 +83,9 @@ class LayerTape {
     Value exchanged_experts(Value x, Value logits, double own, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
     Value expert_products(Value x);
+    // Of tokens that all tensor-parallel ranks hold, those that this one sends to the experts.
+    Value own_part(Value x);
+    Value all_parts(Value y, Value like);
     // Tokens on their way: `local` of them on a rank.
     [[nodiscard]] LayerTensor dispatched(std::string name, double local, double width) const;
     Value after(Value y, std::string_view norm, std::string_view mask);

@@ -1,6 +1,7 @@
 #include "core/memory/memory.h"
 
 #include "core/memory/memory_costs.h"
+#include "core/pipeline/one_stage.h"
 
 namespace pentamesh {
 namespace {
@@ -59,14 +60,6 @@ double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory
     return static_cast<double>(s.mtp_layers) * (kept + c.mtp.kept);
 }
 
-// Of the layers of a stage, one micro-batch.
-double layer_activations(const MemoryCosts& c, const StageMemory& s) {
-    double kept = -static_cast<double>(s.skipped) * c.layer_input();
-    c.each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
-    c.each_type(s.recomputed, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
-    return kept;
-}
-
 // `kept`: of one micro-batch.
 void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, double in_flight, StageMemory& s) {
     s.in_flight = in_flight;
@@ -80,7 +73,7 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
     // Behind the last layer nothing waits: what stands there is held as the head is.
     const double ends = s.head ? c.head.kept * (1 + static_cast<double>(plan.model.mtp_layers)) : 0;
     const double mtp = mtp_activations(plan, c, s);
-    const double at_head = head_in_flight(plan.layout.schedule, in_flight);
+    const double at_head = head_in_flight(schedule_of(plan.layout), in_flight);
     if (s.head)
         s.activations += whole((ends + mtp) * at_head);
     else
@@ -115,7 +108,7 @@ FixedMemory fixed_memory(const Plan& plan, const MemoryCosts& costs, const Stage
     s.types = own.types, s.recomputed = own.recomputed, s.skipped = own.skipped;
     s.embedding = own.embedding, s.head = own.head;
     fill_static(plan, costs, s);
-    f.kept = layer_activations(costs, s);
+    f.kept = costs.kept_by_layers(s);
     return f;
 }
 

@@ -65,7 +65,8 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     const auto width = static_cast<double>(e.latent > 0 ? e.latent : plan.model.hidden);
     if (plan.layout.ep_comm == EpComm::allgather) {
         // The tokens of all ranks of the group, gathered, and as many outputs before they are summed.
-        const double all = token_counts(plan, d).of(Tokens::between) * static_cast<double>(d.ep)
+        const double all = token_counts(plan, d).of(Tokens::region) / static_cast<double>(d.tp)
+                           * static_cast<double>(d.ep)
                            * static_cast<double>(d.etp) * width * wide;
         return {whole(all), whole(2 * all), whole(2 * all)};
     }
@@ -90,12 +91,18 @@ double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) 
     return unit * one + (unit - 1) * c.layer_input();
 }
 
-// Activations on their way to host memory or back: of one layer, of two where both ways are busy.
+// Activations on their way to host memory or back: what one layer keeps, what two keep where both ways are
+// busy, and never more than goes.
 BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
-    if (plan.training.offload.activations_layers == 0 || s.layers == 0) return {};
+    const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
+    if (away <= 0) return {};
     double layer = 0;
-    c.each_type(s.types, [&](double, const LayerSums& one) { layer = std::max(layer, whole(one.all)); });
-    return {layer, layer, 2 * layer};
+    c.each_type(s.once(), [&](double, const LayerSums& one) { layer = std::max(layer, one.all); });
+    c.each_type(s.recomputed, [&](double, const LayerSums& one) { layer = std::max(layer, one.kept); });
+    const double share = static_cast<double>(away) / static_cast<double>(s.layers);
+    const double gone = std::floor(c.kept_by_layers(s) * share);
+    const double one = std::min(whole(layer), gone), two = std::min(whole(2 * layer), gone);
+    return {one, one, two};
 }
 
 // What is made again stands where the head's tensors stood: its backward is over by then.

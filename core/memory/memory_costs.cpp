@@ -1,5 +1,7 @@
 #include "core/memory/memory_costs.h"
 
+#include "core/pipeline/one_stage.h"
+
 namespace pentamesh {
 namespace {
 
@@ -56,7 +58,7 @@ StateBytes optimizer_bytes(const Training& t) {
 
 StateShards shards_of(const Plan& plan, const Degrees& degrees) {
     StateShards s;
-    s.copies = parameter_copies(plan.layout.schedule);
+    s.copies = parameter_copies(schedule_of(plan.layout));
     const int zero = plan.layout.zero;
     const std::int64_t shard[2] = {degrees.dense_shard, degrees.expert_shard};
     for (int k = 0; k < 2; ++k) {

@@ -36,6 +36,13 @@ struct MemoryCosts {
         for (int t = 0; t < types.size(); ++t)
             if (counts[t] > 0) sum(static_cast<double>(counts[t]), of(t));
     }
+    // Bytes that the layers of a stage keep of one micro-batch.
+    [[nodiscard]] double kept_by_layers(const StageMemory& s) const {
+        double kept = -static_cast<double>(s.skipped) * layer_input();
+        each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
+        each_type(s.recomputed, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
+        return kept;
+    }
     // The input of a layer: as wide in all types.
     [[nodiscard]] double layer_input() const {
         double most = 0;

@@ -12,7 +12,10 @@ Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
     d.dense_shard = dense(Axis::dp_shard) * d.cp;
     d.sequence_parallel = plan.layout.sequence_parallel && d.tp > 1;
     d.replicate = dense(Axis::dp_replicate);
-    d.communicators = (d.tp > 1) + (d.cp > 1) + (d.pp > 1) + (d.dense_shard > 1) + (d.replicate > 1);
+    // Without ZeRO shards and replicas are two names of one group.
+    const int data_parallel =
+        plan.layout.zero == 0 ? (d.dense_shard * d.replicate > 1) : (d.dense_shard > 1) + (d.replicate > 1);
+    d.communicators = (d.tp > 1) + (d.cp > 1) + (d.pp > 1) + data_parallel;
     if (mesh.has_experts) {
         d.etp = expert(Axis::tp);
         d.ep = expert(Axis::ep);

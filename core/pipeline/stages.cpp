@@ -1,6 +1,7 @@
 #include "core/pipeline/stages.h"
 
 #include "core/model/model.h"
+#include "core/pipeline/one_stage.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -41,8 +42,8 @@ std::int64_t first_alike(const Model& m) {
 }
 
 std::int64_t chunk_count(const Layout& l) {
-    const bool two_copies = traits_of(l.schedule).placement == StagePlacement::two_copies;
-    const std::int64_t v = two_copies ? 1 : std::max<std::int64_t>(l.virtual_stages, 1);
+    const bool two_copies = traits_of(schedule_of(l)).placement == StagePlacement::two_copies;
+    const std::int64_t v = two_copies ? 1 : std::max<std::int64_t>(virtual_stages_of(l), 1);
     const std::int64_t p = std::max<std::int64_t>(l.pp, 1);
     return p > kMostChunks / v ? 0 : p * v;
 }
@@ -71,11 +72,11 @@ ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches) {
     };
     const Layout& l = plan.layout;
     ScheduleShape s;
-    s.schedule = l.schedule;
+    s.schedule = schedule_of(l);
     s.devices = within(l.pp, 1, kMostChunks);
     s.microbatches = within(microbatches, 1, kMaxWorld);
-    s.chunks = within(l.virtual_stages, 1, kMostChunks);
-    s.group = within(l.microbatch_group.value_or(0), 0, kMaxWorld);
+    s.chunks = within(virtual_stages_of(l), 1, kMostChunks);
+    s.group = l.pp > 1 ? within(l.microbatch_group.value_or(0), 0, kMaxWorld) : 0;
     return s;
 }
 

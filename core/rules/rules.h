@@ -42,6 +42,7 @@ struct Rules {
 void check_model_cuts(Rules& r);            // rules_model.cpp: can the model be cut by tp, etp, ep, pp?
 [[nodiscard]] bool check_world(Rules& r);   // rules_world.cpp: do the factors fill the cluster?
 void check_expert_mesh(Rules& r);           // rules_world.cpp: does the expert mesh fold?
+void pp_outermost(Plan& plan);              // rules_world.cpp: an order in which it does for pipelines
 void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens be cut by cp and sp?
 void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
 void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?

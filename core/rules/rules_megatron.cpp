@@ -12,6 +12,22 @@ Problem& refusal(Rules& r, std::string_view code, std::string_view pointer) {
     return r.add(Severity::warning, Rule::megatron, code, pointer);
 }
 
+// parallel_state.py, initialize_model_parallel: without pp outermost dense and expert meshes must have as
+// many data-parallel ranks, or their pipeline groups may differ.
+void order_of_experts(Rules& r) {
+    const Layout& l = r.plan.layout;
+    if (!r.mesh.has_experts || l.pp == 1 || l.order.back() == Axis::pp) return;
+    const std::int64_t ranks = r.mesh.world / l.pp;
+    const std::int64_t dense = ranks / (l.tp * l.cp), experts = ranks / (l.etp.value_or(l.tp) * l.ep);
+    if (dense == experts) return;
+    Problem& p = refusal(r, "megatron-expert-order", "/layout/order");
+    if (!r.messages) return;
+    p.message = sentence("Megatron refuses an order with pp not outermost where experts and the rest have "
+                         "different data-parallel sizes: here ",
+                         experts, " and ", dense, ".");
+    p.fix = fix_by(r.plan, pp_outermost);
+}
+
 // arguments.py: two ranks would have several messages between them at once.
 void interleaved_messages(Rules& r) {
     const Layout& l = r.plan.layout;
@@ -88,6 +104,7 @@ void learned_positions(Rules& r) {
 void check_megatron(Rules& r) {
     const Software s = r.plan.training.software;
     if (s != Software::megatron && s != Software::megatron_bridge) return;
+    order_of_experts(r);
     interleaved_messages(r);
     tensor_overlap(r);
     expert_overlap(r);

@@ -1,6 +1,7 @@
 // Can the model be cut that way? Heads and widths by tp and etp, experts by ep, layers by pp.
 #include "core/rules/rules.h"
 
+#include "core/pipeline/one_stage.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 
@@ -176,7 +177,8 @@ void check_model_cuts(Rules& r) {
 }
 
 std::int64_t pipeline_chunks(const Layout& l) {
-    return l.pp > kMaxWorld / l.virtual_stages ? kMaxWorld : l.pp * l.virtual_stages;
+    const std::int64_t v = virtual_stages_of(l);
+    return l.pp > kMaxWorld / v ? kMaxWorld : l.pp * v;
 }
 
 std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {

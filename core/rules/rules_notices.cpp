@@ -99,6 +99,16 @@ void prediction_message(Rules& r) {
                          " besides; they are not counted in the pipeline's messages.");
 }
 
+// MLA's configurations have one switch, attention_bias, and no biases of queries, keys and values alone.
+void bias_of_latents(Rules& r) {
+    const Model& m = r.plan.model;
+    if (!m.qkv_bias || m.attention != AttentionKind::mla || m.attention_bias) return;
+    Problem& p = r.add(Severity::info, Rule::advice, "mla-qkv-bias", "/model/qkv_bias");
+    if (!r.messages) return;
+    p.message = "qkv_bias does nothing with attention mla: biases of its projections are attention_bias.";
+    p.fix = {{"/model/qkv_bias", false}};
+}
+
 // A GPU's preset has no peak of its vector units.
 void full_precision(Rules& r) {
     if (r.plan.training.compute != Dtype::fp32) return;
@@ -123,6 +133,7 @@ void check_notices(Rules& r) {
     reshard_without_gathering(r);
     weight_shards(r);
     prediction_message(r);
+    bias_of_latents(r);
     full_precision(r);
 }
 

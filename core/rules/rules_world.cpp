@@ -95,6 +95,11 @@ bool check_world(Rules& r) {
     return false;
 }
 
+void pp_outermost(Plan& plan) {
+    std::stable_partition(plan.layout.order.begin(), plan.layout.order.end(),
+                          [](Axis a) { return a != Axis::pp; });
+}
+
 void check_expert_mesh(Rules& r) {
     if (!r.plan.model.moe || r.mesh.has_experts) return;
     const Layout& l = r.plan.layout;
@@ -106,12 +111,9 @@ void check_expert_mesh(Rules& r) {
         p.message =
             sentence("With this order the pipeline groups of the dense mesh (stride ",
                      r.mesh.dense[Axis::pp].stride, ") and of the expert mesh (etp ", etp, " × ep ", l.ep,
-                     ") differ: a layer's attention and experts would lie in different stages. With pp "
-                     "outermost they always agree.");
-        p.fix = fix_by(r.plan, [](Plan& q) {
-            std::stable_partition(q.layout.order.begin(), q.layout.order.end(),
-                                  [](Axis a) { return a != Axis::pp; });
-        });
+                     ") differ: a layer's attention and experts would lie in different stages, and Megatron "
+                     "refuses it. With pp outermost they always agree.");
+        p.fix = fix_by(r.plan, pp_outermost);
         return;
     }
     Problem& p = r.error(Rule::arithmetic, "expert-mesh-does-not-fold", "/layout/ep");

@@ -129,11 +129,12 @@ class Layer {
         return t;
     }
 
-    [[nodiscard]] PassTime wide(const Product& p) const {
+    [[nodiscard]] PassTime wide(const Product& p, double share = 1) const {
+        const double rate = r_.wide * share;
         PassTime t;
-        t.forward = product_time(r_, p, r_.wide, kTwo, kTwo);
-        t.input_grad = product_time(r_, {p.m, p.out, p.in, p.groups}, r_.wide, kTwo, kTwo);
-        t.weight_grad = product_time(r_, {p.in, p.m, p.out, p.groups}, r_.wide, kTwo,
+        t.forward = product_time(r_, p, rate, kTwo, kTwo);
+        t.input_grad = product_time(r_, {p.m, p.out, p.in, p.groups}, rate, kTwo, kTwo);
+        t.weight_grad = product_time(r_, {p.in, p.m, p.out, p.groups}, rate, kTwo,
                                      2 * bytes_of(plan_.training.gradients));
         return t;
     }
@@ -238,8 +239,9 @@ class Layer {
         return static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
     }
     // Tokens that a rank's experts get, once for each expert.
+    // Of ranks that hold the same tokens each sends its part.
     [[nodiscard]] double expert_copies(const Moe& e) const {
-        return s_.outer * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
+        return s_.tokens / s_.tp * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
     }
     [[nodiscard]] double expert_width(const Moe& e) const {
         return static_cast<double>(e.expert_ffn) / etp();

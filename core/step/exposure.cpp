@@ -1,6 +1,7 @@
 #include "core/step/exposure.h"
 
 #include "core/comm/collective_time.h"
+#include "core/pipeline/one_stage.h"
 #include "core/plan/software.h"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ void CoveredTimes::each(const Operation& o, F&& use) {
     const Cover cover = cover_of(o);
     for (LayerMask m = o.types; m != 0; m &= m - 1) {
         const int t = std::countr_zero(m);
-        use(t, of(t, cover, o.phase == Phase::forward));
+        // What is recomputed is a forward: as much of its calls is hidden.
+        use(t, of(t, cover, o.phase == Phase::forward || o.recomputed));
     }
 }
 
@@ -99,6 +101,7 @@ bool add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     shared.each(o, [&](int t, const CoveredTime& s) {
         LayerWork& own = work.layer[t];
         add(o.recomputed ? own.recomputed : own.comm, s.exposed_share());
+        if (o.recomputed) own.recompute.forward -= o.call_s * (1 - s.exposed_share()) * o.calls;
         hidden = hidden || s.hidden > 0;
     });
     return hidden;
@@ -127,7 +130,7 @@ void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) 
         double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
         busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
         busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
-        busy += take(Cover::layer, flags.ep || traits_of(plan.layout.schedule).overlaps_pairs,
+        busy += take(Cover::layer, flags.ep || traits_of(schedule_of(plan.layout)).overlaps_pairs,
                      room(t.all) - busy);
         PassTime& own = work.layer[k].busy;
         (forward ? own.forward : own.input_grad) = busy;
@@ -141,7 +144,7 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     Routes routes(plan, mesh, summary);
     for (Operation& o : comm.operations) {
         o.call_s = call_time(plan, routes.of(o.group), o);
-        shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
+        if (!o.recomputed) shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
     hide(plan, true, work, shared);
@@ -150,24 +153,31 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
         o.hidden_behind = add_exposed(work, o, shared) ? words_of(cover_of(o)) : std::string_view{};
 }
 
+PassTime room_of(const Plan& plan, const ChunkWork& work) {
+    if (!plan.training.overlap.dp) return {};
+    const double share = plan.cluster.gpu.efficiency.overlap;
+    const PassTime &c = work.compute, &busy = work.busy;
+    const double backward = c.input_grad + c.weight_grad + work.recompute;
+    return {share * c.forward - busy.forward, share * backward - busy.input_grad, 0};
+}
+
 void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out) {
     const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
     const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
     const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
     const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
-    const PassTime &c = work.compute, &busy = work.busy;
-    double forward = std::max(share * c.forward - busy.forward, 0.0) * windows;
-    double backward =
-        std::max(share * (c.input_grad + c.weight_grad + work.recompute) - busy.input_grad, 0.0) * windows;
+    const PassTime room = room_of(plan, work);
+    double forward = std::max(room.forward, 0.0) * windows;
+    double backward = std::max(room.input_grad, 0.0) * windows;
     for (Operation& o : comm.operations) {
         if (!is_data_parallel(o.group)) {
             if (o.group == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[o.group] += o.time_s;
             continue;
         }
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
-        double& room = gather ? forward : backward;
-        const double hidden = std::min(o.time_s * most, room);
-        room -= hidden;
+        double& left = gather ? forward : backward;
+        const double hidden = std::min(o.time_s * most, left);
+        left -= hidden;
         o.exposed_s = o.time_s - hidden;
         o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
         out.exposed_comm_s[o.group] += o.exposed_s;

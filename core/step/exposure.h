@@ -45,6 +45,12 @@ class CoveredTimes {
 void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
                      StepWork& work, CoveredTimes& shared);
 
+// Seconds of a micro-batch on a chunk behind which gradients and parameters can hide, forward and (as input
+// gradient) backward: the share `overlap` of its compute, less `busy`. A layer's whole time counts, its wait
+// for the host too: were that left out, to hide a transfer of the layer would take room from gradients and
+// give nothing. wait_for_host takes it out of `busy`.
+[[nodiscard]] PassTime room_of(const Plan& plan, const ChunkWork& work);
+
 // Gradients and parameters that move once per step hide behind the last backward and the first forward of a
 // device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
 void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out);

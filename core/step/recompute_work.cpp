@@ -1,6 +1,8 @@
 #include "core/step/recompute_work.h"
 
 #include "core/model/model_tensors.h"
+#include "core/pipeline/one_stage.h"
+#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/software.h"
 
 #include <algorithm>
@@ -76,25 +78,34 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
 }
 
 void wait_for_host(const Plan& plan, StepWork& work) {
-    const RecomputeChoice& choice = plan.training.recompute;
-    const double launch = plan.cluster.gpu.efficiency.launch_s * facts_of(plan.training.software).launches;
-    const double repeats = choice.whole_layers() ? 1 : 0;
+    const Efficiency& e = plan.cluster.gpu.efficiency;
+    const double launch = e.launch_s * facts_of(plan.training.software).launches;
+    const double repeats = plan.training.recompute.whole_layers() ? 1 : 0;
+    const bool split = traits_of(schedule_of(plan.layout)).splits_backward;
     for (int k = 0; k < work.times.layer.size(); ++k) {
         LayerTime& time = work.times.layer[k];
         LayerWork& layer = work.layer[k];
         PassTime& t = time.all;
-        const double forward = t.forward + layer.comm.sum(Phase::forward);
-        const double own = t.input_grad + t.weight_grad + layer.comm.sum(Phase::backward);
-        const double with = own + layer.recompute.input_grad + layer.recomputed.sum(Phase::backward);
-        const double host = time.launches * launch, host_again = (kBackwardLaunches + repeats) * host;
-        t.forward += std::max(host - forward, 0.0);
-        if (choice.some_layers()) {
-            const double missing = std::max(kBackwardLaunches * host - own, 0.0);
-            t.input_grad += missing;
-            layer.recompute.input_grad += std::max(host_again - with - missing, 0.0);
-        } else {
-            t.input_grad += std::max(host_again - with, 0.0);
-        }
+        const double host = time.launches * launch;
+        const double forward = std::max(host - t.forward - layer.comm.sum(Phase::forward), 0.0);
+        // The pass that recomputes: the input gradient, or the whole backward where it is one.
+        const double least = split ? host : kBackwardLaunches * host;
+        const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.comm.sum(Phase::backward);
+        const double backward = std::max(least - own, 0.0);
+        const double late = split ? std::max(host - t.weight_grad, 0.0) : 0;
+        t.forward += forward;
+        t.input_grad += backward;
+        t.weight_grad += late;
+        // Launches of what is made again take the host's time that was idle anyway.
+        double& again = layer.recompute.input_grad;
+        const double launches = repeats * host - std::max(own - least, 0.0);
+        const double wait = std::max(launches - again - layer.recomputed.sum(Phase::backward), 0.0);
+        again += wait;
+        // In all of these the device has nothing to do: of compute the share `overlap` is free.
+        const double free = 1 - e.overlap;
+        layer.busy.forward -= free * forward;
+        layer.busy.input_grad -= free * (backward + late);
+        layer.recompute.forward += free * wait;
     }
 }
 

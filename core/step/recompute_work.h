@@ -11,9 +11,10 @@ void find_recompute(const Plan& plan, StepWork& work);
 // Forward FLOPs of one sequence that run again, in the layers that `stages` says.
 [[nodiscard]] double recomputed_flops(const Plan& plan, const Stages& stages);
 
-// A layer whose launches take the host longer than the GPU needs for them runs at the host's pace. What is
-// missing counts as compute; where only some layers are recomputed, what these wait for more counts as
-// recomputation.
+// Each pass of a layer takes at least its launches x launch_s: forward, input gradient and weight gradient
+// each those of a forward where the schedule splits the backward, else both gradients together twice those,
+// since the host runs ahead inside one pass. What this adds counts as compute; what a layer takes more
+// because its launches are repeated counts as recomputation.
 void wait_for_host(const Plan& plan, StepWork& work);
 
 }  // namespace pentamesh

@@ -51,6 +51,7 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
         const LayerWork& own = w.of(t);
         c.compute += w.times.of(t).all * n;
         c.busy += own.busy * n;
+        c.busy.input_grad -= own.recompute.forward * recomputed;
         c.recompute += own.recompute.input_grad * recomputed;
         c.comm.add(own.comm, n);
         c.comm.add(own.recomputed, recomputed);
@@ -170,6 +171,30 @@ double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const T
     return shape.devices <= 1 ? 0.0 : std::max(makespan_estimate(shape, costs) - busy, 0.0);
 }
 
+// What the longest stage works more than the average one; 0 where they differ by rounding.
+double wait_for_longest(double longest, double mean) {
+    constexpr double kRounding = 1e-9;
+    return std::abs(longest - mean) > kRounding * mean ? longest - mean : 0;
+}
+
+// Seconds of a step that the device counted for sends over its boundaries.
+double send_time(const Comm& comm) {
+    double sum = 0;
+    for (const Operation& o : comm.operations)
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary) sum += o.time_s;
+    return sum;
+}
+
+// Each row of them gets its part of what the step waits for.
+void expose_sends(const Plan& plan, double exposed_s, Comm& comm) {
+    const double all = send_time(comm);
+    for (Operation& o : comm.operations)
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
+            o.hidden_behind = plan.training.overlap.pp ? "other micro-batches' compute" : "";
+            o.exposed_s = all > 0 ? exposed_s * (o.time_s / all) : 0;
+        }
+}
+
 double sum_of_parts(const Step& s) {
     double sum = s.compute_s + s.recompute_s + s.bubble_s + s.optimizer_s + s.straggler_s;
     for (const double t : s.exposed_comm_s) sum += t;
@@ -214,25 +239,27 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
     const DeviceWork longest{parts.work.compute.total(), parts.work.recompute};
     const DeviceWork mean = mean_work(work, comm.stages, runs_of(shape.schedule, work.microbatches));
-    // Where the longest stage is so by its communication, it may compute less than the mean.
-    const bool uneven = longest.all() > mean.all() * (1 + 1e-9);
-    s.compute_s = uneven ? mean.compute : longest.compute;
-    s.recompute_s = uneven ? mean.recompute : longest.recompute;
-    s.uneven_s = uneven ? longest.all() - mean.all() : 0;
+    s.compute_s = mean.compute;
+    s.recompute_s = mean.recompute;
+    const double wait = wait_for_longest(longest.all(), mean.all());
+    s.uneven_s = std::max(wait, 0.0);
     for (std::size_t i = 0; i < UnitComm::kAxes; ++i)
         s.exposed_comm_s[kUnitAxes[i]] = parts.work.comm.forward[i] + parts.work.comm.backward[i];
 
     const double idle = idle_time(shape, costs, timeline, parts.busy);
-    const double ramp = plan.training.overlap.pp
-                            ? std::min(idle, 2 * static_cast<double>(shape.devices - 1) * work.send_s)
-                            : 0;
-    s.exposed_comm_s[GroupKind::pp] = parts.sends + ramp;
-    for (Operation& o : comm.operations)
-        if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
-            o.hidden_behind = plan.training.overlap.pp ? "other micro-batches' compute" : "";
-            o.exposed_s = plan.training.overlap.pp ? std::min(o.time_s, ramp / 2) : o.time_s;
-        }
-    s.bubble_s = idle - ramp + s.uneven_s;
+    // A stage that is the longest by its communication may compute less than the mean.
+    const double waits = std::max(idle + std::min(wait, 0.0), 0.0);
+    const double ramp =
+        plan.training.overlap.pp
+            ? std::min({waits, 2 * static_cast<double>(shape.devices - 1) * work.send_s, send_time(comm)})
+            : 0;
+    // Where a V turns no message leaves the device: what its costs hold there is a wait.
+    const double sends = std::min(parts.sends, send_time(comm));
+    s.exposed_comm_s[GroupKind::pp] = sends + ramp;
+    expose_sends(plan, sends + ramp, comm);
+    const double left = idle - ramp + wait + (parts.sends - sends);
+    s.bubble_s = std::max(left, 0.0);
+    s.compute_s += std::min(left, 0.0);
     expose_gradients(plan, parts.work, work.microbatches, comm, s);
     s.optimizer_s =
         optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh))) + once_a_step(plan);

@@ -402,6 +402,32 @@ class Statuses(unittest.TestCase):
             self.assertEqual(status, 3)
             self.assertIn("64 MiB", err)
 
+    def test_a_lesson_that_cannot_be_read_is_status_3(self):
+        for name in ("/dev/zero", "nonsense"):
+            status, out, err = run("lesson", name)
+            self.assertEqual((status, out), (3, ""), name)
+            self.assertIn(name, err)
+
+    def test_a_rank_beyond_all_numbers_is_named_as_it_was_written(self):
+        status, _, err = run("rank", "mesh-8", "99999999999999999999")
+        self.assertEqual(status, 1)
+        self.assertIn("no rank 99999999999999999999: the plan has ranks 0 to 7", err)
+
+    def test_the_limit_of_a_rate_is_said(self):
+        cluster = {"gpus": 8, "gpu": "h100-sxm", "tiers": [{"name": "NVLink", "kind": "nvlink", "bytes_per_s": 1e308, "latency_s": 2e-6}]}
+        status, _, err = run("report", "-", plan=PLAN | {"cluster": cluster})
+        self.assertEqual(status, 1)
+        self.assertIn("at most 1e+30", err)
+
+    @unittest.skipUnless(sys.platform.startswith("linux"), "asks for a limit of the address space")
+    def test_a_search_without_memory_is_an_error_and_no_crash(self):
+        search = [PROGRAM, "search", "--model", "llama-3-70b", "--cluster", "h100-sxm-ib", "--gpus", "2048",
+                  "--set", "training.global_batch=15360"]
+        r = subprocess.run(["bash", "-c", 'ulimit -v 300000; exec "$@"', "-", *search], capture_output=True, timeout=60)
+        self.assertIn(r.returncode, (0, 1))
+        if r.returncode:
+            self.assertIn(b"memory", r.stderr)
+
     def test_a_file_that_cannot_be_written_is_status_3(self):
         self.assertEqual(run("report", "mesh-8", "-o", "/nonexistent/folder/report.txt")[0], 3)
         self.assertEqual(run("timeline", "mesh-8", "--trace", "/nonexistent/folder/trace.json")[0], 3)
