@@ -1,5 +1,6 @@
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
+#include "tests/core/bare_plan.h"
 
 #include <doctest/doctest.h>
 #include <random>
@@ -9,13 +10,8 @@ using namespace pentamesh;
 namespace {
 
 Plan plan_of(std::int64_t gpus) {
-    Plan p;
-    p.model.layers = 64;
-    p.model.hidden = 8192;
-    p.model.heads = p.model.kv_heads = 64;
-    p.model.head_dim = 128;
-    p.model.ffn = 32768;
-    p.model.vocab = 128000;
+    Plan p = test::bare_plan({64, 8192, 64, 64, 128, 32768, 128000}, 8192);
+    p.layout.dp_replicate.reset();
     p.cluster.gpus = gpus;
     p.cluster.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1},
                        {"InfiniBand", LinkKind::ib, gpus, 50e9, 5e-6, 1}};

@@ -3,6 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/pipeline/schedules/schedule.h"
+#include "tests/core/bare_plan.h"
 
 #include <doctest/doctest.h>
 #include <vector>
@@ -33,20 +34,11 @@ inline Memory memory_of(const Plan& p) {
 }
 
 inline Plan plan_of_size(std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
-    Plan p;
-    Model& m = p.model;
-    m.layers = layers;
-    m.hidden = hidden;
-    m.heads = m.kv_heads = heads;
-    m.head_dim = hidden / heads;
-    m.ffn = 4 * hidden;
-    m.vocab = 128000;
-    p.layout.dp_replicate = 1;
+    Plan p = bare_plan({layers, hidden, heads, heads, hidden / heads, 4 * hidden, 128000}, 2048);
     p.layout.zero = 0;
     p.cluster.gpu.hbm_bytes = 80e9;
     p.cluster.gpus = 1;
     p.training.global_batch = 1;
-    p.training.sequence_length = 2048;
     return p;
 }
 

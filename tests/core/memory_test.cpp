@@ -379,6 +379,20 @@ TEST_CASE("full recompute keeps layer inputs and holds one layer's activations w
     CHECK(again->mid == none.stage[0].activations_per_layer - 2.0 * 2048 * 1024);
 }
 
+// DeepSeek-V3.2, section 2.1: 64 heads of 128 choose 2,048 keys for each token; topk's indices are kept as
+// int32.
+TEST_CASE("sparse attention keeps its indexer's queries, keys, weights and choice") {
+    Plan p = plan_of_size(2, 7168, 128);
+    p.model.attention = AttentionKind::mla;
+    p.model.mla = Mla{};
+    p.model.mla->q_lora_rank = 1536, p.model.mla->kv_lora_rank = 512;
+    p.model.mla->qk_nope_head_dim = p.model.mla->v_head_dim = 128, p.model.mla->qk_rope_head_dim = 64;
+    const double without = memory_of(p).stage[0].activations_per_layer;
+    p.model.mla->index_heads = 64, p.model.mla->index_head_dim = 128, p.model.mla->index_top_k = 2048;
+    const double bytes_per_token = 2 * (64 * 128 + 128 + 64) + 4 * 2048;
+    CHECK(memory_of(p).stage[0].activations_per_layer - without == near(2048 * bytes_per_token));
+}
+
 TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no stages") {
     Plan p = plan_of_size(8, 1024, 8);
     p.layout.pp = 4;

@@ -1,4 +1,5 @@
 #include "core/mesh/mesh.h"
+#include "core/mesh/places.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "sha256.h"
@@ -296,6 +297,21 @@ TEST_CASE("edp keeps its replicas where dp_replicate stands, as torchtitan's efs
     REQUIRE(mesh.has_experts);
     CHECK(mesh.expert[static_cast<int>(Axis::dp_replicate)].size == 3);
     CHECK(mesh.expert[static_cast<int>(Axis::dp_shard)].size == 8 * 2 * 2 / 4);  // dp_shard * cp * tp / ep
+}
+
+TEST_CASE("a rank's place and a tier's name are those of the cluster") {
+    Cluster c;
+    c.tiers = {{"NVLink", LinkKind::nvlink, 8, 450e9, 1e-6, 1},
+               {"InfiniBand", LinkKind::ib, 64, 50e9, 5e-6, 1}};
+    CHECK(place_of(c, 0) == "node 0, GPU 0");
+    CHECK(place_of(c, 15) == "node 1, GPU 7");
+    c.tiers.push_back({"spine", LinkKind::ib, 256, 50e9, 5e-6, 7});
+    CHECK(place_of(c, 64 + 8 + 3) == "pod 1, node 9, GPU 3");
+    CHECK(tier_name(c, 1) == "InfiniBand");
+    CHECK(tier_name(c, 3) == "the network");
+    CHECK(tier_label(c, 2) == "spine 1:7");
+    c.tiers[0].domain = 72;
+    CHECK(place_of(c, 73) == "pod 1, rack 1, GPU 1");
 }
 
 TEST_CASE("leftover GPUs become replicas") {

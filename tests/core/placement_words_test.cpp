@@ -1,4 +1,5 @@
 #include "core/sharding/placement_words.h"
+#include "tests/core/bare_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -7,22 +8,7 @@ using namespace pentamesh;
 namespace {
 
 Plan plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zero) {
-    Plan p;
-    Model& m = p.model;
-    m.layers = 4;
-    m.hidden = 8192;
-    m.heads = 64;
-    m.kv_heads = 8;
-    m.head_dim = 128;
-    m.ffn = 28672;
-    m.vocab = 128256;
-    p.layout.tp = tp;
-    p.layout.cp = cp;
-    p.layout.dp_shard = shard;
-    p.layout.dp_replicate = 1;
-    p.layout.zero = zero;
-    p.training.sequence_length = 8192;
-    return p;
+    return test::bare_plan(test::kLlama70b, 8192, tp, cp, shard, zero);
 }
 
 std::vector<Placement> layer(const Plan& p, TensorState state = TensorState::parameters,

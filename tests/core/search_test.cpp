@@ -235,6 +235,7 @@ TEST_CASE("what a search finds is what report says of the same plan, to the last
         search(plan, search_space(plan, in_short({}, {"micro_batch=1", "zero=3"}), error), {.threads = 2});
     REQUIRE(!r.results.empty());
     for (const SearchResult& x : r.results) {
+        CHECK(x.headroom == near(1 - x.memory_bytes / x.plan.cluster.gpu.hbm_bytes));
         const Evaluation e = evaluate(x.plan);
         REQUIRE(e.step);
         CHECK(x.step_s == e.step->time_s);

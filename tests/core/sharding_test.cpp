@@ -1,5 +1,6 @@
 #include "core/memory/memory.h"
 #include "core/sharding/sharding.h"
+#include "tests/core/bare_plan.h"
 #include "tests/near.h"
 #include "tests/sanitized.h"
 
@@ -14,17 +15,8 @@ using pentamesh::test::near;
 namespace {
 
 Plan small_dense_plan() {
-    Plan p;
-    Model& m = p.model;
-    m.layers = 8;
-    m.hidden = 64;
-    m.heads = 8;
-    m.kv_heads = 4;
-    m.head_dim = 8;
-    m.ffn = 96;
-    m.vocab = 120;
-    p.layout.dp_replicate = 1;
-    p.training.sequence_length = 64;
+    Plan p = test::bare_plan(test::kTinyModel, 64);
+    p.model.layers = 8, p.model.vocab = 120;
     p.training.global_batch = 64;
     return p;
 }

@@ -1,4 +1,5 @@
 #include "core/teach/single_axis.h"
+#include "tests/core/bare_plan.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>
@@ -9,15 +10,8 @@ using pentamesh::test::near;
 namespace {
 
 Plan big_plan(bool moe) {
-    Plan p;
+    Plan p = test::bare_plan(test::kLlama70b, 8192);
     Model& m = p.model;
-    m.layers = 80;
-    m.hidden = 8192;
-    m.heads = 64;
-    m.kv_heads = 8;
-    m.head_dim = 128;
-    m.ffn = 28672;
-    m.vocab = 128256;
     m.mtp_layers = 1;
     if (moe) m.moe = Moe{64, 8, 2048, 1, 2048, 3, 1, false, false, 0};
     p.cluster.gpus = 1024;
@@ -27,8 +21,6 @@ Plan big_plan(bool moe) {
     p.layout.tp = 8;
     p.layout.pp = 16;
     p.layout.dp_shard = 8;
-    p.layout.dp_replicate = 1;
-    p.training.sequence_length = 8192;
     p.training.global_batch = 128;
     return p;
 }

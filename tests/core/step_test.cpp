@@ -4,6 +4,7 @@
 #include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/presets.h"
+#include "core/model/mixer_flops.h"
 #include "core/step/block_parts.h"
 #include "core/step/straggler.h"
 #include "plans.h"
@@ -49,6 +50,14 @@ Plan random_plan(std::mt19937& rng) {
     p.training.overlap.tp = rng() % 2, p.training.overlap.ep = rng() % 2;
     p.training.overlap.dp = rng() % 2, p.training.overlap.pp = rng() % 2;
     return p;
+}
+
+// Idle over busy time, of stages that all do the mean work.
+double bubble_over_work(const Evaluation& e) {
+    double busy = 0;
+    for (const DeviceTime& d : e.timeline.device)
+        busy += d.busy / static_cast<double>(e.timeline.device.size());
+    return (e.timeline.makespan - busy) / busy;
 }
 
 double time_of(const Plan& p, bool timeline = true) {
@@ -100,6 +109,47 @@ TEST_CASE("closed forms come near the replay") {
         p.training.straggler_cv = 0;
         CHECK(time_of(p, false) == near(time_of(p, true), 0.08));
     }
+}
+
+// 8 stages and 8 micro-batches: a bubble of (p - 1) / m of the work with 1F1B, and no less than a tenth with
+// any.
+TEST_CASE("closed forms come near the replay where the bubble is large") {
+    struct Case {
+        Schedule schedule;
+        int chunks;
+        double idle_over_work;  // (p - 1) / m, Narayanan et al. 2021, section 2.2; 0: sends make it more
+    };
+    for (const Case& c : {Case{Schedule::gpipe, 1, 7.0 / 8}, Case{Schedule::one_f_one_b, 1, 7.0 / 8},
+                          Case{Schedule::interleaved, 2, 0}, Case{Schedule::interleaved, 4, 0},
+                          Case{Schedule::zb_h1, 1, 0}, Case{Schedule::zb_v, 2, 0}}) {
+        CAPTURE(name_of(c.schedule));
+        CAPTURE(c.chunks);
+        Plan p = small_plan(64);
+        p.layout.tp = 8, p.layout.pp = 8, p.layout.dp_shard = 1;
+        p.layout.sequence_parallel = true;
+        p.model.vocab = 1024;  // stages of one length: the head takes nothing
+        p.layout.schedule = c.schedule, p.layout.virtual_stages = c.chunks;
+        p.training.global_batch = 8;
+        const Evaluation replay = run(p), form = run(p, false);
+        REQUIRE(replay.step);
+        REQUIRE(form.step);
+        CHECK(replay.step->bubble_s > 0.1 * replay.step->time_s);
+        CHECK(form.step->time_s == near(replay.step->time_s, 0.05));
+        CHECK(form.step->bubble_s == near(replay.step->bubble_s, 0.15));
+        if (c.idle_over_work > 0) CHECK(bubble_over_work(replay) == near(c.idle_over_work, 0.1));
+    }
+}
+
+TEST_CASE("a window's keys are the mean over all tokens of the keys that each meets") {
+    constexpr std::int64_t kTokens = 100000;
+    for (const std::int64_t window : {std::int64_t{0}, std::int64_t{1000}, std::int64_t{50000}, kTokens}) {
+        double met = 0;
+        for (std::int64_t token = 1; token <= kTokens; ++token)
+            met += static_cast<double>(window > 0 ? std::min(window, token) : token) / kTokens;
+        CHECK(keys_met(window, kTokens, true) == near(met, 1e-3));
+    }
+    CHECK(keys_met(1000, kTokens, false) == 1000);
+    CHECK(keys_met(0, kTokens, false) == kTokens);
 }
 
 TEST_CASE("MFU counts six FLOPs per parameter and token, and attention unhalved") {

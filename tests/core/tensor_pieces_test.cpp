@@ -1,4 +1,5 @@
 #include "core/sharding/tensor_pieces.h"
+#include "tests/core/bare_plan.h"
 #include "tests/near.h"
 
 #include <algorithm>
@@ -10,23 +11,7 @@ using pentamesh::test::near;
 namespace {
 
 Plan small_plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zero) {
-    Plan p;
-    Model& m = p.model;
-    m.layers = 4;
-    m.hidden = 64;
-    m.heads = 8;
-    m.kv_heads = 4;
-    m.head_dim = 8;
-    m.ffn = 96;
-    m.vocab = 128;
-    p.layout.tp = tp;
-    p.layout.cp = cp;
-    p.layout.dp_shard = shard;
-    p.layout.dp_replicate = 1;
-    p.layout.zero = zero;
-    p.training.sequence_length = 64;
-    p.training.global_batch = 64;
-    return p;
+    return test::bare_plan(test::kTinyModel, 64, tp, cp, shard, zero);
 }
 
 Placement tensor(const Plan& p, std::string_view name, TensorState state = TensorState::parameters,

@@ -306,6 +306,25 @@ TEST_CASE("the bubble without a replay is as near to the replay as promised") {
     }
 }
 
+// An overlapped pair takes less than its parts: the gain of the estimate is near the gain of the replay, to a
+// pair.
+TEST_CASE("the gain of overlapped pairs without a replay is the replay's") {
+    for (const int p : {2, 4, 8})
+        for (const int m : {2 * p, 4 * p, 8 * p}) {
+            const ScheduleShape shape{Schedule::dualpipe, p, m, 1, 0};
+            CAPTURE(p);
+            CAPTURE(m);
+            TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0);
+            Timeline t;
+            run_timeline(shape, costs, t);
+            const double all = t.makespan, all_estimate = makespan_estimate(shape, costs);
+            costs.pair_factor = 0.8;
+            run_timeline(shape, costs, t);
+
+            CHECK(all_estimate - makespan_estimate(shape, costs) == near(all - t.makespan, 1e-9));
+        }
+}
+
 TEST_CASE("uneven stages: the makespan without a replay stays within 14 % of it, 4 % for half of the draws") {
     Draw draw(18);
     std::vector<double> errors;

@@ -201,6 +201,25 @@ TEST_CASE("Hatching covers as much of a rectangle as its lines do, and continues
     CHECK(split.pixels == image.pixels);
 }
 
+TEST_CASE("A dashed frame is drawn along all four of its edges") {
+    const Image image = picture({60, 60}, 1, [](Canvas& c) {
+        c.frame({10, 10, 40, 40}, kWhite, 2, 0, Dash::dashed);
+    });
+    const auto drawn_in = [&](Rect r) {
+        int n = 0;
+        for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y)
+            for (int x = static_cast<int>(r.x); x < static_cast<int>(r.right()); ++x)
+                n += pixel(image, x, y).r > 128 ? 1 : 0;
+        return n;
+    };
+    // A dash of 6 and a gap of 5: of the 60 pixels of each, about half.
+    for (const Rect edge :
+         {Rect{15, 10, 30, 2}, Rect{48, 15, 2, 30}, Rect{15, 48, 30, 2}, Rect{10, 15, 2, 30}}) {
+        CHECK(drawn_in(edge) > 10);
+        CHECK(drawn_in(edge) < 50);
+    }
+}
+
 TEST_CASE("A dashed line that a zoom made enormous costs what is seen of it") {
     Offscreen surface({200, 100}, 1, fonts());
     surface.frame({}, 0, [&](const FrameInfo& info) {

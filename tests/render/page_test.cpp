@@ -2,6 +2,7 @@
 #include "surface_fixture.h"
 
 #include <doctest/doctest.h>
+#include <functional>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -111,4 +112,26 @@ TEST_CASE("A hundred thousand cells are a few shapes on a page") {
     g.palette_size = 1;
     Canvas(nullptr, 1, &p).cells(g);
     CHECK(p.finish().size() < 2000000);
+}
+
+TEST_CASE("A page draws only inside its clip") {
+    if (!pages_available()) return;
+    const auto drawn = [](const std::function<void(Canvas&)>& draw) {
+        Page p(PageFormat::png, {40, 40}, fonts(), "clip", "");
+        Canvas c(nullptr, 1, &p);
+        c.rect({0, 0, 40, 40}, {255, 255, 255, 255});
+        draw(c);
+        c.rect({36, 36, 2, 2}, kInk);  // outside of the clip, which has ended
+        return p.finish();
+    };
+    const std::string clipped = drawn([](Canvas& c) {
+        c.push_clip({0, 0, 20, 40});
+        c.rect({5, 5, 30, 30}, kInk);
+        c.pop_clip();
+    });
+    const std::string small = drawn([](Canvas& c) { c.rect({5, 5, 15, 30}, kInk); });
+    const std::string large = drawn([](Canvas& c) { c.rect({5, 5, 30, 30}, kInk); });
+    const bool cut = clipped == small, changed = clipped != large;
+    CHECK(cut);
+    CHECK(changed);
 }
