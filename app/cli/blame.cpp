@@ -124,7 +124,7 @@ Document document_of(const Plan& plan, const Evaluation& e, const Blame& b, cons
 
 int show_blame(const Context& context, const BlameOptions& options) {
     const Plan plan = load_plan(context, options.plan);
-    const Evaluation e = assess(plan, {.timeline = false});
+    const Evaluation e = assess(plan);
     std::string list;
     for (const std::string& r : options.ranks) list += r + " ";
     if (e.mesh.world == 0 || !e.valid) {

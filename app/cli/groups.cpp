@@ -108,7 +108,7 @@ void print_with_ranks(Json out, const Mesh& mesh, std::span<const GroupKind> kin
 
 int groups(const Context& context, const GroupsOptions& options) {
     const Plan plan = load_plan(context, options.plan);
-    const Evaluation e = assess(plan, {.timeline = false});
+    const Evaluation e = assess(plan);
     const std::vector<GroupKind> kinds = asked_for(options, e);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
     if (context.json) {

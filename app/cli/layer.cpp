@@ -155,7 +155,7 @@ Document document_of(const Plan& plan, const Evaluation& e, const LayerList& lis
 int show_layer(const Context& context, const LayerOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Notation notation = notation_of(options.notation);
-    const Evaluation e = assess(plan, {.timeline = false});
+    const Evaluation e = assess(plan);
     if (!e.valid || e.mesh.world == 0) {
         if (context.json) {
             Json out{{"kind", nullptr}, {"steps", Json::array()}, {"totals", nullptr}};

@@ -60,7 +60,7 @@ int review(const Context& context, const ReviewOptions& options) {
     }
     int status = 0;
     for (const Plan& p : plans)
-        if (const int one = status_of(assess(p, {.timeline = false})); one != 0) status = one;
+        if (const int one = status_of(evaluate(p, {.timeline = false})); one != 0) status = one;
     return status;
 }
 

@@ -89,7 +89,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
                ui::make_picture(context.presets, plan, request, ending, find_fonts(context.data_folder)));
-    return status_of(assess(plan, {.timeline = false}));
+    return status_of(evaluate(plan, {.timeline = false}));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Table table_of_all(const std::vector<Placement>& kept) {
 
 int tensors(const Context& context, const PlanArgument& argument, bool csv) {
     const Plan plan = load_plan(context, argument);
-    const Evaluation e = assess(plan, {.timeline = false});
+    const Evaluation e = assess(plan);
     Json list = Json::array();
     Document document;
     std::vector<Placement> kept;  // at rest

@@ -139,7 +139,7 @@ int timeline(const Context& context, const TimelineOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
-    Evaluation e = assess(plan, {.timeline = !own_costs});
+    Evaluation e = assess(plan);
     if (own_costs) replay(plan, own, e);
     const TimelineCosts& costs = e.costs;
     if (e.timeline.empty() && e.valid)

@@ -1,8 +1,10 @@
 #include "core/advice/advice.h"
 
 #include "core/advice/advice_rules.h"
+#include "core/advice/measured.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh {
 namespace {
@@ -14,83 +16,99 @@ bool by_severity(const Problem& a, const Problem& b) {
 }  // namespace
 
 Candidate Advice::candidate() const {
-    const auto by = [&](GroupKind k) { return trial.comm.by_axis[k]; };
-    Candidate c;
-    c.edits = edits_between(plan, changed);
-    c.time_s = trial.step->time_s;
-    c.bubble_s = schedule_bubble_s(*trial.step);
-    c.peak_bytes = trial.memory.peak();
-    c.tp = by(GroupKind::tp), c.pp = by(GroupKind::pp), c.ep = by(GroupKind::ep);
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (is_data_parallel(static_cast<GroupKind>(k)))
-            c.data_parallel_bytes += by(static_cast<GroupKind>(k)).sent_bytes_per_rank;
-    return c;
+    return {edits_between(plan, changed), trial.step->time_s, trial.memory.peak()};
 }
 
-Candidate Advice::as_shown(const Candidate& c) {
-    if (now.timeline.empty()) return c;
-    Plan applied = plan;
-    if (!apply_in_core(applied, c.edits)) return c;
-    changed.layout = applied.layout;
-    changed.training = applied.training;
-    changed.cluster.gpus = applied.cluster.gpus;
-    evaluate(changed, trial, {true, false});
-    return trial.valid && trial.step ? candidate() : c;
+bool Advice::show(const std::vector<Edit>& edits) {
+    shown_edits = edits;
+    changed.layout = plan.layout;
+    changed.training = plan.training;
+    changed.cluster.gpus = plan.cluster.gpus;
+    if (!apply_in_core(changed, edits)) return false;
+    evaluate(changed, shown, {!now.timeline.empty(), false});
+    return shown.valid && shown.step.has_value();
+}
+
+Stated Advice::before(Measure measure, GroupKind kind) const {
+    return {measure, measured(measure, plan, now, now, kind), {}, static_cast<int>(kind)};
+}
+Stated Advice::after(Measure measure, GroupKind kind) const {
+    return {measure, measured(measure, plan, now, shown, kind), shown_edits, static_cast<int>(kind)};
 }
 
 namespace {
 
-// Without the edits that do nothing for the step or for memory.
-Candidate without_idle(Advice& a, Candidate c) {
-    for (std::size_t i = 0; c.edits.size() > 1 && i < c.edits.size();) {
-        std::vector<Edit> fewer = c.edits;
+// Without the edits that do nothing for the step or for memory. That of the field which the problem is about
+// stays: without it the problem would.
+std::vector<Edit> without_idle(Advice& a, std::vector<Edit> edits, std::string_view pointer) {
+    if (!a.show(edits)) return edits;
+    double time_s = a.shown.step->time_s, peak = a.shown.memory.peak();
+    for (std::size_t i = 0; edits.size() > 1 && i < edits.size();) {
+        std::vector<Edit> fewer = edits;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-        Plan applied = a.plan;
-        const bool works = apply_in_core(applied, fewer) && a.works([&](Plan& q) {
-            q.layout = applied.layout, q.training = applied.training;
-            q.cluster.gpus = applied.cluster.gpus;
-        });
-        ++i;
-        if (!works) continue;
-        const Candidate less = a.as_shown(a.candidate());
-        if (less.time_s > c.time_s || less.peak_bytes > c.peak_bytes || less.edits.size() >= c.edits.size())
-            continue;
-        c = less;
-        i = 0;
+        const bool idle = edits[i].path != pointer && a.show(fewer) && a.shown.step->time_s <= time_s
+                          && a.shown.memory.peak() <= peak;
+        if (idle) {
+            time_s = a.shown.step->time_s, peak = a.shown.memory.peak();
+            edits = std::move(fewer);
+            i = 0;
+        } else {
+            ++i;
+        }
     }
-    return c;
+    return edits;
 }
 
 }  // namespace
 
-void offer(Advice& a, Problem& problem, const Candidate& candidate) {
-    const Candidate shown = without_idle(a, a.as_shown(candidate));
-    if (shown.time_s >= a.step().time_s) return;
-    problem.message += sentence(" With ", words_of(shown.edits), " a step takes ", time_text(shown.time_s),
-                                " instead of ", time_text(a.step().time_s), ".");
-    problem.fix = shown.edits;
+bool offer(Advice& a, Advised& problem, const Candidate& candidate) {
+    const std::vector<Edit> edits = without_idle(a, candidate.edits, problem.pointer);
+    if (!a.show(edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return false;
+    say(problem, " With ", words_of(edits), " a step takes ", a.after(Measure::step_s), " instead of ",
+        a.before(Measure::step_s), ".");
+    problem.fix = edits;
+    return true;
 }
 
-void find_advice(const Plan& plan, const Evaluation& evaluation, std::vector<Problem>& out) {
+void say_price(Advice& a, Advised& problem) {
+    constexpr double kSame = 1e-3;
+    const Stated sent = a.before(Measure::sent), then = a.after(Measure::sent);
+    if (std::abs(then.value - sent.value) <= kSame * sent.value)
+        say(problem, " for the same bytes on the wire");
+    else
+        say(problem, "; each GPU then sends ", then, " a step instead of ", sent);
+    const Stated time = a.before(Measure::step_s), takes = a.after(Measure::step_s);
+    if (std::abs(takes.value - time.value) > kSame * time.value)
+        say(problem, ", and a step takes ", takes, " instead of ", time);
+}
+
+std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation) {
+    std::vector<Advised> out;
     // Advice on an impossible plan would only hide what makes it impossible.
-    if (!evaluation.valid) return;
-    const std::size_t first = out.size();
-    Rules rules{plan, evaluation.mesh, true, out};
+    if (!evaluation.valid) return out;
+    std::vector<Problem> found;
+    Rules rules{plan, evaluation.mesh, true, found};
     check_frameworks(rules);
     check_notices(rules);
+    for (Problem& p : found) out.push_back({std::move(p), {}});
 
     Advice advice{plan, evaluation, out};
     advice.changed.model = plan.model;
     advice.changed.cluster = plan.cluster;
     evaluate(plan, advice.base, {false, false});
-    if (advice.base.step && advice.base.step->time_s > 0) {
+    if (evaluation.step && advice.base.step && advice.base.step->time_s > 0) {
         advise_experts(advice);
         advise_memory(advice);
         advise_placement(advice);
         advise_sharding(advice);
         advise_step(advice);
     }
-    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), by_severity);
+    std::stable_sort(out.begin(), out.end(), by_severity);
+    return out;
+}
+
+void find_advice(const Plan& plan, const Evaluation& evaluation, std::vector<Problem>& out) {
+    for (Advised& p : advise(plan, evaluation)) out.push_back(std::move(static_cast<Problem&>(p)));
 }
 
 void assess(const Plan& plan, Evaluation& out, const EvaluateOptions& options) {

@@ -31,15 +31,18 @@ void advise_experts(Advice& a) {
     }
     const Candidate* c = fits ? fastest.better_than(a.base.step->time_s) : fastest.any();
     if (!c) return;
-    Problem& p = a.add(Severity::warning, Rule::advice, "experts-copied", "/layout/ep");
-    p.message = sentence("ep = 1: ", copies.degree, " GPUs keep the same ", experts,
-                         " experts each. Expert parallelism deals them out.");
-    if (fits) return offer(a, p, *c);
-    const Candidate shown = a.as_shown(*c);
-    p.message += sentence(" With ", words_of(shown.edits), " the fullest GPU takes ",
-                          memory_text(shown.peak_bytes), " instead of ", memory_text(a.now.memory.peak()),
-                          ", which fits; a step takes ", time_text(shown.time_s), ".");
-    p.fix = shown.edits;
+    Advised& p = a.add(Severity::warning, Rule::advice, "experts-copied", "/layout/ep");
+    say(p, "ep = 1: ", copies.degree, " GPUs keep the same ", experts,
+        " experts each. Expert parallelism deals them out.");
+    if (fits) {
+        if (!offer(a, p, *c)) a.out.pop_back();
+        return;
+    }
+    if (!a.show(c->edits) || !a.shown.memory.has_room()) return;
+    say(p, " With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory), " instead of ",
+        a.before(Measure::memory), ", which fits; a step takes ", a.after(Measure::step_s), " instead of ",
+        a.before(Measure::step_s), ".");
+    p.fix = c->edits;
 }
 
 }  // namespace pentamesh

@@ -1,5 +1,7 @@
 // Does it fit, and if not, what is the smallest change that makes it fit?
 #include "core/advice/advice_rules.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/changes.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -79,10 +81,16 @@ bool double_ep(Plan& q) {  // fewer experts a GPU, on the same GPUs
     return q.model.moe.has_value();
 }
 
-constexpr std::array<Saving, 12> kSavings{sequence_parallel, selective_recompute, full_recompute,
-                                          flash_attention,   half_micro_batch,    shard_optimizer,
-                                          shard_everything,  shard_over_replicas, double_tp,
-                                          double_pp,         double_cp,           double_ep};
+bool one_chunk_a_stage(Plan& q) {
+    if (q.layout.schedule == usual_schedule(1)) return false;
+    q = with_schedule(q, usual_schedule(1), 1);
+    return true;
+}
+
+constexpr std::array<Saving, 13> kSavings{
+    sequence_parallel, selective_recompute, full_recompute,      flash_attention, half_micro_batch,
+    shard_optimizer,   shard_everything,    shard_over_replicas, double_tp,       double_pp,
+    double_cp,         double_ep,           one_chunk_a_stage};
 // Cost no GPUs and hardly any time.
 constexpr std::array<Saving, 3> kCheapSavings{sequence_parallel, selective_recompute, flash_attention};
 constexpr std::array<Saving, 4> kDoublings{double_tp, double_pp, double_cp, double_ep};
@@ -150,32 +158,35 @@ void consider_all_out(Fastest& fastest) {
                     true);
 }
 
-void does_not_fit(Advice& a) {
-    const Memory& m = a.now.memory;
-    if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
-    const StageMemory& s = m.stage[m.peak_stage];
-    Problem& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
-    const bool one = m.stage.size() == 1;
-    p.message =
-        sentence(one ? std::string("The GPUs") : sentence("The GPUs of stage ", s.stage), " need ",
-                 memory_text(s.total()), ", ", memory_text(s.total() - m.hbm), " more than the ",
-                 memory_text(m.hbm), " they have (parameters ", memory_text(s.parameters), ", gradients ",
-                 memory_text(s.gradients), ", optimizer ", memory_text(s.optimizer), ", activations ",
-                 memory_text(s.activations), ", buffers ", memory_text(s.buffers), ").");
+// The fastest change of one choice that makes it fit; else of two; else of as many as it takes.
+void say_what_fits(Advice& a, Advised& p) {
     Fastest fastest(a);
     consider_single_savings(fastest);
     consider_more_ep(fastest, a.plan);
     if (!fastest.any()) consider_pairs(fastest);
     if (!fastest.any()) consider_all_out(fastest);
-    if (const Candidate* c = fastest.any()) {
-        const Candidate best = a.as_shown(*c);
-        p.message += sentence(" The fastest small change that fits: ", words_of(best.edits), ", ",
-                              memory_text(best.peak_bytes), " and ", time_text(best.time_s),
-                              " a step instead of ", time_text(a.step().time_s), ".");
-        p.fix = best.edits;
-    } else {
-        p.message += " No small change of the layout makes it fit; it takes more GPUs or a smaller model.";
+    const Candidate* c = fastest.any();
+    if (c == nullptr || !a.show(c->edits) || !a.shown.memory.has_room()) {
+        say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
+        return;
     }
+    say(p, " The fastest small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
+        " and ", a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
+    p.fix = c->edits;
+}
+
+void does_not_fit(Advice& a) {
+    const Memory& m = a.now.memory;
+    if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
+    const StageMemory& s = m.stage[m.peak_stage];
+    Advised& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
+    const bool one = m.stage.size() == 1;
+    say(p, one ? std::string("The GPUs") : sentence("The GPUs of stage ", s.stage), " need ",
+        a.before(Measure::memory), ", ", a.before(Measure::memory_over), " more than the ",
+        a.before(Measure::hbm), " they have (parameters ", a.before(Measure::parameters), ", gradients ",
+        a.before(Measure::gradients), ", optimizer ", a.before(Measure::optimizer), ", activations ",
+        a.before(Measure::activations), ", buffers ", a.before(Measure::buffers), ").");
+    say_what_fits(a, p);
 }
 
 void recomputes_without_need(Advice& a) {
@@ -190,10 +201,11 @@ void recomputes_without_need(Advice& a) {
     }
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    Problem& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
-    p.message = sentence("Activations would fit with less recomputation: ", memory_text(c->peak_bytes),
-                         " of ", memory_text(a.base.memory.hbm), " per GPU.");
-    offer(a, p, *c);
+    if (!a.show(c->edits) || !a.shown.memory.has_room()) return;
+    Advised& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
+    say(p, "Activations would fit with less recomputation: ", a.after(Measure::memory), " of ",
+        a.before(Measure::hbm), " per GPU.");
+    if (!offer(a, p, *c)) a.out.pop_back();
 }
 
 void nearly_full(Advice& a) {
@@ -201,32 +213,34 @@ void nearly_full(Advice& a) {
     if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
     const StageMemory& s = m.stage[m.peak_stage];
     if (s.most() <= m.hbm) return;
-    Problem& p = a.add(m.has_room() ? Severity::info : Severity::warning, Rule::hardware,
+    Advised& p = a.add(m.has_room() ? Severity::info : Severity::warning, Rule::hardware,
                        "memory-nearly-full", "/cluster/gpu");
     const std::string who = m.stage.size() == 1 ? "Each GPU" : sentence("Stage ", s.stage);
     if (!m.has_room()) {
-        p.message = sentence(who, " takes ", memory_text(s.total()), " of ", memory_text(m.hbm),
-                             " as is commonly measured. It runs only if the framework's own buffers take "
-                             "little: from ",
-                             memory_text(s.least()), " on.");
-        return;
+        say(p, who, " takes ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
+            " as is commonly measured. It runs only if the framework's own buffers take little: from ",
+            a.before(Measure::memory_least), " on.");
+        return say_what_fits(a, p);
     }
-    p.message = sentence(who, " fits with ", memory_text(s.total()), " of ", memory_text(m.hbm),
-                         ", but not if the framework's own buffers take the upper end of their range (",
-                         memory_text(s.buffers_high), " instead of ", memory_text(s.buffers), ").");
+    say(p, who, " fits with ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
+        ", but not if the framework's own buffers take the upper end of their range (",
+        a.before(Measure::buffers_high), " instead of ", a.before(Measure::buffers), ").");
 }
 
 void sequence_parallel_left_off(Advice& a) {
     if (a.plan.layout.tp == 1 || a.plan.layout.sequence_parallel) return;
-    if (!a.works([](Plan& q) { q.layout.sequence_parallel = true; })) return;
-    const double saved = a.base.memory.peak() - a.trial.memory.peak();
-    if (saved < 0.01 * a.base.memory.peak()) return;
-    Problem& p = a.add(Severity::info, Rule::advice, "sequence-parallel-off", "/layout/sequence_parallel");
-    p.message = sentence("With tp = ", a.plan.layout.tp,
-                         " the norms and dropouts are computed and kept on every tp rank alike. Sequence "
-                         "parallelism cuts them for the same bytes on the wire and saves ",
-                         memory_text(saved), " per GPU.");
-    p.fix = {{"/layout/sequence_parallel", true}};
+    const std::vector<Edit> edits{{"/layout/sequence_parallel", true}};
+    if (!a.show(edits)) return;
+    const Stated saved = a.after(Measure::memory_saved);
+    if (saved.value < 0.01 * a.now.memory.peak()) return;
+    Advised& p = a.add(Severity::info, Rule::advice, "sequence-parallel-off", "/layout/sequence_parallel");
+    say(p, "With tp = ", a.plan.layout.tp,
+        " every tp rank computes and keeps the same norms and dropouts. Sequence parallelism cuts them and "
+        "saves ",
+        saved, " per GPU");
+    say_price(a, p);
+    say(p, ".");
+    p.fix = edits;
 }
 
 }  // namespace

@@ -46,22 +46,23 @@ std::string straddle_text(const Advice& a, const GroupSummary& s) {
                     domain / extent * extent, " GPUs of each domain keeps every group inside.");
 }
 
-std::string crossing_text(const Advice& a, const GroupSummary& s, std::string_view name,
-                          std::int64_t degree) {
-    const AxisTraffic& t = traffic(a.base, s.kind);
-    return sentence(name, " = ", degree, " crosses ", tier_name(a.plan.cluster, s.slowest_tier), " in ",
-                    crossing(s), " of its ", s.groups, " groups: ", time_text(t.time_s),
-                    " of a step go into the ", bytes_text(t.sent_bytes_per_rank), " that ",
-                    rows_device_text(a.base.comm), " sends in it, ",
-                    t.exposed_s > 0.995 * t.time_s ? std::string("all") : time_text(t.exposed_s),
-                    " on the critical path.", straddle_text(a, s));
+void say_crossing(const Advice& a, Advised& p, const GroupSummary& s, std::string_view name) {
+    const AxisTraffic& t = traffic(a.now, s.kind);
+    say(p, name, " = ", s.degree, " crosses ", tier_name(a.plan.cluster, s.slowest_tier), " in ", crossing(s),
+        " of its ", s.groups, " groups: ", a.before(Measure::group_time_s, s.kind), " of a step go into the ",
+        a.before(Measure::group_sent, s.kind), " that ", rows_device_text(a.now.comm), " sends in it, ");
+    if (t.exposed_s > 0.995 * t.time_s)
+        say(p, "all");
+    else
+        say(p, a.before(Measure::group_exposed_s, s.kind));
+    say(p, " on the critical path.", straddle_text(a, s));
 }
 
 void tensor_parallel_over_slow_tier(Advice& a) {
     const GroupSummary& s = groups_of(a.base, GroupKind::tp);
     if (s.degree == 1 || crossing(s) == 0) return;
-    Problem& p = a.add(Severity::warning, Rule::advice, "tp-spans-nodes", "/layout/tp");
-    p.message = crossing_text(a, s, "tp", s.degree);
+    Advised& p = a.add(Severity::warning, Rule::advice, "tp-spans-nodes", "/layout/tp");
+    say_crossing(a, p, s, "tp");
     Fastest fastest(a);
     fastest.consider([](Plan& q) { put_innermost(q.layout, Axis::tp); });
     const std::int64_t inside = a.plan.cluster.tiers.empty() ? 1 : domain_of(a.plan.cluster, 0);
@@ -78,7 +79,7 @@ void tensor_parallel_over_slow_tier(Advice& a) {
 
 void experts_over_slow_tier(Advice& a) {
     const GroupSummary& s = groups_of(a.base, GroupKind::ep);
-    const AxisTraffic& t = traffic(a.base, GroupKind::ep);
+    const AxisTraffic& t = traffic(a.now, GroupKind::ep);
     if (!a.base.mesh.has_experts || s.degree == 1 || crossing(s) == 0) return;
     Fastest fastest(a);
     fastest.consider([](Plan& q) {
@@ -95,10 +96,10 @@ void experts_over_slow_tier(Advice& a) {
             });
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     // Experts over nodes are a choice that large models make; a warning only where another one is faster.
-    const bool large = t.exposed_s > 0.1 * a.base.step->time_s;
-    Problem& p =
+    const bool large = t.exposed_s > 0.1 * a.now.step->time_s;
+    Advised& p =
         a.add(c && large ? Severity::warning : Severity::info, Rule::advice, "ep-spans-nodes", "/layout/ep");
-    p.message = crossing_text(a, s, "ep", s.degree);
+    say_crossing(a, p, s, "ep");
     if (c) offer(a, p, *c);
 }
 
@@ -118,23 +119,24 @@ void order_puts_chatty_axis_outside(Advice& a) {
     if (a.plan.layout.order == Layout{}.order) return;
     if (!a.works([](Plan& q) { q.layout.order = Layout{}.order; })) return;
     if (a.trial.step->time_s >= 0.98 * a.base.step->time_s) return;
-    const GroupKind kind = most_relieved(a.base, a.trial);
-    const GroupSummary &before = groups_of(a.base, kind), &after = groups_of(a.trial, kind);
-    Problem& p = a.add(Severity::warning, Rule::advice, "order-puts-chatty-axis-outside", "/layout/order");
-    p.message = sentence(
-        "This order lays ", name_of(kind), " (stride ", group_factors(a.base.mesh, kind).factor[0].stride,
+    const Candidate usual = a.candidate();
+    if (!a.show(usual.edits)) return;
+    const GroupKind kind = most_relieved(a.now, a.shown);
+    const GroupSummary &before = groups_of(a.now, kind), &after = groups_of(a.shown, kind);
+    Advised& p = a.add(Severity::warning, Rule::advice, "order-puts-chatty-axis-outside", "/layout/order");
+    say(p, "This order lays ", name_of(kind), " (stride ", group_factors(a.base.mesh, kind).factor[0].stride,
         ") over ", tier_name(a.plan.cluster, before.slowest_tier), ": ",
-        time_text(traffic(a.base, kind).exposed_s), " of it stays exposed per step, against ",
-        time_text(traffic(a.trial, kind).exposed_s), " over ", tier_name(a.plan.cluster, after.slowest_tier),
+        a.before(Measure::group_exposed_s, kind), " of it stays exposed per step, against ",
+        a.after(Measure::group_exposed_s, kind), " over ", tier_name(a.plan.cluster, after.slowest_tier),
         ".");
-    offer(a, p, a.candidate());
+    if (!offer(a, p, usual)) a.out.pop_back();
 }
 
 void tiers_that_do_not_nest(Advice& a) {
     const std::vector<Tier>& tiers = a.plan.cluster.tiers;
     for (std::size_t i = 1; i + 1 < tiers.size(); ++i) {
         if (tiers[i - 1].domain < 1 || tiers[i].domain % tiers[i - 1].domain == 0) continue;
-        Problem& p = a.add(Severity::info, Rule::hardware, "tiers-do-not-nest", "/cluster/tiers");
+        Advised& p = a.add(Severity::info, Rule::hardware, "tiers-do-not-nest", "/cluster/tiers");
         p.message = sentence("A ", tiers[i].name, " domain of ", tiers[i].domain,
                              " GPUs is not a whole number of ", tiers[i - 1].name, " domains of ",
                              tiers[i - 1].domain, ": some of those lie in two of them.");

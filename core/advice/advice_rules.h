@@ -1,6 +1,7 @@
 // What the files of advice share: a plan's evaluation, and changes tried out on it.
 #pragma once
 
+#include "core/advice/advised.h"
 #include "core/evaluate.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
@@ -14,21 +15,21 @@ namespace pentamesh {
 // A change that was evaluated and found valid.
 struct Candidate {
     std::vector<Edit> edits;
-    double time_s = 0, peak_bytes = 0, bubble_s = 0;
-    AxisTraffic tp, pp, ep;
-    double data_parallel_bytes = 0;  // sent per GPU and step on every data-parallel axis
+    double time_s = 0, peak_bytes = 0;
 };
 
 struct Advice {
     const Plan& plan;
-    const Evaluation& now;
-    std::vector<Problem>& out;
+    const Evaluation& now;  // has a step, replayed where the schedule is not too long for that
+    std::vector<Advised>& out;
     Evaluation base = {};   // the plan by the closed forms that trials go by: like is compared with like
     Plan changed = {};      // scratch
     Evaluation trial = {};  // scratch
+    Evaluation shown = {};  // the plan with `shown_edits`, as its own report will show it
+    std::vector<Edit> shown_edits = {};
 
-    Problem& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
-        Problem& p = out.emplace_back();
+    Advised& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
+        Advised& p = out.emplace_back();
         p.severity = severity;
         p.rule = rule;
         p.code = code;
@@ -47,10 +48,16 @@ struct Advice {
         return trial.valid && trial.step.has_value();
     }
     [[nodiscard]] Candidate candidate() const;  // of the trial
-    // The candidate as the window will show it once it is applied: replayed, where the plan's own step is.
-    [[nodiscard]] Candidate as_shown(const Candidate& candidate);
-    // The plan's step as the window shows it.
-    [[nodiscard]] const Step& step() const { return now.step ? *now.step : *base.step; }
+    // Evaluates the plan with these edits as a report shows it, into `shown`. False: no valid plan.
+    [[nodiscard]] bool show(const std::vector<Edit>& edits);
+    // What is shown takes no more memory than a GPU has, or than the plan takes.
+    [[nodiscard]] bool shown_memory_allows() const {
+        return shown.memory.has_room() || shown.memory.peak() <= now.memory.peak();
+    }
+    [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < 0.99 * now.step->time_s; }
+    // A figure of the plan, and the same of what is shown. `kind`: of group_*.
+    [[nodiscard]] Stated before(Measure measure, GroupKind kind = GroupKind::tp) const;
+    [[nodiscard]] Stated after(Measure measure, GroupKind kind = GroupKind::tp) const;
     // Does the trial fit the memory, or at least take no more than the plan does?
     [[nodiscard]] bool memory_allows() const {
         return trial.memory.has_room() || trial.memory.peak() <= base.memory.peak();
@@ -80,9 +87,12 @@ class Fastest {
 };
 
 // " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
-// message.
-// Nothing, where the replay shows no gain.
-void offer(Advice& a, Problem& problem, const Candidate& candidate);
+// message. False, and nothing is said, where the replay shows less than one percent of gain.
+bool offer(Advice& a, Advised& problem, const Candidate& candidate);
+// Appends what the shown plan changes on the wire and in time: " for the same bytes on the wire", or "; each
+// GPU then sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s instead of 3.1
+// s".
+void say_price(Advice& a, Advised& problem);
 
 // By file: where groups lie; what fits; how the step's time goes.
 void advise_experts(Advice& a);    // advice_experts.cpp

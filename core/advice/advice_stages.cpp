@@ -45,16 +45,16 @@ void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t
 }  // namespace
 
 void advise_stages(Advice& a) {
-    const Step& s = a.step();
+    const Step& s = *a.now.step;
     const double share = s.uneven_s / s.time_s;
     if (a.plan.layout.pp == 1 || share <= kLargeUnevenness) return;
-    const int stage = a.now.step ? a.now.comm.busiest_device : a.base.comm.busiest_device;
+    const int stage = a.now.comm.busiest_device;
     const StageContents& contents = a.base.comm.stages.contents(stage);
-    Problem& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
-    p.message = sentence("Stage ", stage, " computes ", time_text(s.uneven_s), " a step (",
-                         percent_text(share), ") longer than the average of ", a.base.comm.stages.devices,
-                         " stages, which wait for it: it has ", count_text(contents.layers, "layer"),
-                         contents.head ? " and the head" : "", ".");
+    Advised& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
+    say(p, "Stage ", stage, " computes ", a.before(Measure::uneven_s), " a step (",
+        a.before(Measure::uneven_share), ") longer than the average of ", a.base.comm.stages.devices,
+        " stages, which wait for it: it has ", count_text(contents.layers, "layer"),
+        contents.head ? " and the head" : "", ".");
     // The even split is the start, whatever list the plan has.
     Fastest fastest(a);
     fastest.consider([](Plan& q) { q.layout.stage_layers.clear(); });

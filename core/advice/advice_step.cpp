@@ -15,27 +15,52 @@ double bubble_share(const Evaluation& e) {
     return schedule_bubble_s(*e.step) / e.step->time_s;
 }
 
-// Whether m micro-batches per step work and leave a small bubble.
-bool small_bubble(Advice& a, std::int64_t m) {
+std::vector<Edit> batch_of(const Advice& a, std::int64_t m) {
+    const std::int64_t sequences = a.plan.training.global_batch / a.base.microbatches;
+    return {{"/training/global_batch", m * sequences}};
+}
+
+// True if m micro-batches per step work and leave a small bubble, by the closed form.
+bool small_estimate(Advice& a, std::int64_t m) {
     const std::int64_t sequences = a.plan.training.global_batch / a.base.microbatches;
     return a.works([&](Plan& q) { q.training.global_batch = m * sequences; })
            && bubble_share(a.trial) < kLargeBubble;
 }
+bool small_shown(Advice& a, std::int64_t m) {
+    return a.show(batch_of(a, m)) && bubble_share(a.shown) < kLargeBubble;
+}
 
-// The smallest multiple of pp micro-batches whose bubble is small; 0 where a thousand rounds do not do it.
+// The smallest multiple of pp micro-batches, above what the plan has, whose bubble is small as a report shows
+// it; 0 where a thousand rounds do not do it. The closed form says how far to look: near its answer each
+// multiple is replayed, far below it they are halved.
 std::int64_t enough_microbatches(Advice& a) {
-    const std::int64_t p = a.plan.layout.pp;
-    std::int64_t low = a.base.microbatches / p, high = low + 1;
-    while (high <= 1024 && !small_bubble(a, high * p)) {
-        low = high;
+    constexpr std::int64_t kMost = 1024, kEach = 24;
+    const std::int64_t p = a.plan.layout.pp, first = a.base.microbatches / p + 1;
+    std::int64_t high = first, low = first;
+    while (high <= kMost && !small_estimate(a, high * p)) {
+        low = high + 1;
         high *= 2;
     }
-    if (high > 1024) return 0;
-    while (high - low > 1) {
+    if (high > kMost) return 0;
+    while (low < high) {
         const std::int64_t middle = (low + high) / 2;
-        (small_bubble(a, middle * p) ? high : low) = middle;
+        if (small_estimate(a, middle * p))
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return high * p;
+    low = first;
+    while (high - low > kEach) {
+        const std::int64_t middle = (low + high) / 2;
+        if (small_shown(a, middle * p))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    // The estimate may lie below the replay.
+    for (; low <= std::min(high + kEach, kMost); ++low)
+        if (small_shown(a, low * p)) return low * p;
+    return 0;
 }
 
 // One chunk a device becomes several. Numbers that divide the layers go first: uneven chunks need a list of
@@ -57,59 +82,59 @@ void consider_interleaving(Advice& a, Fastest& fastest) {
 
 void large_bubble(Advice& a) {
     const Layout& l = a.plan.layout;
-    const Evaluation& shown = a.now.step ? a.now : a.base;
-    if (l.pp == 1 || bubble_share(shown) <= kLargeBubble || bubble_share(a.base) <= kLargeBubble) return;
-    Problem& p = a.add(Severity::warning, Rule::advice, "bubble-too-large", "/training/global_batch");
-    p.message = sentence("The pipeline idles ", time_text(schedule_bubble_s(*shown.step)), " of each ",
-                         time_text(shown.step->time_s), " step (", percent_text(bubble_share(shown)),
-                         "): ", a.base.microbatches, " micro-batches for ", l.pp, " stages.");
-    const std::int64_t m = enough_microbatches(a);
-    if (m > 0 && small_bubble(a, m)) {
-        p.message += sentence(" A global batch of ", a.changed.training.global_batch, " (", m,
-                              " micro-batches) would bring it to ", percent_text(bubble_share(a.trial)), ".");
-        p.fix = edits_between(a.plan, a.changed);
+    if (l.pp == 1 || bubble_share(a.now) <= kLargeBubble) return;
+    Advised& p = a.add(Severity::warning, Rule::advice, "bubble-too-large", "/training/global_batch");
+    say(p, "The pipeline idles ", a.before(Measure::bubble_s), " of each ", a.before(Measure::step_s),
+        " step (", a.before(Measure::bubble_share), "): ", a.base.microbatches, " micro-batches for ", l.pp,
+        " stages.");
+    if (const std::int64_t m = enough_microbatches(a); m > 0) {
+        const std::vector<Edit> edits = batch_of(a, m);
+        say(p, " A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
+            " micro-batches) would bring it to ", a.after(Measure::bubble_share));
+        if (!a.shown.memory.has_room())
+            say(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm), " instead of ",
+                a.before(Measure::memory), ": it does not fit.");
+        else
+            say(p, ".");
+        if (a.shown_memory_allows()) p.fix = edits;
     }
     Fastest fastest(a);
     consider_interleaving(a, fastest);
     const Candidate* c = fastest.better_than(a.base.step->time_s);
-    if (!c) return;
-    const Candidate best = a.as_shown(*c);
-    p.message += sentence(" With the same batch, ", words_of(best.edits), " takes ", time_text(best.time_s),
-                          " a step instead of ", time_text(a.step().time_s), " (bubble ",
-                          percent_text(best.bubble_s / best.time_s), ").");
-    if (best.bubble_s < kLargeBubble * best.time_s) p.fix = best.edits;
+    if (!c || !a.show(c->edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return;
+    say(p, " With the same batch, ", words_of(c->edits), " takes ", a.after(Measure::step_s),
+        " a step instead of ", a.before(Measure::step_s), " (bubble ", a.after(Measure::bubble_share), ").");
+    if (bubble_share(a.shown) < kLargeBubble) p.fix = c->edits;
 }
 
 void stragglers(Advice& a) {
-    const Step& s = a.step();
+    const Step& s = *a.now.step;
     const double cv = a.plan.training.straggler_cv;
     if (cv <= 0 || s.straggler_s <= 0) return;
     const double share = s.straggler_s / (s.time_s - s.straggler_s);
-    Problem& p = a.add(share > 0.05 ? Severity::warning : Severity::info, Rule::advice, "straggler-tax",
+    Advised& p = a.add(share > 0.05 ? Severity::warning : Severity::info, Rule::advice, "straggler-tax",
                        "/training/straggler_cv");
-    p.message =
-        sentence("Every step waits for the slowest of ", a.base.mesh.world, " GPUs: with a variation of ",
-                 percent_text(cv), " that is ", time_text(s.straggler_s), " a step, ", percent_text(share),
-                 " (the bound cv √(2 ln N) would say ", percent_text(s.straggler_bound), ").");
+    say(p, "Every step waits for the slowest of ", a.base.mesh.world, " GPUs: with a variation of ",
+        a.before(Measure::straggler_cv), " that is ", a.before(Measure::straggler_s), " a step, ",
+        a.before(Measure::straggler_share), " (the bound cv √(2 ln N) would say ",
+        a.before(Measure::straggler_bound), ").");
 }
 
 void overlap_left_off(Advice& a) {
     const Overlap& o = a.plan.training.overlap;
     struct Switch {
         bool on;
-        bool Overlap::*field;
         std::string_view name;
     };
-    for (const Switch& s : {Switch{o.dp, &Overlap::dp, "dp"}, Switch{o.pp, &Overlap::pp, "pp"},
-                            Switch{o.cp, &Overlap::cp, "cp"}}) {
-        if (s.on || !a.works([&](Plan& q) { q.training.overlap.*s.field = true; })) continue;
-        if (a.trial.step->time_s > 0.99 * a.base.step->time_s) continue;
-        const double saved = a.step().time_s - a.as_shown(a.candidate()).time_s;
-        Problem& p =
-            a.add(Severity::info, Rule::advice, "overlap-off", sentence("/training/overlap/", s.name));
-        p.message = sentence("Communication on ", s.name, " is not hidden behind compute; hiding it saves ",
-                             time_text(saved), " of ", time_text(a.step().time_s), " a step.");
-        p.fix = {{sentence("/training/overlap/", s.name), true}};
+    for (const Switch& s : {Switch{o.dp, "dp"}, Switch{o.pp, "pp"}, Switch{o.cp, "cp"}}) {
+        if (s.on) continue;
+        const std::string pointer = sentence("/training/overlap/", s.name);
+        const std::vector<Edit> edits{{pointer, true}};
+        if (!a.show(edits) || !a.shown_is_faster()) continue;
+        Advised& p = a.add(Severity::info, Rule::advice, "overlap-off", pointer);
+        say(p, "Communication on ", s.name, " is not hidden behind compute; hiding it saves ",
+            a.after(Measure::step_saved_s), " of ", a.before(Measure::step_s), " a step.");
+        p.fix = edits;
     }
 }
 
@@ -125,11 +150,11 @@ void expert_tensor_parallel(Advice& a) {
     });
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    Problem& p = a.add(Severity::info, Rule::advice, "etp-cuts-small-experts", "/layout/etp");
-    p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
-                         " cuts each expert of width ", a.plan.model.moe->expert_ffn, " to ",
-                         a.plan.model.moe->expert_ffn / etp, " and gathers its tokens besides.");
-    offer(a, p, *c);
+    Advised& p = a.add(Severity::info, Rule::advice, "etp-cuts-small-experts", "/layout/etp");
+    say(p, "etp = ", etp, l.etp ? "" : " (left out, so it is tp)", " cuts each expert of width ",
+        a.plan.model.moe->expert_ffn, " to ", a.plan.model.moe->expert_ffn / etp,
+        " and gathers its tokens besides.");
+    if (!offer(a, p, *c)) a.out.pop_back();
 }
 
 }  // namespace

@@ -119,12 +119,12 @@ TEST_CASE("a large bubble names the batch that makes it small") {
     const auto found = advice_on(p, "bubble-too-large");
     REQUIRE(found);
     const Plan fixed = mended(p, *found);
-    const Evaluation e = evaluate(fixed, {false, false});
+    const Evaluation e = evaluate(fixed);
     CHECK(schedule_bubble_s(*e.step) < 0.1 * e.step->time_s);
     // And it is the smallest multiple of pp that does.
     Plan less = fixed;
     less.training.global_batch -= 8 * 4;
-    const Evaluation l = evaluate(less, {false, false});
+    const Evaluation l = evaluate(less);
     CHECK(schedule_bubble_s(*l.step) >= 0.1 * l.step->time_s);
 }
 

@@ -1,0 +1,87 @@
+// Advice with the numbers of its sentences by value: what a test can hold against a report.
+#pragma once
+
+#include "core/base/enum_array.h"
+#include "core/base/text.h"
+#include "core/evaluate.h"
+#include "core/plan/problem.h"
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace pentamesh {
+
+// The numbers with a unit that sentences are made of. Of a plan that fits several times into a name: its
+// fullest GPU, its whole step, the GPU that sends most.
+enum class Measure : std::uint8_t {
+    step_s,
+    step_saved_s,
+    bubble_s,  // of the schedule, without uneven stages
+    bubble_share,
+    uneven_s,
+    uneven_share,
+    straggler_s,
+    straggler_share,  // of the step without stragglers
+    straggler_cv,
+    straggler_bound,
+    memory,
+    memory_saved,
+    memory_over,  // what is missing
+    memory_least,
+    hbm,
+    parameters,
+    gradients,
+    optimizer,
+    activations,
+    buffers,
+    buffers_high,
+    sent,                // per GPU and step, on all axes
+    sent_data_parallel,  // on those of data parallelism
+    group_sent,          // in one kind of group
+    group_time_s,
+    group_exposed_s,
+    ring_piece,      // what goes round the ring of an FSDP group at once
+    ring_latency_s,  // of one collective
+    ring_latency_step_s
+};
+template <>
+inline constexpr std::size_t kEnumCount<Measure> = 29;
+enum class MeasureUnit : std::uint8_t { seconds, share, memory, traffic };
+[[nodiscard]] MeasureUnit unit_of(Measure measure);
+[[nodiscard]] std::string_view name_of(Measure measure);  // "step_s"
+
+// A number of a problem's sentence.
+struct Stated {
+    Measure measure = Measure::step_s;
+    double value = 0;              // seconds, bytes, or a share of one
+    std::vector<Edit> after = {};  // the plan that it holds of is the problem's with these; empty: itself
+    int group = 0;                 // of group_*: the GroupKind
+    bool operator==(const Stated&) const = default;
+};
+[[nodiscard]] std::string text_of(const Stated& stated);  // "12.3 ms", "17.5 %", "71.2 GiB", "28.1 GB"
+
+struct Advised : Problem {
+    std::vector<Stated> figures;  // the numbers with a unit in `message`, in its order
+};
+
+// Warnings and notices over a complete, replayed evaluation; the most severe first. Empty for an impossible
+// plan.
+[[nodiscard]] std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation);
+
+// Adds to a problem's sentence; the numbers go to its figures too.
+template <typename... Parts>
+void say(Advised& problem, const Parts&... parts) {
+    const auto one = [&](const auto& part) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(part)>, Stated>) {
+            problem.message += text_of(part);
+            problem.figures.push_back(part);
+        } else {
+            append_part(problem.message, part);
+        }
+    };
+    (one(parts), ...);
+}
+
+}  // namespace pentamesh
