@@ -6,6 +6,7 @@
 #include "app/tables/timeline.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
 #include "core/step/error_range.h"
 
@@ -148,6 +149,7 @@ Json json_of_step(const Evaluation& e) {
             {"model_flops_per_gpu", s.model_flops_per_gpu},
             {"tflops_per_gpu", s.tflops_per_gpu},
             {"mfu", s.mfu},
+            {"mfu_causal", mfu_causal(s)},
             {"hfu", s.hfu},
             {"tokens_per_s", s.tokens_per_s},
             {"tokens_per_step", whole(s.tokens_per_step)},

@@ -11,6 +11,7 @@
 #include "core/plan/names.h"
 #include "core/plan/title.h"
 #include "core/rules/first_error.h"
+#include "core/step/causal_mfu.h"
 
 #include <algorithm>
 #include <chrono>
@@ -78,6 +79,7 @@ Json json_of_result(const SearchResult& r) {
             {"step_s", r.step_s},
             {"tokens_per_s", r.tokens_per_s},
             {"mfu", r.mfu},
+            {"mfu_causal", mfu_causal(r.step)},
             {"memory_bytes", whole(r.memory_bytes)},
             {"headroom", r.headroom},
             {"bubble_s", r.bubble_s},

@@ -12,6 +12,7 @@
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
 #include "core/rules/first_error.h"
+#include "core/step/causal_mfu.h"
 
 #include <cmath>
 
@@ -133,9 +134,10 @@ Section step_section(const Evaluation& e) {
     }
     const Step& step = *e.step;
     s.table = columns_of(step_table(step), {"part", "time_s", "share"});
-    s.lines.push_back("MFU " + percent_text(step.mfu) + ", HFU " + percent_text(step.hfu) + ", "
-                      + three_digits(step.tflops_per_gpu) + " TFLOP/s per GPU, "
-                      + whole_text(std::round(step.tokens_per_s)) + " tokens/s, "
+    s.lines.push_back("MFU " + percent_text(step.mfu)
+                      + (shows_causal_mfu(step) ? ", MFU (causal) " + percent_text(mfu_causal(step)) : "")
+                      + ", HFU " + percent_text(step.hfu) + ", " + three_digits(step.tflops_per_gpu)
+                      + " TFLOP/s per GPU, " + whole_text(std::round(step.tokens_per_s)) + " tokens/s, "
                       + whole_text(step.tokens_per_step) + " tokens per step.");
     s.lines.push_back("An estimate. " + range_sentence(step));
     return s;

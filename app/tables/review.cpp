@@ -4,6 +4,7 @@
 #include "core/explain/explain_step.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
 
 #include <cmath>
@@ -65,6 +66,7 @@ Table key_figures_table(const Plan& plan, const Evaluation& e) {
             {"step", seconds_words(s.time_s), range_words(band_of(s.time_s, s.error), seconds_words)});
         rate("tokens/s, whole cluster", s.tokens_per_s, rate_words, "");
         rate("MFU", s.mfu, share_words, "");
+        if (shows_causal_mfu(s)) rate("MFU (causal)", mfu_causal(s), share_words, "");
         rate("HFU", s.hfu, share_words, "");
         rate("model FLOPs per GPU", s.tflops_per_gpu, figure_words, " TFLOP/s");
     }

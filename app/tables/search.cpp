@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
+#include "core/step/causal_mfu.h"
 
 namespace pentamesh {
 namespace {
@@ -39,12 +40,16 @@ Table results_table(const SearchReport& r) {
         if (r.space.values_of(v).size() > 1) shown.push_back(v);
     for (const Varied v : shown)
         t.columns.push_back({std::string(name_of(v)), is_words(v) ? Shown::words : Shown::plain});
-    bool cost = false;
-    for (const SearchResult& x : r.results) cost = cost || x.cost_per_token > 0;
-    const std::vector<Table::Column> figures{{"step", Shown::seconds, "step_s"},
-                                             {"tokens/s", Shown::count, "tokens_per_s"},
-                                             {"MFU", Shown::share, "mfu"},
-                                             {"fullest GPU", Shown::memory, "memory_bytes"},
+    bool cost = false, causal = false;
+    for (const SearchResult& x : r.results) {
+        cost = cost || x.cost_per_token > 0;
+        causal = causal || shows_causal_mfu(x.step);
+    }
+    t.columns.push_back({"step", Shown::seconds, "step_s"});
+    t.columns.push_back({"tokens/s", Shown::count, "tokens_per_s"});
+    t.columns.push_back({"MFU", Shown::share, "mfu"});
+    if (causal) t.columns.push_back({"MFU (causal)", Shown::share, "mfu_causal"});
+    const std::vector<Table::Column> figures{{"fullest GPU", Shown::memory, "memory_bytes"},
                                              {"left", Shown::share, "headroom"},
                                              {"bubble and uneven stages", Shown::seconds, "bubble_s"},
                                              {"exposed", Shown::seconds, "exposed_s"}};
@@ -54,9 +59,11 @@ Table results_table(const SearchReport& r) {
     for (const SearchResult& x : r.results) {
         std::vector<std::string>& row = t.rows.emplace_back();
         for (const Varied v : shown) row.push_back(value_cell(x.choice, v));
+        for (std::string text : {cell(x.step_s), cell(x.tokens_per_s), cell(x.mfu)})
+            row.push_back(std::move(text));
+        if (causal) row.push_back(cell(mfu_causal(x.step)));
         for (std::string text :
-             {cell(x.step_s), cell(x.tokens_per_s), cell(x.mfu), whole_cell(x.memory_bytes), cell(x.headroom),
-              cell(x.bubble_s), cell(x.exposed_s)})
+             {whole_cell(x.memory_bytes), cell(x.headroom), cell(x.bubble_s), cell(x.exposed_s)})
             row.push_back(std::move(text));
         if (cost) row.push_back(cell(x.cost_per_token * 1e6));
         row.emplace_back(x.pareto ? "yes" : "");

@@ -1,6 +1,7 @@
 #include "app/tables/step.h"
 
 #include "core/plan/names.h"
+#include "core/step/causal_mfu.h"
 
 namespace pentamesh {
 
@@ -35,6 +36,8 @@ Table rates_table(const Step& step, double budget_tokens, std::string_view budge
         t.rows.push_back({std::move(name), cell(value), cell(r.low), cell(r.high), std::move(unit)});
     };
     add("MFU", step.mfu, band_of(step.mfu, step.error), "of the peak");
+    if (shows_causal_mfu(step))
+        add("MFU (causal)", mfu_causal(step), band_of(mfu_causal(step), step.error), "of the peak");
     add("HFU", step.hfu, band_of(step.hfu, step.error), "of the peak");
     add("tokens", step.tokens_per_s, band_of(step.tokens_per_s, step.error), "1/s");
     add("model FLOPs per GPU", step.tflops_per_gpu, band_of(step.tflops_per_gpu, step.error), "TFLOP/s");

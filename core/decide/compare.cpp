@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/decide/units.h"
 #include "core/plan/title.h"
+#include "core/step/causal_mfu.h"
 
 #include <algorithm>
 #include <array>
@@ -32,13 +33,17 @@ struct FigureKind {
 };
 using Unit = FigureRow::Unit;
 constexpr std::string_view kHfu = "step.hfu";
-constexpr std::array<FigureKind, 13> kFigures{{
+constexpr std::array<FigureKind, 14> kFigures{{
     {"step.time_s", "step", Unit::seconds, true,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::time_s); }},
     {"step.tokens_per_s", "tokens", Unit::tokens_per_s, false,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::tokens_per_s); }},
     {"step.mfu", "MFU", Unit::share, false,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::mfu); }},
+    {"step.mfu_causal", "MFU (causal)", Unit::share, false,
+     [](const Plan&, const Evaluation& e) {
+         return e.step ? std::optional<double>(mfu_causal(*e.step)) : std::nullopt;
+     }},
     {kHfu, "HFU", Unit::share, false,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::hfu); }},
     {"step.bubble_s", "bubble and uneven stages", Unit::seconds, true,
@@ -170,7 +175,10 @@ std::optional<std::size_t> FigureRow::better() const {
 std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                         std::span<const Evaluation> evaluations) {
     std::vector<FigureRow> out;
+    const bool causal = std::any_of(evaluations.begin(), evaluations.end(),
+                                    [](const Evaluation& e) { return e.step && shows_causal_mfu(*e.step); });
     for (const FigureKind& k : kFigures) {
+        if (k.key == "step.mfu_causal" && !causal) continue;
         FigureRow row{k.key, k.name, k.unit, k.less_is_better};
         bool any = false;
         for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -69,8 +69,8 @@ struct PlanComparison {
 [[nodiscard]] std::vector<PartRow> why_steps_differ(std::span<const Plan> plans,
                                                     std::span<const Evaluation> evaluations);
 // The parts that make most of the difference between two steps, the largest first, and behind them what goes
-// most against it: "5.53 s less in tp exposed, 5.06 s less in uneven stages, 1.2 s more in fsdp exposed".
-// Empty where no part differs.
+// most against it: "5.53 s less in tp exposed, 5.06 s less in uneven stages, 1.2 s more in data parallel
+// exposed". Empty where no part differs.
 [[nodiscard]] std::string main_parts_text(const Step& from, const Step& to);
 [[nodiscard]] std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                                       std::span<const Evaluation> evaluations);

@@ -5,6 +5,7 @@
 #include "core/mesh/places.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
+#include "core/step/causal_mfu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,10 +19,12 @@ using Said = std::string (*)(const Plan&, const Evaluation&);
 std::string compute_fact(const Plan& p, const Evaluation& e) {
     const Step& s = *e.step;
     const double share = s.compute_s > 0 ? s.mfu * s.time_s / s.compute_s : 0;
+    const double causal = s.compute_s > 0 ? mfu_causal(s) * s.time_s / s.compute_s : 0;
     return sentence(three_digits(s.model_flops_per_gpu / 1e12), " model TFLOP a GPU at ", percent_text(share),
-                    " of the ", name_of(p.training.compute), " peak while it computes; tp ", p.layout.tp,
-                    ", cp ", p.layout.cp, p.model.moe ? sentence(", ep ", p.layout.ep) : "", ", micro-batch ",
-                    p.training.micro_batch);
+                    " of the ", name_of(p.training.compute), " peak while it computes",
+                    shows_causal_mfu(s) ? sentence(" (causal: ", percent_text(causal), ")") : "", "; tp ",
+                    p.layout.tp, ", cp ", p.layout.cp, p.model.moe ? sentence(", ep ", p.layout.ep) : "",
+                    ", micro-batch ", p.training.micro_batch);
 }
 std::string recompute_fact(const Plan& p, const Evaluation& e) {
     const Step& s = *e.step;
@@ -68,6 +71,23 @@ std::string exposed_fact(const Plan& p, const Evaluation& e, GroupKind k) {
                     percent_text(hidden), " hides");
 }
 
+// ZeRO and context parallelism rename the groups in which the same gradients and parameters move: one part.
+double data_parallel_exposed(const Step& s) {
+    double sum = 0;
+    for (const GroupKind k : all_of<GroupKind>())
+        if (is_data_parallel(k)) sum += s.exposed_comm_s[k];
+    return sum;
+}
+std::string data_parallel_fact(const Plan& p, const Evaluation& e) {
+    std::string out;
+    for (const GroupKind k : all_of<GroupKind>()) {
+        if (!is_data_parallel(k) || e.comm.by_axis[k].count <= 0) continue;
+        const std::string_view name = k == GroupKind::fsdp ? "dp_shard × cp" : name_of(k);
+        out += sentence(out.empty() ? "" : "; ", name, ": ", exposed_fact(p, e, k));
+    }
+    return out.empty() ? "nothing is sent" : out;
+}
+
 struct Part {
     std::string name;
     std::function<double(const Step&)> read;
@@ -81,12 +101,13 @@ std::vector<Part> parts_of_step() {
         {"bubble", [](const Step& s) { return schedule_bubble_s(s); }, bubble_fact},
         {"uneven stages", [](const Step& s) { return s.uneven_s; }, uneven_fact},
     };
-    for (int i = 0; i < kGroupKindCount; ++i) {
-        const auto k = static_cast<GroupKind>(i);
+    for (const GroupKind k : all_of<GroupKind>()) {
+        if (is_data_parallel(k)) continue;
         out.push_back({std::string(name_of(k)) + " exposed",
                        [k](const Step& s) { return s.exposed_comm_s[k]; },
                        [k](const Plan& p, const Evaluation& e) { return exposed_fact(p, e, k); }});
     }
+    out.push_back({"data parallel exposed", data_parallel_exposed, data_parallel_fact});
     out.push_back({"optimizer", [](const Step& s) { return s.optimizer_s; }, optimizer_fact});
     out.push_back({"stragglers", [](const Step& s) { return s.straggler_s; }, straggler_fact});
     return out;

@@ -149,6 +149,32 @@ TEST_CASE("the parts that make most of the difference between two steps are said
     CHECK(main_parts_text(from, to) == "6 s more in compute");
 }
 
+TEST_CASE("data parallelism is one part of a step, whatever its groups are called") {
+    Plan a = test::presets().plan("llama-3.1-405b-16k");
+    a.layout.zero = 1;
+    Plan b = a;
+    b.layout.cp = 2, b.layout.dp_shard /= 2;
+    const std::vector<Plan> pair{a, b};
+    const std::vector<Evaluation> e = evaluations_of(pair);
+    REQUIRE(e[0].step->exposed_comm_s[GroupKind::dp_shard] > 0);
+    REQUIRE(e[1].step->exposed_comm_s[GroupKind::fsdp] > 0);
+    const std::vector<PartRow> why = why_steps_differ(pair, e);
+    const PartRow* row = part(why, "data parallel exposed");
+    REQUIRE(row != nullptr);
+    CHECK(row->values_s[0] == near(e[0].step->exposed_comm_s[GroupKind::dp_shard]));
+    CHECK(row->values_s[1] == near(e[1].step->exposed_comm_s[GroupKind::fsdp]));
+    CHECK(row->because.find("nothing is sent") == std::string::npos);
+    for (const PartRow& r : why) {
+        CHECK(r.part.find("fsdp") == std::string::npos);
+        CHECK(r.part.find("dp_shard") == std::string::npos);
+        CHECK(r.because.find("fsdp") == std::string::npos);
+    }
+    Step from, to;
+    from.time_s = 10, from.exposed_comm_s[GroupKind::dp_shard] = 2;
+    to.time_s = 10.5, to.exposed_comm_s[GroupKind::fsdp] = 2.5;
+    CHECK(main_parts_text(from, to) == "500 ms more in data parallel exposed");
+}
+
 TEST_CASE("each row of the sensitivity is the evaluation of the plan that it names") {
     const Plan plan = test::presets().plan("llama-3.1-405b-16k");
     const Sensitivity s = sensitivity_of(plan, test::presets());

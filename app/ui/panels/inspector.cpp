@@ -11,6 +11,7 @@
 #include "core/plan/edit_words.h"
 #include "core/rules/first_error.h"
 #include "core/sharding/placement_words.h"
+#include "core/step/causal_mfu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -424,6 +425,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         against(s.time_s, &Step::time_s, true, time_text);
         item("MFU", percent(s.mfu), "");
         against(s.mfu, &Step::mfu, false, points_text);
+        if (shows_causal_mfu(s)) item("MFU (causal)", percent(mfu_causal(s)), "");
         item("", count_text(s.tokens_per_s), "tokens/s");
         against(s.tokens_per_s, &Step::tokens_per_s, false, count_text);
         double exposed = 0;

@@ -4,6 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/search/search_controls.h"
 #include "app/ui/views/search/search_list.h"
+#include "core/step/causal_mfu.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     double exposed = 0;
     for (const double t : s.exposed_comm_s) exposed += t;
     c.text_in(in.cut_top(18),
-              time_text(s.time_s) + "   " + count_text(s.tokens_per_s) + " tokens/s   MFU " + percent(s.mfu),
+              time_text(s.time_s) + "   " + count_text(s.tokens_per_s) + " tokens/s   MFU " + percent(s.mfu)
+                  + (shows_causal_mfu(s) ? " (causal " + percent(mfu_causal(s)) + ")" : ""),
               ui.style(12));
     in.cut_top(4);
     draw_slices(ui, in.cut_top(10), s);

@@ -5,6 +5,7 @@
 #include "app/ui/scene/view_head.h"
 #include "core/base/quantity.h"
 #include "core/plan/names.h"
+#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
          "Model FLOPs utilisation: FLOPs that the model itself needs (forward, and twice that backward, "
          "causal attention not halved, nothing recomputed) over the dense "
              + peak + " peak. Without the half of attention that a causal mask leaves out: "
-             + percent(s.ideal_s / s.time_s) + "."},
+             + percent(mfu_causal(s)) + "."},
         {"HFU", percent(s.hfu), rate(s.hfu, percent),
          "Hardware FLOPs utilisation: MFU with the FLOPs that are recomputed."},
         {"tokens/s", count_text(s.tokens_per_s), rate(s.tokens_per_s, count_text), "Of the whole cluster."},
@@ -104,17 +105,23 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
          range_text(band_of(days_for(s, budget), s.error), plain),
          "Days of steps like this one for the tokens at the left; no failures, no checkpoints."},
     };
-    if (scene.pinned == nullptr || !scene.pinned->step) return out;
-    const Step& a = *scene.pinned->step;
-    const auto put = [&](std::size_t i, double by, std::string (*text)(double), bool less) {
-        out[i].against = by, out[i].text = text, out[i].less_is_better = less;
-    };
-    put(0, difference(s.time_s, a.time_s), time_text, true);
-    put(1, difference(s.mfu, a.mfu), points_text, false);
-    put(2, difference(s.hfu, a.hfu), points_text, false);
-    put(3, difference(s.tokens_per_s, a.tokens_per_s), count_text, false);
-    put(4, difference(s.tflops_per_gpu, a.tflops_per_gpu), plain_text, false);
-    put(5, difference(days_for(s, budget), days_for(a, budget)), plain_text, true);
+    if (scene.pinned != nullptr && scene.pinned->step) {
+        const Step& a = *scene.pinned->step;
+        const auto put = [&](std::size_t i, double by, std::string (*text)(double), bool less) {
+            out[i].against = by, out[i].text = text, out[i].less_is_better = less;
+        };
+        put(0, difference(s.time_s, a.time_s), time_text, true);
+        put(1, difference(s.mfu, a.mfu), points_text, false);
+        put(2, difference(s.hfu, a.hfu), points_text, false);
+        put(3, difference(s.tokens_per_s, a.tokens_per_s), count_text, false);
+        put(4, difference(s.tflops_per_gpu, a.tflops_per_gpu), plain_text, false);
+        put(5, difference(days_for(s, budget), days_for(a, budget)), plain_text, true);
+    }
+    if (shows_causal_mfu(s))
+        out.insert(
+            out.begin() + 2,
+            Figure{"MFU (causal)", percent(mfu_causal(s)), rate(mfu_causal(s), percent),
+                   "MFU without the attention that a causal mask leaves out, which no kernel computes."});
     return out;
 }
 
