@@ -8,6 +8,7 @@
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/failure.h"
+#include "core/plan/edit_words.h"
 #include "core/plan/title.h"
 
 #include <cerrno>
@@ -140,9 +141,11 @@ Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
 
 int status_of(const Evaluation& evaluation) {
     if (evaluation.valid) return 0;
-    for (const Problem& p : evaluation.problems)
-        if (p.severity == Severity::error)
-            std::cerr << "pentamesh: " << (p.pointer.empty() ? "" : p.pointer + ": ") << p.message << "\n";
+    for (const Problem& p : evaluation.problems) {
+        if (p.severity != Severity::error) continue;
+        std::cerr << "pentamesh: " << (p.pointer.empty() ? "" : p.pointer + ": ") << p.message
+                  << (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + ".") << "\n";
+    }
     return 1;
 }
 

@@ -103,6 +103,41 @@ class Layer(unittest.TestCase):
                       run("layer", "-", "--notation", "megatron", plan=PLAN)[1])
 
 
+class Sentences(unittest.TestCase):
+    def test_one_plan_has_the_same_problems_in_each_command(self):
+        for plan in ("llama-3.1-405b-16k", "broken-tp-over-ib", "broken-pp-zero3"):
+            problems = run_json("report", plan, "--json")[1]["problems"]
+            self.assertTrue(problems, plan)
+            for command in ("groups", "layer", "memory", "timeline", "tensors", "comm"):
+                self.assertEqual(run_json(command, plan, "--json")[1]["problems"], problems, (plan, command))
+
+    def test_the_batch_that_advice_names_has_the_bubble_that_it_says(self):
+        before = run_json("report", "llama-3.1-405b-16k", "--json")[1]
+        problem = next(p for p in before["problems"] if p["code"] == "bubble-too-large")
+        batch = re.search(r"global batch of ([0-9,]+)", problem["message"]).group(1).replace(",", "")
+        after = run_json("report", "llama-3.1-405b-16k", "--set", "training.global_batch=" + batch, "--json")[1]
+        step = after["step"]
+        share = (step["bubble_s"] - step["uneven_s"]) / step["time_s"]
+        self.assertLess(share, 0.1)
+        said = re.search(r"would bring it to ([0-9.]+) %", problem["message"]).group(1)
+        self.assertAlmostEqual(float(said), 100 * share, delta=0.005)
+        if not after["memory"]["fits"]:
+            self.assertIn("does not fit", problem["message"])
+
+    def test_mfu_without_the_masked_half_stands_beside_mfu_where_attention_is_much_of_the_work(self):
+        for length, shown in (("2048", False), ("131072", True)):
+            sets = ("--set", "training.sequence_length=" + length)
+            step = run_json("report", "llama-3-8b-fsdp", *sets, "--json")[1]["step"]
+            self.assertLess(step["mfu_causal"], step["mfu"])
+            self.assertEqual("MFU (causal)" in run("report", "llama-3-8b-fsdp", *sets)[1], shown)
+            pair = ("llama-3-8b-fsdp", "llama-3-8b-fsdp", *sets)
+            keys = [f["key"] for f in run_json("compare", *pair, "--json")[1]["figures"]]
+            self.assertEqual("step.mfu_causal" in keys, shown)
+            found = run_json("search", "llama-3-8b-fsdp", *sets, "--json", "--hold", "tp", "--hold", "pp")[1]
+            for r in found["results"]:
+                self.assertLess(r["mfu_causal"], r["mfu"])
+
+
 class Decide(unittest.TestCase):
     def test_a_layout_that_search_found_reports_the_same_figures(self):
         status, out, err = run_json("search", "-", "--json", "--vary", "tp=1,2,4", "--top", "3", plan=PLAN)
@@ -316,14 +351,17 @@ class Calibration(unittest.TestCase):
 -------------------- end of arguments ---------------------
 """
 
-    def test_a_whole_log_of_megatron_and_a_table_of_nccl_tests_calibrate_together(self):
-        log = self.LOG + "".join(
+    @classmethod
+    def megatron_log(cls):
+        return cls.LOG + "".join(
             f" [2025-03-01 10:{i:02d}:00] iteration {i + 1:8d}/ 100 | consumed samples: {64 * (i + 1)} | elapsed time "
             f"per iteration (ms): {ms} | throughput per GPU (TFLOP/s/GPU): 390.0 | learning rate: 1.0E-04 |\n"
             for i, ms in enumerate([40000.0, 9000.0, 6100.0, 6000.0, 6020.0]))
-        bandwidth = 300e9
-        table = "#  Rank  0 Group  0 Pid 1 on worker-0 device  0 [0x8d] NVIDIA H100 80GB HBM3\n" + "".join(
-            f"#  Rank  {r} Group  0 Pid 1 on worker-0 device  {r} [0x8d] NVIDIA H100 80GB HBM3\n" for r in range(1, 8))
+
+    @staticmethod
+    def nccl_table(bandwidth):
+        table = "$ all_reduce_perf -b 8 -e 8G\n" + "".join(
+            f"#  Rank  {r} Group  0 Pid 1 on worker-0 device  {r} [0x8d] NVIDIA H100 80GB HBM3\n" for r in range(8))
         table += ("#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw"
                   "   busbw #wrong\n#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\n")
         size = 8
@@ -332,8 +370,13 @@ class Calibration(unittest.TestCase):
             row = f"{time * 1e6:.2f} {size / time / 1e9:.2f} {size * 1.75 / time / 1e9:.2f} 0"
             table += f"{size:12d} {size // 4:12d} float sum -1 {row} {row}\n"
             size *= 2
+        return table
+
+    def test_a_whole_log_of_megatron_and_a_table_of_nccl_tests_calibrate_together(self):
+        bandwidth = 300e9
+        log, table = self.megatron_log(), self.nccl_table(bandwidth)
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("train.log", log), ("all_reduce.txt", "$ all_reduce_perf -b 8 -e 8G\n" + table)):
+            for name, text in (("train.log", log), ("all_reduce.txt", table)):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                     f.write(text)
             files = [os.path.join(folder, n) for n in ("train.log", "all_reduce.txt")]
@@ -1010,4 +1053,4 @@ def fits(value, schema):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
