@@ -162,7 +162,7 @@ int bench(const Context& context) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Context& context) {
+void add_bench(Options& app, Context& context) {
     add_json_flag(app, context);
     app.callback([&context] { context.run = [&context] { return bench(context); }; });
 }

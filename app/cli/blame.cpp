@@ -149,10 +149,10 @@ int show_blame(const Context& context, const BlameOptions& options) {
 
 }  // namespace
 
-void add_blame(CLI::App& app, Context& context) {
+void add_blame(Options& app, Context& context) {
     auto options = std::make_shared<BlameOptions>();
     add_plan_argument(app, options->plan);
-    app.add_option("RANK", options->ranks, "ranks and ranges of them: 0-7 12 99")->required();
+    app.add_option("RANK", options->ranks, "ranks and ranges of them: 0-7 12 99").required();
     add_hosts(app, options->hosts);
     add_json_flag(app, context);
     app.callback(

@@ -1,9 +1,9 @@
 // The sub-commands in one table, in the order in which --help lists them.
 #pragma once
 
+#include "app/cli/options.h"
 #include "core/io/presets.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -22,31 +22,31 @@ struct Context {
 struct Command {
     std::string_view name, help;
     // Declares options on its own sub-command. Their values live as long as the context.
-    void (*add)(CLI::App& app, Context& context);
+    void (*add)(Options& app, Context& context);
 };
 [[nodiscard]] std::span<const Command> commands();
 
-void add_report(CLI::App& app, Context& context);
-void add_groups(CLI::App& app, Context& context);
-void add_rank(CLI::App& app, Context& context);
-void add_tensors(CLI::App& app, Context& context);
-void add_memory(CLI::App& app, Context& context);
-void add_comm(CLI::App& app, Context& context);
-void add_layer(CLI::App& app, Context& context);
-void add_timeline(CLI::App& app, Context& context);
-void add_params(CLI::App& app, Context& context);
-void add_screenshot(CLI::App& app, Context& context);
-void add_review(CLI::App& app, Context& context);
-void add_search(CLI::App& app, Context& context);
-void add_compare(CLI::App& app, Context& context);
-void add_sensitivity(CLI::App& app, Context& context);
-void add_export(CLI::App& app, Context& context);
-void add_import(CLI::App& app, Context& context);
-void add_calibrate(CLI::App& app, Context& context);
-void add_blame(CLI::App& app, Context& context);
-void add_presets(CLI::App& app, Context& context);
-void add_schema(CLI::App& app, Context& context);
-void add_lesson(CLI::App& app, Context& context);
-void add_bench(CLI::App& app, Context& context);
+void add_report(Options& app, Context& context);
+void add_groups(Options& app, Context& context);
+void add_rank(Options& app, Context& context);
+void add_tensors(Options& app, Context& context);
+void add_memory(Options& app, Context& context);
+void add_comm(Options& app, Context& context);
+void add_layer(Options& app, Context& context);
+void add_timeline(Options& app, Context& context);
+void add_params(Options& app, Context& context);
+void add_screenshot(Options& app, Context& context);
+void add_review(Options& app, Context& context);
+void add_search(Options& app, Context& context);
+void add_compare(Options& app, Context& context);
+void add_sensitivity(Options& app, Context& context);
+void add_export(Options& app, Context& context);
+void add_import(Options& app, Context& context);
+void add_calibrate(Options& app, Context& context);
+void add_blame(Options& app, Context& context);
+void add_presets(Options& app, Context& context);
+void add_schema(Options& app, Context& context);
+void add_lesson(Options& app, Context& context);
+void add_bench(Options& app, Context& context);
 
 }  // namespace pentamesh::cli

@@ -117,15 +117,15 @@ int compare_plans(const Context& context, const CompareOptions& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Context& context) {
+void add_compare(Options& app, Context& context) {
     auto options = std::make_shared<CompareOptions>();
     app.add_option("PLAN", options->plans, "plan files or plan presets; the first is the base")
-        ->required()
-        ->expected(2, static_cast<int>(kMostCompared));
+        .required()
+        .count(2, static_cast<int>(kMostCompared));
     add_sets(app, options->sets);
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* csv = app.add_flag("--csv", options->csv, "write all tables as one CSV")->excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option csv = app.add_flag("--csv", options->csv, "write all tables as one CSV").excludes(json);
+    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
     app.add_option("-o,--output", options->file,
                    "a picture of the view Compare instead: NAME.png, .svg or .pdf");
     app.add_flag("--light", options->light, "the picture on white, for print");

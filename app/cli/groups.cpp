@@ -137,16 +137,16 @@ int groups(const Context& context, const GroupsOptions& options) {
 
 }  // namespace
 
-void add_groups(CLI::App& app, Context& context) {
+void add_groups(Options& app, Context& context) {
     auto options = std::make_shared<GroupsOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("--axis", options->axes, "these axes alone, as tp, dp_cp or edp")
-        ->expected(1, kGroupKindCount)
-        ->type_name("AXIS");
+        .count(1, kGroupKindCount)
+        .type_name("AXIS");
     add_hosts(app, options->hosts);
     app.add_flag("--summary", options->summary, "without the ranks");
     add_json_flag(app, context);
-    app.add_flag("--csv", options->csv, "write a row an axis as CSV")->excludes("--json");
+    app.add_flag("--csv", options->csv, "write a row an axis as CSV").excludes("--json");
     app.callback(
         [&context, options] { context.run = [&context, options] { return groups(context, *options); }; });
 }

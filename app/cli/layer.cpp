@@ -189,15 +189,15 @@ int show_layer(const Context& context, const LayerOptions& options) {
 
 }  // namespace
 
-void add_layer(CLI::App& app, Context& context) {
+void add_layer(Options& app, Context& context) {
     auto options = std::make_shared<LayerOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("--kind", options->kind, "dense or moe; left out: the MoE layer where the model has one");
     app.add_option("--rank", options->rank, "whose groups the collectives name; default 0");
     app.add_option("--notation", options->notation, "megatron, dtensor or jax; default jax");
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* csv = app.add_flag("--csv", options->csv, "write CSV")->excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option csv = app.add_flag("--csv", options->csv, "write CSV").excludes(json);
+    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
     app.callback(
         [&context, options] { context.run = [&context, options] { return show_layer(context, *options); }; });
 }

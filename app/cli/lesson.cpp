@@ -85,19 +85,19 @@ int lesson(const Context& context, const LessonOptions& options) {
 
 }  // namespace
 
-void add_lesson(CLI::App& app, Context& context) {
+void add_lesson(Options& app, Context& context) {
     auto options = std::make_shared<LessonOptions>();
     app.add_option("FILE", options->file, "a lesson's file, or the id of one that ships; none: lists them");
     app.add_option("--course", options->course,
                    "a course's file, or the id of one that ships, instead of FILE")
-        ->excludes("FILE");
+        .excludes("FILE");
     app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
-    app.add_flag("--pdf", options->pdf, "the same as slides in a PDF, with -o")->excludes("--html");
+    app.add_flag("--pdf", options->pdf, "the same as slides in a PDF, with -o").excludes("--html");
     app.add_option("--web", options->web,
                    "a folder for the page (pentamesh.html) with the lesson or course opened in it");
     app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");
     app.add_option("-o,--output", options->output, "where to write; standard output by default");
-    app.add_option("--plan", options->plan, "the plan of steps that open none")->capture_default_str();
+    app.add_option("--plan", options->plan, "the plan of steps that open none").show_default();
     app.callback(
         [&context, options] { context.run = [&context, options] { return lesson(context, *options); }; });
 }

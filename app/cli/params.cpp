@@ -35,11 +35,11 @@ int params(const Context& context, const std::string& name) {
 
 }  // namespace
 
-void add_params(CLI::App& app, Context& context) {
+void add_params(Options& app, Context& context) {
     auto name = std::make_shared<std::string>();
     app.add_option("MODEL", *name,
                    "a model preset's id, a Hugging Face config.json, a plan's model object in a file, or -")
-        ->required();
+        .required();
     add_json_flag(app, context);
     app.callback([&context, name] { context.run = [&context, name] { return params(context, *name); }; });
 }

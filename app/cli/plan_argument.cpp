@@ -25,26 +25,24 @@ bool looks_like_file(const std::string& name) {
 
 }  // namespace
 
-void add_sets(CLI::App& app, std::vector<std::string>& sets) {
+void add_sets(Options& app, std::vector<std::string>& sets) {
     app.add_option("--set", sets,
                    "change a field of the plan first, as layout.tp=4 or /layout/tp=4; may be repeated")
-        ->type_name("POINTER=VALUE")
-        ->expected(1)
-        ->allow_extra_args(false)  // what follows the value is the plan
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        .type_name("POINTER=VALUE")
+        .repeatable();
 }
 
-void add_plan_argument(CLI::App& app, PlanArgument& argument) {
+void add_plan_argument(Options& app, PlanArgument& argument) {
     app.add_option("PLAN", argument.name,
                    "a plan file, a plan preset's id, a picture with a plan inside, a config.json, or - for "
                    "standard input")
-        ->required();
+        .required();
     add_sets(app, argument.sets);
     app.add_option("--constants", argument.constants, "take the constants of a file that `calibrate` wrote")
-        ->type_name("FILE");
+        .type_name("FILE");
 }
 
-void add_json_flag(CLI::App& app, Context& context) {
+void add_json_flag(Options& app, Context& context) {
     app.add_flag("--json", context.json, "write JSON");
 }
 
@@ -126,10 +124,10 @@ Plan load_plan(const Context& context, const PlanArgument& argument) {
     return load_plan_and_sets(context, argument).plan;
 }
 
-void add_hosts(CLI::App& app, std::string& hosts) {
+void add_hosts(Options& app, std::string& hosts) {
     app.add_option("--hosts", hosts,
                    "the hosts' names in the order of ranks: node[01-04,7], or a file of them")
-        ->type_name("LIST");
+        .type_name("LIST");
 }
 
 Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {

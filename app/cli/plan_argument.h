@@ -17,11 +17,11 @@ struct PlanArgument {
     std::vector<std::string> sets;
     std::string constants{};  // a file that `calibrate` wrote; empty: the plan's own constants
 };
-void add_plan_argument(CLI::App& app, PlanArgument& argument);
-void add_sets(CLI::App& app, std::vector<std::string>& sets);
+void add_plan_argument(Options& app, PlanArgument& argument);
+void add_sets(Options& app, std::vector<std::string>& sets);
 
 // --json: the output, and errors too.
-void add_json_flag(CLI::App& app, Context& context);
+void add_json_flag(Options& app, Context& context);
 
 // The text of a file, or of standard input for "-".
 [[nodiscard]] std::string read_input(const std::string& name);
@@ -35,7 +35,7 @@ struct LoadedPlan {
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
 
 // --hosts: the job's hosts, a node list of SLURM or a file that has one.
-void add_hosts(CLI::App& app, std::string& hosts);
+void add_hosts(Options& app, std::string& hosts);
 // Empty where none are named. Error where they do not fit the plan.
 [[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
 

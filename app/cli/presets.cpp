@@ -41,14 +41,14 @@ int presets(const Context& context) {
 
 }  // namespace
 
-void add_presets(CLI::App& app, Context& context) {
+void add_presets(Options& app, Context& context) {
     add_json_flag(app, context);
     app.callback([&context] { context.run = [&context] { return presets(context); }; });
 }
 
-void add_schema(CLI::App& app, Context& context) {
+void add_schema(Options& app, Context& context) {
     auto what = std::make_shared<std::string>();
-    app.add_option("WHAT", *what, "plan")->required()->check(CLI::IsMember({"plan"}));
+    app.add_option("WHAT", *what, "plan").required().one_of({"plan"});
     app.callback([&context, what] {
         context.run = [] {
             print(plan_schema());

@@ -196,10 +196,10 @@ int show_rank(const Context& context, const RankOptions& options) {
 
 }  // namespace
 
-void add_rank(CLI::App& app, Context& context) {
+void add_rank(Options& app, Context& context) {
     auto options = std::make_shared<RankOptions>();
     add_plan_argument(app, options->plan);
-    app.add_option("RANK", options->rank, "which GPU, from 0")->required();
+    app.add_option("RANK", options->rank, "which GPU, from 0").required();
     add_hosts(app, options->hosts);
     add_json_flag(app, context);
     app.callback(

@@ -85,12 +85,12 @@ int report(const Context& context, const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Context& context) {
+void add_report(Options& app, Context& context) {
     auto options = std::make_shared<ReportOptions>();
     add_plan_argument(app, options->plan);
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* markdown = app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json);
-    app.add_flag("--html", options->html, "write one HTML file")->excludes(json)->excludes(markdown);
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option markdown = app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json);
+    app.add_flag("--html", options->html, "write one HTML file").excludes(json).excludes(markdown);
     app.add_option("-o,--output", options->file, "write to this file");
     app.callback(
         [&context, options] { context.run = [&context, options] { return report(context, *options); }; });

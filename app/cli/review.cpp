@@ -66,7 +66,7 @@ int review(const Context& context, const ReviewOptions& options) {
 
 }  // namespace
 
-void add_review(CLI::App& app, Context& context) {
+void add_review(Options& app, Context& context) {
     auto options = std::make_shared<ReviewOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("PLAN_B", options->second.name, "another plan, which the first is compared with");
@@ -74,13 +74,13 @@ void add_review(CLI::App& app, Context& context) {
            "--set-b", options->second.sets,
            "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
            "changes PLAN alone")
-        ->type_name("POINTER=VALUE")
-        ->allow_extra_args(false);
+        .type_name("POINTER=VALUE")
+        .repeatable();
     app.add_option("-o,--output", options->file,
                    "NAME.pdf, NAME.html, or a folder for an SVG and a PNG file a page")
-        ->required();
-    app.add_option("--paper", options->paper, "16:9, a4 or letter")->capture_default_str();
-    app.add_option("--theme", options->theme, "light or dark")->capture_default_str();
+        .required();
+    app.add_option("--paper", options->paper, "16:9, a4 or letter").show_default();
+    app.add_option("--theme", options->theme, "light or dark").show_default();
     app.add_option("--pages", options->pages,
                    "as 1,3-5 or summary,memory: summary, placement, memory, time, communication, "
                    "assumptions, comparison");

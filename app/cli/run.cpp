@@ -112,18 +112,6 @@ int tell(const Error& e, const Context& context) {
     return e.exit_status();
 }
 
-int run_command(CLI::App& app, Context& context, const PlanArgument& window, int argc, char** argv) {
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& e) {  // --help, --version
-        return app.exit(e);
-    } catch (const CLI::ParseError& e) {
-        std::cerr << "pentamesh: " << e.what() << "\nRun with --help for more information.\n";
-        return 2;
-    }
-    return context.run ? context.run() : open_window(context, window);
-}
-
 }  // namespace
 
 std::span<const Command> commands() {
@@ -135,18 +123,20 @@ int run(int argc, char** argv) {
     const std::filesystem::path presets =
         find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
     Context context{presets.parent_path(), Presets(presets, config_folder()), false, {}};
-    CLI::App app(
+    CommandLine line(
         "Live answers about laying a training run over a cluster. Without a command: the window opens.",
-        "pentamesh");
-    app.set_version_flag("--version", "pentamesh " PENTAMESH_VERSION);
-    app.require_subcommand(0, 1);
+        "pentamesh", "pentamesh " PENTAMESH_VERSION);
     PlanArgument window;
-    app.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
-    add_sets(app, window.sets);
-    for (const Command& c : kCommands)
-        c.add(*app.add_subcommand(std::string(c.name), std::string(c.help)), context);
+    Options own = line.own();
+    own.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
+    add_sets(own, window.sets);
+    for (const Command& c : kCommands) {
+        Options options = line.command(c.name, c.help);
+        c.add(options, context);
+    }
     try {
-        return run_command(app, context, window, argc, argv);
+        if (const std::optional<int> status = line.parse(argc, argv)) return *status;
+        return context.run ? context.run() : open_window(context, window);
     } catch (const Error& e) {
         return tell(e, context);
     } catch (const std::bad_alloc&) {

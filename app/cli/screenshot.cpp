@@ -94,21 +94,21 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
 
 }  // namespace
 
-void add_screenshot(CLI::App& app, Context& context) {
+void add_screenshot(Options& app, Context& context) {
     auto options = std::make_shared<ScreenshotOptions>();
     std::string views;
     for (const std::string_view v : ui::picture_views())
         views += (views.empty() ? "" : ", ") + std::string(v);
     add_plan_argument(app, options->plan);
-    app.add_option("-o,--output", options->file, "the picture: NAME.png, .svg or .pdf")->required();
+    app.add_option("-o,--output", options->file, "the picture: NAME.png, .svg or .pdf").required();
     app.add_option("--view", options->view, views + "; default: the scene's, else dashboard");
     app.add_option("--size", options->size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
-        ->capture_default_str();
-    app.add_option("--scale", options->scale, "pixels of a PNG per logical pixel")->capture_default_str();
-    app.add_option("--theme", options->theme, "dark, light or high-contrast")->capture_default_str();
+        .show_default();
+    app.add_option("--scale", options->scale, "pixels of a PNG per logical pixel").show_default();
+    app.add_option("--theme", options->theme, "dark, light or high-contrast").show_default();
     app.add_option("--rank", options->rank, "show this rank as selected");
-    app.add_option("--axis", options->axis, "the axis whose groups are coloured")->capture_default_str();
+    app.add_option("--axis", options->axis, "the axis whose groups are coloured").show_default();
     app.add_flag("--outlines", options->outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options->no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options->no_caption, "without the line of model, cluster and layout");

@@ -204,7 +204,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
 
 }  // namespace
 
-void add_search(CLI::App& app, Context& context) {
+void add_search(Options& app, Context& context) {
     auto a = std::make_shared<SearchArguments>();
     app.add_option("PLAN", a->plan.name,
                    "a plan file or preset: its model, cluster, sequence, batch and precision");
@@ -213,21 +213,19 @@ void add_search(CLI::App& app, Context& context) {
     app.add_option("--cluster", a->cluster, "a cluster preset");
     app.add_option("--gpus", a->gpus, "how many of its GPUs");
     app.add_option("--vary", a->space.vary, "the values of a field, as tp=1,2,4; may be repeated")
-        ->type_name("NAME[=V,V]")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        .type_name("NAME[=V,V]")
+        .repeatable();
     app.add_option("--hold", a->space.hold, "keep the plan's value of a field; may be repeated")
-        ->type_name("NAME")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        .type_name("NAME")
+        .repeatable();
     app.add_option("--goal", a->goal, "tokens (default), memory or cost");
     app.add_option("--headroom", a->options.headroom, "share of the memory that stays free (0.05)");
     app.add_option("--top", a->options.top, "how many layouts to list besides the Pareto line (10)")
-        ->check(CLI::Range(1, 10000));
-    app.add_option("--threads", a->options.threads, "threads (one a core)")->check(CLI::Range(1, 1024));
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* csv = app.add_flag("--csv", a->csv, "write the results as CSV")->excludes(json);
-    app.add_flag("--markdown", a->markdown, "write Markdown")->excludes(json)->excludes(csv);
+        .range(1, 10000);
+    app.add_option("--threads", a->options.threads, "threads (one a core)").range(1, 1024);
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option csv = app.add_flag("--csv", a->csv, "write the results as CSV").excludes(json);
+    app.add_flag("--markdown", a->markdown, "write Markdown").excludes(json).excludes(csv);
     app.callback([&context, a] { context.run = [&context, a] { return run_search(context, *a); }; });
 }
 

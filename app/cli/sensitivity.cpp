@@ -80,12 +80,12 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app, Context& context) {
+void add_sensitivity(Options& app, Context& context) {
     auto options = std::make_shared<SensitivityOptions>();
     add_plan_argument(app, options->plan);
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* csv = app.add_flag("--csv", options->csv, "write CSV")->excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown")->excludes(json)->excludes(csv);
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option csv = app.add_flag("--csv", options->csv, "write CSV").excludes(json);
+    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
     app.callback([&context, options] {
         context.run = [&context, options] { return sensitivity(context, *options); };
     });

@@ -10,12 +10,12 @@ namespace {
 using JsonOf = Json (*)(const Plan&, const Evaluation&);
 using SectionOf = Section (*)(const Plan&, const Evaluation&);
 
-void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section_of) {
+void add_part(Options& app, Context& context, JsonOf json_of, SectionOf section_of) {
     auto argument = std::make_shared<PlanArgument>();
     add_plan_argument(app, *argument);
     add_json_flag(app, context);
     auto csv = std::make_shared<bool>(false);
-    app.add_flag("--csv", *csv, "write the table as CSV")->excludes("--json");
+    app.add_flag("--csv", *csv, "write the table as CSV").excludes("--json");
     app.callback([&context, argument, csv, json_of, section_of] {
         context.run = [&context, argument, csv, json_of, section_of] {
             const Plan plan = load_plan(context, *argument);
@@ -37,12 +37,12 @@ void add_part(CLI::App& app, Context& context, JsonOf json_of, SectionOf section
 
 }  // namespace
 
-void add_memory(CLI::App& app, Context& context) {
+void add_memory(Options& app, Context& context) {
     add_part(
         app, context, [](const Plan&, const Evaluation& e) { return json_of_memory(e); }, memory_section);
 }
 
-void add_comm(CLI::App& app, Context& context) {
+void add_comm(Options& app, Context& context) {
     add_part(app, context, json_of_comm, comm_section);
 }
 

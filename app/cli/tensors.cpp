@@ -91,12 +91,12 @@ int tensors(const Context& context, const PlanArgument& argument, bool csv) {
 
 }  // namespace
 
-void add_tensors(CLI::App& app, Context& context) {
+void add_tensors(Options& app, Context& context) {
     auto argument = std::make_shared<PlanArgument>();
     add_plan_argument(app, *argument);
     add_json_flag(app, context);
     auto csv = std::make_shared<bool>(false);
-    app.add_flag("--csv", *csv, "write what is kept at rest as CSV")->excludes("--json");
+    app.add_flag("--csv", *csv, "write what is kept at rest as CSV").excludes("--json");
     app.callback([&context, argument, csv] {
         context.run = [&context, argument, csv] { return tensors(context, *argument, *csv); };
     });

@@ -166,18 +166,18 @@ int timeline(const Context& context, const TimelineOptions& options) {
 
 }  // namespace
 
-void add_timeline(CLI::App& app, Context& context) {
+void add_timeline(Options& app, Context& context) {
     auto options = std::make_shared<TimelineOptions>();
     add_plan_argument(app, options->plan);
     app.add_option("--costs", options->costs,
                    "costs of a whole stage instead of the model's: F=1,I=1,W=1,comm=0[,FB=3]");
-    auto* json = app.add_flag("--json", context.json, "write JSON");
-    auto* trace =
+    const Option json = app.add_flag("--json", context.json, "write JSON");
+    const Option trace =
         app.add_option("--trace", options->trace, "write a Chrome trace to this file, which Perfetto opens")
-            ->excludes(json);
+            .excludes(json);
     app.add_flag("--csv", options->csv, "write every operation as CSV: device, op, micro-batch, start, end")
-        ->excludes(json)
-        ->excludes(trace);
+        .excludes(json)
+        .excludes(trace);
     app.callback(
         [&context, options] { context.run = [&context, options] { return timeline(context, *options); }; });
 }

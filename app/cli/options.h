@@ -1,0 +1,78 @@
+// The options of a command line, as commands declare them. options.cpp is the one file that reads CLI11,
+// whose header takes longer to compile than a command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace pentamesh::cli {
+
+// One option that was declared. Each function returns the option itself, so that calls are chained.
+class Option {
+  public:
+    explicit Option(CLI::Option* option) : option_(option) {}
+    const Option& required() const;
+    // The word that --help shows for the value.
+    const Option& type_name(const std::string& name) const;
+    // The value may be given by repeating the option; each time one value follows it.
+    const Option& repeatable() const;
+    const Option& count(int least, int most) const;
+    const Option& range(int least, int most) const;
+    const Option& one_of(const std::vector<std::string>& names) const;
+    // --help shows the value that stands there now.
+    const Option& show_default() const;
+    // Both options together are a usage error.
+    const Option& excludes(const Option& other) const;
+    const Option& excludes(const std::string& name) const;
+
+  private:
+    CLI::Option* option_;
+};
+
+// The options of one command. Values are written into `value` when the command line is read, so it must
+// outlive that.
+class Options {
+  public:
+    explicit Options(CLI::App* app) : app_(app) {}
+    // `names` is a positional's name in capitals, or "-o,--output".
+    Option add_option(const std::string& names, std::string& value, const std::string& help);
+    Option add_option(const std::string& names, std::vector<std::string>& value, const std::string& help);
+    Option add_option(const std::string& names, int& value, const std::string& help);
+    Option add_option(const std::string& names, std::int64_t& value, const std::string& help);
+    Option add_option(const std::string& names, double& value, const std::string& help);
+    Option add_flag(const std::string& names, bool& value, const std::string& help);
+    // Called when the command line names this command.
+    void callback(std::function<void()> called);
+
+  private:
+    CLI::App* app_;
+};
+
+// A whole command line: options of its own, and commands.
+class CommandLine {
+  public:
+    CommandLine(const std::string& about, const std::string& name, const std::string& version);
+    ~CommandLine();
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+    [[nodiscard]] Options own();
+    [[nodiscard]] Options command(std::string_view name, std::string_view help);
+    // Returns the exit status where nothing is left to do: --help and --version were answered, or a usage
+    // error was written to standard error.
+    [[nodiscard]] std::optional<int> parse(int argc, char** argv);
+
+  private:
+    std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace pentamesh::cli
