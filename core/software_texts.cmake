@@ -8,7 +8,6 @@ foreach(file IN LISTS software_files)
     string(APPEND software_texts "{\"${id}\", R\"json(${text})json\"},\n")
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/software_texts.inc CONTENT "${software_texts}")
-target_include_directories(pentamesh_core PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 
 # The errors of measured runs, for core/step/error_range.cpp: a literal a line, which no compiler finds too long.
 set(errors_file ${CMAKE_SOURCE_DIR}/presets/measured_errors.json)

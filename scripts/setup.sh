@@ -14,7 +14,10 @@ BROWSER_PACKAGES="-- chromium"
 # The Windows build (scripts/windows), and what runs it here; the portable archive (scripts/portable), and a bare root.
 WINDOWS_PACKAGES="dpkg-dev zip unzip -- g++-mingw-w64-x86-64-posix wine wine64 xvfb xauth"
 PORTABLE_PACKAGES="patchelf xz-utils -- debootstrap"
-CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev"
+CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev ccache"
+
+# A compiler cache that knows one clone's files in another: names are taken from the source folder on.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}
 
 say() { printf '==> %s\n' "$*" >&2; }
 fail() {

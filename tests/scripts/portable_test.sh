@@ -5,19 +5,8 @@
 set -euo pipefail
 archive=$(realpath "$1") program=$(realpath "$2")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-root=build/portable/root mirror=${PENTAMESH_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-release=${PENTAMESH_NEXT_RELEASE:-trixie}
-system=libegl1,libopengl0,libgl1,libgl1-mesa-dri,libx11-6,libxext6,libxrender1,libxcb-shm0,libxcb-render0
-if [ ! -f $root/made ]; then
-    rm -rf $root
-    mkdir -p build/portable
-    debootstrap --variant=minbase --include=$system "$release" $root "$mirror" > build/portable/debootstrap.txt 2>&1 || {
-        tail -n 5 build/portable/debootstrap.txt
-        echo "no bare root of $release can be had from $mirror"
-        exit 5
-    }
-    touch $root/made
-fi
+root=build/portable/root release=${PENTAMESH_NEXT_RELEASE:-trixie}
+tests/scripts/bare_root.sh
 unshare --mount true 2>/dev/null || {
     echo "a bare root cannot be used: this system does not let a program mount"
     exit 5
