@@ -16,7 +16,7 @@ struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view, size = "1600x900", theme = "dark", axis = "tp";
     std::string scene, select;
-    float scale = 1;
+    double scale = 1;
     bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
 };
@@ -77,7 +77,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
     if (!options.view.empty()) request.view = options.view;
     request.size = parse_size(options.size);
-    request.scale = options.scale;
+    request.scale = static_cast<float>(options.scale);
     request.outlines = options.outlines;
     request.title = !options.no_title, request.caption = !options.no_caption;
     request.theme = parse_theme(options.theme);
