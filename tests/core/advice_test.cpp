@@ -261,3 +261,24 @@ TEST_CASE("with one pipeline stage no advice speaks of stage 0") {
     REQUIRE(found);
     CHECK(found->message.find("stage") == std::string::npos);
 }
+
+// An even split that is written out means the same as none: the same fix is offered, and is as fast.
+TEST_CASE("what makes room in memory does not depend on whether the even split is written out") {
+    int compared = 0;
+    for (const double hbm : {2e9, 3e9, 4e9, 5e9, 6e9, 7e9, 8e9, 10e9}) {
+        CAPTURE(hbm);
+        Plan plain = valid_plan();
+        plain.cluster.gpu.hbm_bytes = hbm;
+        plain.layout.tp = 8, plain.layout.dp_shard = 4;
+        Plan split = plain;
+        split.layout.stage_layers = {16, 16};
+        const auto a = advice_on(plain, "memory-does-not-fit"), b = advice_on(split, "memory-does-not-fit");
+        REQUIRE(a.has_value() == b.has_value());
+        if (!a || a->fix.empty()) continue;
+        const Plan x = mended(plain, *a), y = mended(split, *b);
+        CHECK(x.layout.pp == y.layout.pp);
+        CHECK(evaluate(x).step->time_s == evaluate(y).step->time_s);
+        ++compared;
+    }
+    CHECK(compared > 0);
+}

@@ -1,4 +1,5 @@
 // The toolkit alone, on a surface of its own: no plan, no shell.
+#include "app/ui/kit/format.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/plot.h"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -399,4 +401,14 @@ TEST_CASE(
     b.input.keys_down = {Key::enter};
     b.frame(draw);
     CHECK(last.picked == -1);
+}
+
+TEST_CASE("ordinals end as English ends them") {
+    CHECK(ordinal(1) == "1st");
+    CHECK(ordinal(2) == "2nd");
+    CHECK(ordinal(3) == "3rd");
+    CHECK(ordinal(4) == "4th");
+    for (const std::int64_t n : {11, 12, 13, 111, 112, 113}) CHECK(ordinal(n) == std::to_string(n) + "th");
+    CHECK(ordinal(21) == "21st");
+    CHECK(ordinal(1002) == "1,002nd");
 }

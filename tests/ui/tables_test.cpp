@@ -1,6 +1,8 @@
 // Tables that views show as data: what must hold between their columns, in every plan that ships.
+#include "app/tables/comm.h"
 #include "app/tables/constants.h"
 #include "app/tables/map.h"
+#include "app/tables/memory.h"
 #include "app/tables/nest.h"
 #include "app/tables/strategies.h"
 #include "app/tables/tensors.h"
@@ -8,6 +10,7 @@
 #include "core/io/presets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <string>
@@ -101,6 +104,33 @@ TEST_CASE("no rank holds more of a tensor than the whole of it") {
             check_widths(t);
             for (const auto& row : t.rows)
                 CHECK(number_at(t, row, "bytes_there") <= number_at(t, row, "bytes_whole"));
+        }
+    });
+}
+
+TEST_CASE("memory and communication stand in their tables as they are, each in its own column") {
+    for_plans([](const Plan& plan, const Evaluation& e) {
+        const Table memory = memory_table(e.memory);
+        check_widths(memory);
+        REQUIRE(memory.rows.size() == e.memory.stage.size());
+        for (std::size_t i = 0; i < e.memory.stage.size(); ++i) {
+            const StageMemory& s = e.memory.stage[i];
+            const auto at = [&](const char* key) { return number_at(memory, memory.rows[i], key); };
+            CHECK(at("parameters") == std::round(s.parameters));
+            CHECK(at("gradients") == std::round(s.gradients));
+            CHECK(at("optimizer") == std::round(s.optimizer));
+            CHECK(at("activations") == std::round(s.activations));
+            CHECK(at("buffers") == std::round(s.buffers));
+            CHECK(at("total") == std::round(s.total()));
+        }
+        const Table calls = comm_table(plan, e);
+        check_widths(calls);
+        REQUIRE(calls.rows.size() == e.comm.operations.size());
+        for (std::size_t i = 0; i < e.comm.operations.size(); ++i) {
+            CHECK(number_at(calls, calls.rows[i], "time_s") == e.comm.operations[i].time_s);
+            CHECK(number_at(calls, calls.rows[i], "exposed_s") == e.comm.operations[i].exposed_s);
+            CHECK(number_at(calls, calls.rows[i], "message_bytes")
+                  == std::round(e.comm.operations[i].message_bytes));
         }
     });
 }
