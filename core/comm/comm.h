@@ -87,7 +87,7 @@ struct Comm {
     Stages stages;
     LayerTypes types;
     HeldNumbers held;
-    // Numbers whose gradients are reduced: of the device that holds most of them, dense and experts apart.
+    // Numbers whose gradients are reduced: of one device once times are known (core/step/state_stage.h).
     StageNumbers reduced;
     int embedding_copies = 0;  // devices that hold the word embedding once more
     void clear();

@@ -2,6 +2,7 @@
 
 #include "core/memory/memory_costs.h"
 #include "core/step/exposure.h"
+#include "core/step/state_stage.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -161,8 +162,12 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
         out.forward_s = std::max(out.forward_s, room.forward * share);
         out.backward_s = std::max(out.backward_s, room.input_grad * share);
     }
-    out.dense = e.comm.reduced.dense.all();
-    out.experts = e.comm.reduced.experts.all();
+    // Whose numbers are reduced depends on the sharding: no fewer than the least of these.
+    out.dense = out.experts = std::numeric_limits<double>::infinity();
+    each_reduced(plan, e.comm, [&](const StageNumbers& n) {
+        out.dense = std::min(out.dense, n.dense.all());
+        out.experts = std::min(out.experts, n.experts.all());
+    });
     out.fewest_layers = std::numeric_limits<double>::infinity();
     for (const StageMemory& s : e.memory.stage)
         out.fewest_layers = std::min(out.fewest_layers, static_cast<double>(s.layers));
@@ -189,27 +194,28 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
         out.optimizer[k] = shards.copies / static_cast<double>(shards.optimizer[k]);
     }
     out.communicators = communicators(plan, e, group_bytes);
-    double r = 1;
-    if (own.dense > 0) r = std::min(r, least.dense / own.dense);
-    if (own.experts > 0) r = std::min(r, least.experts / own.experts);
-    double calls = r;
-    double most_layers = 0;
+    const double dense = e.comm.reduced.dense.all(), experts = e.comm.reduced.experts.all();
+    const double of_dense = dense > 0 ? std::min(least.dense / dense, 1.0) : 1;
+    const double of_experts = experts > 0 ? std::min(least.experts / experts, 1.0) : 1;
+    double most_layers = 0, layers = 1;
     for (const StageMemory& s : e.memory.stage)
         most_layers = std::max(most_layers, static_cast<double>(s.layers + s.mtp_layers));
-    if (plan.layout.pp > 1 && most_layers > 0) calls = std::min(r, least.fewest_layers / most_layers);
+    if (plan.layout.pp > 1 && most_layers > 0) layers = least.fewest_layers / most_layers;
     out.each = plan.layout.zero == 3 && plan.layout.pp == 1;
     for (const Operation& o : e.comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         const bool layerwise = o.scope == Scope::layer;
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
-        const double t = o.time_s * (layerwise ? calls : r) * kSafe;
+        const double r = o.group == GroupKind::edp ? of_experts : of_dense;
+        const double t = o.time_s * (layerwise ? std::min(r, layers) : r) * kSafe;
         if (out.each && layerwise)
             (gather ? out.gather_each : out.reduce_each) += t / own.microbatches;
         else
             (gather ? out.gather : out.reduce) += t;
     }
     const double fixed = once_a_step(plan);
-    out.update = std::max(e.step->optimizer_s - fixed, 0.0) * r * own.copies * kSafe;
+    out.update =
+        std::max(e.step->optimizer_s - fixed, 0.0) * std::min(of_dense, of_experts) * own.copies * kSafe;
     return out;
 }
 

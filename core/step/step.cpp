@@ -7,6 +7,7 @@
 #include "core/step/error_range.h"
 #include "core/step/exposure.h"
 #include "core/step/recompute_work.h"
+#include "core/step/state_stage.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -90,6 +91,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     work.microbatches = static_cast<double>(microbatches_of(plan));
     work.times = time_layers(plan, comm.types);
     work.layer.resize(work.times.layer.size());
+    find_reduced(plan, mesh, summary, comm);
     CoveredTimes shared(work.times.layer.size());
     time_operations(plan, mesh, summary, comm, work, shared);
     find_recompute(plan, work);

@@ -315,6 +315,41 @@ TEST_CASE("experts without sequence parallelism get s b / t tokens in memory, ti
         if (t.name == "experts.up") CHECK(t.bytes == 2 * (s / 4) * 2 * 14336);
 }
 
+TEST_CASE("gradients and optimizer are those of one device, of the one that they take longest") {
+    // The first half of the layers is dense and large, the other half has experts: no stage has both.
+    Plan p = test::small_plan(16);
+    p.model.layers = 16, p.model.ffn = 65536;
+    p.model.moe = Moe{};
+    p.model.moe->experts = 16, p.model.moe->top_k = 2, p.model.moe->expert_ffn = 4096;
+    p.model.moe->first_dense_layers = 8;
+    p.layout.pp = 2, p.layout.dp_shard = 8, p.layout.ep = 4, p.layout.zero = 1;
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.valid);
+    const Degrees degrees = degrees_of(p, e.mesh);
+    // What each stage's update, reduce-scatter and gather take, one after the other.
+    const StageNumbers& n = e.comm.reduced;
+    const double optimizer = optimizer_time(p, n, shards_of(p, degrees));
+    CHECK(e.step->optimizer_s == doctest::Approx(optimizer + once_a_step(p)).epsilon(1e-12));
+    double sent = 0;
+    for (const Operation& o : e.comm.operations)
+        if (is_data_parallel(o.group)) sent += o.time_s;
+    bool is_a_stage = false;
+    for (const StageMemory& s : e.memory.stage) {
+        const StageNumbers own = numbers_of(p.model, e.comm.held, contents_of(s));
+        const bool it = own.dense.all() == n.dense.all() && own.experts.all() == n.experts.all();
+        is_a_stage = is_a_stage || it;
+        // Another stage's transfers take at least the lesser of its shares of bytes.
+        const double share = std::min(own.dense.all() / n.dense.all(), own.experts.all() / n.experts.all());
+        CHECK(optimizer_time(p, own, shards_of(p, degrees)) + share * sent
+              <= (optimizer + sent) * (1 + 1e-9));
+    }
+    CHECK(is_a_stage);
+    // Reduce-scatter over dp 8 and edp 2, then the gather of parameters in 16 bits.
+    const double bytes = bytes_of(p.training.gradients) + bytes_of(p.training.parameters);
+    CHECK(test::sent(e.comm, GroupKind::dp_shard) == doctest::Approx(n.dense.all() * bytes * 7 / 8));
+    CHECK(test::sent(e.comm, GroupKind::edp) == doctest::Approx(n.experts.all() * bytes / 2));
+}
+
 TEST_CASE("Megatron refuses experts whose data parallelism differs, unless pp is outermost") {
     Plan p = test::small_plan(16);
     p.model.moe = Moe{};

@@ -1,0 +1,63 @@
+#include "core/step/state_stage.h"
+
+#include "core/comm/collective_time.h"
+#include "core/memory/memory_parts.h"
+#include "core/mesh/degrees.h"
+#include "core/step/compute.h"
+
+namespace pentamesh {
+namespace {
+
+// Bytes of a row for other numbers than those that it was listed with.
+double message_of(const Operation& o, const StageNumbers& listed, const StageNumbers& other) {
+    const double dense = other.dense.all(), experts = other.experts.all();
+    const double was = o.group == GroupKind::edp ? listed.experts.all() : listed.dense.all();
+    return was > 0 ? o.message_bytes * ((o.group == GroupKind::edp ? experts : dense) / was) : 0;
+}
+
+double seconds(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, const Comm& comm,
+               const StageNumbers& n) {
+    double sum = optimizer_time(plan, n, shards_of(plan, degrees_of(plan, mesh)));
+    for (const Operation& o : comm.operations) {
+        if (!is_data_parallel(o.group)) continue;
+        Operation own = o;
+        own.message_bytes = message_of(o, comm.reduced, n);
+        sum += o.calls * call_time(plan, find_route(plan, mesh, summary[o.group]), own);
+    }
+    return sum;
+}
+
+// Between DualPipe's copies goes what data parallelism leaves of both.
+double left_of(const StateShards& shards, const StageNumbers& n) {
+    return n.dense.all() / static_cast<double>(shards.optimizer[0])
+           + n.experts.all() / static_cast<double>(shards.optimizer[1]);
+}
+
+}  // namespace
+
+void find_reduced(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm) {
+    // With one kind of numbers the device that holds most of them is listed already.
+    if (comm.reduced.experts.all() <= 0 || comm.stages.devices <= 1) return;
+    double most = -1;
+    StageNumbers slowest;
+    each_reduced(plan, comm, [&](const StageNumbers& n) {
+        if (n.dense.all() == comm.reduced.dense.all() && n.experts.all() == comm.reduced.experts.all()) {
+            slowest = n, most = 0;
+            return;
+        }
+        if (const double s = seconds(plan, mesh, summary, comm, n); s > most) most = s, slowest = n;
+    });
+    const StateShards shards = shards_of(plan, degrees_of(plan, mesh));
+    const double left = left_of(shards, slowest) / left_of(shards, comm.reduced);
+    for (Operation& o : comm.operations) {
+        const bool copies = o.what == What::gradients_of_a_stages_two_copies
+                            || o.what == What::updated_parameters_of_a_stages_two_copies;
+        if (is_data_parallel(o.group))
+            o.message_bytes = message_of(o, comm.reduced, slowest);
+        else if (copies)
+            o.message_bytes *= left;
+    }
+    comm.reduced = slowest;
+}
+
+}  // namespace pentamesh
