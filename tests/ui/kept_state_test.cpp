@@ -2,11 +2,17 @@
 // programs read.
 #include "app/tables/table.h"
 #include "app/ui/shell/document.h"
+#include "app/ui/shell/incoming.h"
 #include "app/ui/shell/settings.h"
+#include "core/io/plan_json.h"
+#include "core/io/presets.h"
+#include "render/png.h"
 #include "tests/folder.h"
 
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -72,4 +78,19 @@ TEST_CASE("a cell's own quotes, commas, line ends and bars do not end it") {
           == "a,b\r\n\"say \"\"x\"\"\",\"1,2\"\r\n\"two\nlines\",left|right\r\n");
     CHECK(write_table(t, TableFormat::markdown)
           == "| a | b |\n| --- | --- |\n| say \"x\" | 1,2 |\n| two lines | left\\|right |\n");
+}
+
+TEST_CASE("a picture of three plans gives back all three, in their order") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Image dot{1, 1, {0, 0, 0, 255}};
+    std::vector<Plan> plans(3, presets.plan("mesh-8"));
+    for (std::size_t i = 0; i < plans.size(); ++i) plans[i].name = "plan " + std::to_string(i);
+    const Incoming in = read_incoming(encode_png(dot, {{"pentamesh.plan", write_plan(plans[0])},
+                                                       {"pentamesh.plan.2", write_plan(plans[1])},
+                                                       {"pentamesh.plan.3", write_plan(plans[2])}}),
+                                      "three.png", presets);
+    CHECK(in.plan.name == "plan 0");
+    REQUIRE(in.others.size() == 2);
+    CHECK(in.others[0].name == "plan 1");
+    CHECK(in.others[1].name == "plan 2");
 }
