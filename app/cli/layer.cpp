@@ -59,7 +59,7 @@ Json json_of_layer_kept(const std::vector<KeptTensor>& list) {
     Json out = Json::array();
     for (const KeptTensor& k : list)
         out.push_back(
-            {{"name", k.name}, {"activation", k.activation}, {"bytes", whole(std::round(k.bytes))}});
+            {{"name", k.name}, {"activation", name_of(k.activation)}, {"bytes", whole(std::round(k.bytes))}});
     return out;
 }
 

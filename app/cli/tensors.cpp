@@ -39,7 +39,7 @@ Json json_of_tensor(const Placement& p) {
         const bool etp = p.expert && static_cast<Axis>(a) == Axis::tp;
         axes[etp ? "etp" : std::string(name_of(static_cast<Axis>(a)))] = std::move(axis);
     }
-    return {{"name", p.name},
+    return {{"name", name_of(p.id)},
             {"kind", name_of(p.kind)},
             {"place", name_of(p.place)},
             {"state", name_of(p.state)},

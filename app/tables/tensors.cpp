@@ -36,8 +36,8 @@ Table tensors_table(std::span<const Placement> placements) {
                  {"on one GPU", Shown::words, "local_shape"},
                  {"there", Shown::traffic, "bytes_per_rank"}};
     for (const Placement& p : placements)
-        t.rows.push_back({std::string(p.name), cell(p.layers), shape_text(p, p.shape), placement_text(p),
-                          shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
+        t.rows.push_back({std::string(name_of(p.id)), cell(p.layers), shape_text(p, p.shape),
+                          placement_text(p), shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
     return t;
 }
 
@@ -55,7 +55,7 @@ Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor
     t.columns.push_back({"whole", Shown::memory, "bytes_whole"});
     for (const auto& [placement, part] : tensors) {
         std::vector<std::string>& row = t.rows.emplace_back();
-        row = {std::string(placement.name), shape_words(placement)};
+        row = {std::string(name_of(placement.id)), shape_words(placement)};
         for (const Axis a : used) row.push_back(spread_words(placement.on(a)));
         row.push_back(part_words(placement, part));
         row.push_back(whole_cell(part.bytes));

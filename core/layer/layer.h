@@ -8,6 +8,7 @@
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/model/layer_types.h"
+#include "core/plan/tensor_id.h"
 
 #include <string>
 #include <string_view>
@@ -80,7 +81,7 @@ struct LayerTensor {
 // What the backward pass needs: its name among the steps and in list_activations (core/memory/memory.h).
 struct KeptTensor {
     std::string name;
-    std::string_view activation;
+    TensorId activation = TensorId::embedding;
     double bytes = 0;
     int value = 0;  // as LayerTensor has it; 0: no step makes it
     bool operator==(const KeptTensor&) const = default;

@@ -23,16 +23,16 @@ Value LayerTape::mixer(Value u) {
     Value y = -1;
     if (type_.attends() && m_.attention == AttentionKind::mla && m_.mla) return latent_attention(u);
     // One way in and one out, whatever stands beside each other behind the norm.
-    const std::string_view first = type_.attends()         ? "attention.q"
-                                   : has_weight("mixer.q") ? "mixer.q"
-                                   : has_weight("mixer.x") ? "mixer.x"
-                                                           : "mamba.x";
+    const TensorId first = type_.attends()                 ? TensorId::attention_q
+                           : has_weight(TensorId::mixer_q) ? TensorId::mixer_q
+                           : has_weight(TensorId::mixer_x) ? TensorId::mixer_x
+                                                           : TensorId::mamba_x;
     const Value x =
         enter(u, weight_of(first, "ad", "h"), What::activations_before_attention,
               What::gradients_before_attention, What::attention_input_again_for_the_weight_gradient);
     if (type_.attends()) y = attention(x);
     if (!type_.attends() || type_.mamba_beside) {
-        const Value z = other_mixer(x, type_.has_mamba() ? "mamba." : "mixer.");
+        const Value z = other_mixer(x, type_.has_mamba() ? TensorModule::mamba : TensorModule::mixer);
         y = y < 0 ? z : add(y, z, true);
     }
     return leave(y, u, What::activations_after_attention, What::gradients_after_attention);
@@ -45,22 +45,22 @@ Value LayerTape::attention(Value x) {
     const LayerDim k = cut_dim("k", number(t.kv_heads), number(kv_local), GroupKind::tp, d_.tp);
     const LayerDim d{"d", number(t.head_dim), number(t.head_dim), {}};
     const LayerDim dv{"d", number(t.value_head_dim), number(t.value_head_dim), {}};
-    std::vector<LayerTensor> weights{weight_of("attention.q", "ad", "h")};
-    for (const std::string_view name : {"attention.k", "attention.v"})
-        if (has_weight(name)) weights.push_back(weight_of(name, "kd", "h"));
+    std::vector<LayerTensor> weights{weight_of(TensorId::attention_q, "ad", "h")};
+    for (const TensorId id : {TensorId::attention_k, TensorId::attention_v})
+        if (has_weight(id)) weights.push_back(weight_of(id, "kd", "h"));
     const LayerTensor xt = tensor(x);
     std::vector<LayerTensor> outs{result_of(xt, weights[0], "q", {a, d}),
                                   result_of(xt, weights[0], "k", {k, d}),
                                   result_of(xt, weights[0], "v", {k, dv})};
     const bool gate = m_.attention_gate != AttentionGate::none;
     if (gate) {
-        weights.push_back(weight_of("attention.gate", "ad", "h"));
+        weights.push_back(weight_of(TensorId::attention_gate, "ad", "h"));
         const bool full = m_.attention_gate == AttentionGate::full;
         outs.push_back(result_of(xt, weights[0], "gate", full ? std::vector{a, dv} : std::vector{a}));
     }
     const std::vector<Value> p = product(What::queries_keys_and_values, What::gradient_of_attentions_input, x,
                                          weights, std::move(outs));
-    save(x, "attention.input");
+    save(x, TensorId::attention_input);
     Value q = p[0], key = p[1];
     const double rotated = (tensor(q).numbers() + tensor(key).numbers()) * kNormBytes;
     const auto both = [&](const TapeStep& how, double kernels, bool norm) {
@@ -69,7 +69,7 @@ Value LayerTape::attention(Value x) {
         TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
         q = n.out[0], key = n.out[1];
         step_of(n, how, {LayerRate::none, 0, 0, 0, 1, false, rotated, kernels});
-        if (norm) save(q_in, "norm.q.input"), save(k_in, "norm.k.input");
+        if (norm) save(q_in, TensorId::norm_q_input), save(k_in, TensorId::norm_k_input);
     };
     if (m_.qk_norm != QkNorm::none)
         both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, 2, true);
@@ -82,18 +82,18 @@ Value LayerTape::attention(Value x) {
         const double bytes = gated.numbers() * kAddBytes;
         o = kernel({LayerOp::activation, What::gate_of_the_output, What::gradient_of_the_gate}, {o, p[3]},
                    std::move(gated), {LayerRate::none, 0, 0, 0, 1, false, bytes, 1});
-        save(p[3], "attention.gate");
+        save(p[3], TensorId::attention_gate);
     }
-    return output(o, gate ? "attention.gated" : "");
+    return output(o, gate ? std::optional(TensorId::attention_gated) : std::nullopt);
 }
 
-Value LayerTape::output(Value o, std::string_view activation) {
-    const LayerTensor w = weight_of("attention.output", "h", "ad");
+Value LayerTape::output(Value o, std::optional<TensorId> activation) {
+    const LayerTensor w = weight_of(TensorId::attention_output, "h", "ad");
     LayerTensor y = result_of(tensor(o), w, "y", {w.dims[0]});
     const Value out =
         product(What::output_of_attention, What::gradient_of_attentions_output, o, {w}, {std::move(y)})[0];
-    if (!activation.empty()) save(o, activation);
-    save_extra("attention.output.cast", o);
+    if (activation) save(o, *activation);
+    save_extra(TensorId::attention_output_cast, o);
     return out;
 }
 
@@ -107,11 +107,11 @@ LayerTensor LayerTape::resized(Value x, std::string name, LayerDim width) const 
 // DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1: whole on each rank. `q_in`: where its queries come from.
 std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
     const Mla& a = *m_.mla;
-    const LayerTensor wi = weight_of("attention.index.q", "i", a.q_lora_rank > 0 ? "r" : "h");
+    const LayerTensor wi = weight_of(TensorId::attention_index_q, "i", a.q_lora_rank > 0 ? "r" : "h");
     std::vector<Value> out = product(What::queries_of_the_indexer, What::gradient_of_the_indexer, q_in, {wi},
                                      {resized(u, "i_q", whole_dim("i", a.index_heads * a.index_head_dim))});
-    const std::vector<LayerTensor> wk{weight_of("attention.index.k", "i", "h"),
-                                      weight_of("attention.index.weights", "i", "h")};
+    const std::vector<LayerTensor> wk{weight_of(TensorId::attention_index_k, "i", "h"),
+                                      weight_of(TensorId::attention_index_weights, "i", "h")};
     for (const Value v : product(What::keys_and_weights_of_the_indexer, What::gradient_of_the_indexer, u, wk,
                                  {resized(u, "i_k", whole_dim("i", a.index_head_dim)),
                                   resized(u, "i_w", whole_dim("i", a.index_heads))}))
@@ -129,17 +129,18 @@ Value LayerTape::latent_attention(Value u) {
     const LayerDim heads = cut_dim("a", number(type_.heads), number(own), GroupKind::tp, d_.tp);
     bool input_saved = false;
     const auto save_input = [&](Value x) {
-        if (!std::exchange(input_saved, true)) save(x, "attention.input");
+        if (!std::exchange(input_saved, true)) save(x, TensorId::attention_input);
     };
     Value q_in = u;
-    LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? "attention.q_up" : "attention.q", "ad", "r");
+    LayerTensor w_q =
+        weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q, "ad", "r");
     Value index_in = u;
     if (a.q_lora_rank > 0) {
-        const LayerTensor w = weight_of("attention.q_down", "r", "h");
+        const LayerTensor w = weight_of(TensorId::attention_q_down, "r", "h");
         const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
                                 {resized(u, "c_q", whole_dim("r", a.q_lora_rank))})[0];
         save_input(u);
-        index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, "norm.q_latent.input");
+        index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
     }
     modules_ = up;
     const Value q_all =
@@ -151,11 +152,11 @@ Value LayerTape::latent_attention(Value u) {
     Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
                       {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
     if (a.q_lora_rank > 0)
-        save(q_all, "attention.q_latent");
+        save(q_all, TensorId::attention_q_latent);
     else
         save_input(q_all);
     modules_ = outer;
-    const LayerTensor w_down = weight_of("attention.kv_down", "r", "h");
+    const LayerTensor w_down = weight_of(TensorId::attention_kv_down, "r", "h");
     const Value c = product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
                             {resized(u, "c_kv", whole_dim("r", a.kv_lora_rank + a.qk_rope_head_dim))})[0];
     TapeNode& n = node(TapeKind::kernel, {c},
@@ -164,9 +165,9 @@ Value LayerTape::latent_attention(Value u) {
     const Value latent = n.out[0], rope = n.out[1];
     step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm},
             {LayerRate::none, 0, 0, 0, 1, false, tensor(latent).numbers() * kNormBytes, 1});
-    save(c, "norm.kv_latent.input");
+    save(c, TensorId::norm_kv_latent_input);
     modules_ = up;
-    const LayerTensor w_kv = weight_of("attention.kv_up", "ad", "r");
+    const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
     const Value kv_all = enter(latent, w_kv, What::key_and_value_latents_before_attention,
                                What::gradients_of_the_key_and_value_latents,
                                What::key_and_value_latents_again_for_the_weight_gradient);
@@ -174,7 +175,7 @@ Value LayerTape::latent_attention(Value u) {
                              What::gradient_of_the_key_and_value_latents, kv_all, {w_kv},
                              {result_of(tensor(kv_all), w_kv, "kv",
                                         {heads, whole_dim("d", a.qk_nope_head_dim + a.v_head_dim)})})[0];
-    save(kv_all, "attention.kv_latent");
+    save(kv_all, TensorId::attention_kv_latent);
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
         enter(rope, w_kv, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
@@ -190,7 +191,7 @@ Value LayerTape::latent_attention(Value u) {
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
     const Value o = core(turned[0], turned[1], turned[2],
                          result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim("d", a.v_head_dim)}), index);
-    return leave(output(o, ""), u, What::activations_after_attention, What::gradients_after_attention);
+    return leave(output(o), u, What::activations_after_attention, What::gradients_after_attention);
 }
 
 void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values) {
@@ -271,15 +272,16 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
                      std::move(output), {LayerRate::core, 0, 0, 0, 1, false, bytes, 0});
     const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
     list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
-    save(q, "attention.q"), save(k, "attention.k"), save(v, "attention.v");
+    save(q, TensorId::attention_q), save(k, TensorId::attention_k), save(v, TensorId::attention_v);
     if (!index.empty())
-        save(index[0], "attention.index.q"), save(index[1], "attention.index.k"),
-            save(index[2], "attention.index.weights"), save_extra("attention.index.chosen", o);
-    for (const std::string_view name :
-         {"attention.softmax", "attention.softmax.dropout_mask", "attention.softmax.dropped",
-          "attention.log_sum_exp", "attention.copies"})
-        save_extra(name, o);
-    save(o, "attention.output");
+        save(index[0], TensorId::attention_index_q), save(index[1], TensorId::attention_index_k),
+            save(index[2], TensorId::attention_index_weights),
+            save_extra(TensorId::attention_index_chosen, o);
+    for (const TensorId id :
+         {TensorId::attention_softmax, TensorId::attention_softmax_dropout_mask,
+          TensorId::attention_softmax_dropped, TensorId::attention_log_sum_exp, TensorId::attention_copies})
+        save_extra(id, o);
+    save(o, TensorId::attention_output);
     if (cp && inner > 1)
         exchange_heads(inner, false, What::attention_output_to_tokens, What::gradients_of_the_output_to_heads,
                        {&o});
@@ -289,18 +291,18 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
 
 // A product in, the scan with its convolutions and inner norms, a product out. Small products between the
 // two (Mamba's dt, Kimi's decay) count with the scan.
-Value LayerTape::other_mixer(Value x, std::string_view prefix) {
-    const auto own = [&](const Tensor& t) { return t.name.starts_with(prefix) && t.is_matrix(); };
-    const bool mamba = prefix == "mamba.";
-    const std::string_view out_name = mamba ? "mamba.output" : "mixer.output";
+Value LayerTape::other_mixer(Value x, TensorModule module) {
+    const auto own = [&](const Tensor& t) { return module_of(t.id) == module && t.is_matrix(); };
+    const bool mamba = module == TensorModule::mamba;
+    const TensorId out_id = mamba ? TensorId::mamba_output : TensorId::mixer_output;
     std::vector<LayerTensor> weights, outs;
     double flops = 0;
     for (const Tensor& t : weights_) {
-        if (!own(t) || t.name == out_name) continue;
+        if (!own(t) || t.id == out_id) continue;
         const LocalShape l = local_shape(t, d_);
         if (t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row) {
-            weights.push_back(weight_of(t.name, "i", "h"));
-            outs.push_back(result_of(tensor(x), weights.back(), std::string(t.name.substr(prefix.size())),
+            weights.push_back(weight_of(t.id, "i", "h"));
+            outs.push_back(result_of(tensor(x), weights.back(), std::string(short_name_of(t.id)),
                                      {weights.back().dims[0]}));
         } else {
             flops += 2 * tokens_.of(Tokens::region) * number(l.rows) * number(l.cols);
@@ -308,7 +310,7 @@ Value LayerTape::other_mixer(Value x, std::string_view prefix) {
     }
     std::vector<Value> in =
         product(What::inputs_of_the_scan, What::gradient_of_the_scans_input, x, weights, std::move(outs));
-    if (!type_.attends()) save(x, "attention.input");
+    if (!type_.attends()) save(x, TensorId::attention_input);
     const ScanWidths widths = scan_widths(m_, type_);
     const double bytes = tokens_.of(Tokens::region) / tp() * w_.wide;
     const bool cp = d_.cp > 1;
@@ -323,14 +325,14 @@ Value LayerTape::other_mixer(Value x, std::string_view prefix) {
                       {LayerOp::all_to_all, What::inputs_of_the_scan_to_heads,
                        What::gradients_of_the_scans_inputs_to_tokens},
                       widths.in);
-    const LayerTensor w_out = weight_of(out_name, "h", "i");
+    const LayerTensor w_out = weight_of(out_id, "h", "i");
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
                      std::move(scanned), {LayerRate::scan, 0, 0, 0, 1, false, 0, 0});
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
     for (const Activation& a : activations_)
-        if (a.name.starts_with(prefix)) save_extra(a.name, o);
+        if (module_of(a.id) == module) save_extra(a.id, o);
     if (cp)
         o = exchange({o},
                      {LayerOp::all_to_all, What::outputs_of_the_scan_to_tokens,

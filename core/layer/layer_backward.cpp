@@ -79,9 +79,10 @@ void LayerTape::recompute(std::size_t last) {
 }
 
 KeptTensor LayerTape::kept_tensor(const TapeSaved& s) const {
-    const std::string_view a = s.activation.name;
+    const TensorId a = s.activation.id;
     if (s.needed >= 0) return {tensor(s.value).name, a, s.bytes, tensor(s.value).value};
-    std::string name(a.substr(a.rfind('.') + 1));
+    const std::string_view full = name_of(a);
+    std::string name(full.substr(full.rfind('.') + 1));
     return {std::move(name), a, s.bytes};
 }
 

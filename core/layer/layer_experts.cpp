@@ -8,8 +8,8 @@ namespace pentamesh {
 // Gate and up, activation, down of the experts on this rank; a product for each expert.
 Value LayerTape::expert_products(Value x) {
     std::vector<LayerTensor> weights;
-    if (gated()) weights.push_back(weight_of("experts.gate", "f", "h"));
-    weights.push_back(weight_of("experts.up", "f", "h"));
+    if (gated()) weights.push_back(weight_of(TensorId::experts_gate, "f", "h"));
+    weights.push_back(weight_of(TensorId::experts_up, "f", "h"));
     const double groups = weights[0].dims[0].local;
     const LayerDim f = weights[0].dims[1];
     std::vector<LayerTensor> outs;
@@ -18,7 +18,7 @@ Value LayerTape::expert_products(Value x) {
     const std::vector<Value> in =
         product(What::gate_and_up_of_the_experts, What::gradient_of_the_experts_input, x, weights,
                 std::move(outs), LayerRate::grouped, groups);
-    save(x, "experts.input");
+    save(x, TensorId::experts_input);
     LayerTensor z = tensor(in.back());
     z.name = "z";
     KernelCost work{
@@ -34,15 +34,15 @@ Value LayerTape::expert_products(Value x) {
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
                in, std::move(z), work);
-    if (gated()) save(in[0], "experts.gate");
-    save(in.back(), "experts.up");
-    save_extra("experts.activated", product_in);
+    if (gated()) save(in[0], TensorId::experts_gate);
+    save(in.back(), TensorId::experts_up);
+    save_extra(TensorId::experts_activated, product_in);
     modules_ = outer;
-    const LayerTensor down = weight_of("experts.down", "h", "f");
+    const LayerTensor down = weight_of(TensorId::experts_down, "h", "f");
     LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
     const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
                               {std::move(y)}, LayerRate::grouped, groups)[0];
-    save(product_in, "experts.product");
+    save(product_in, TensorId::experts_product);
     return out;
 }
 
@@ -60,7 +60,7 @@ LayerTensor LayerTape::dispatched(std::string name, double local, double width) 
 }
 
 Value LayerTape::router(Value u) {
-    const LayerTensor w = weight_of("router", "e", "h");
+    const LayerTensor w = weight_of(TensorId::router, "e", "h");
     LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
     logits.bytes_per_number = bytes_of(Dtype::fp32);
     const Value out = product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)},
@@ -68,8 +68,8 @@ Value LayerTape::router(Value u) {
     LayerStep& s = list_.steps.back();
     s.op = LayerOp::router;
     s.work.kernels = kRouterKernels;
-    save(u, "router.input");
-    save(out, "router.logits");
+    save(u, TensorId::router_input);
+    save(out, TensorId::router_logits);
     return out;
 }
 
@@ -86,16 +86,17 @@ Value LayerTape::experts(Value u) {
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe);
     const Value logits = router(u);
-    const Value shared =
-        saturating_product(e.shared_experts, e.shared_expert_ffn) > 0 ? mlp(u, "shared_expert") : -1;
+    const Value shared = saturating_product(e.shared_experts, e.shared_expert_ffn) > 0
+                             ? mlp(u, TensorModule::shared_expert)
+                             : -1;
     Value x = u;
     const auto h = static_cast<double>(e.latent > 0 ? e.latent : m_.hidden);
     if (e.latent > 0) {
-        const LayerTensor w = weight_of("experts.latent_in", "l", "h");
+        const LayerTensor w = weight_of(TensorId::experts_latent_in, "l", "h");
         LayerTensor c = result_of(tensor(u), w, "c", {w.dims[0]});
         x = product(What::into_the_experts_latents, What::gradient_of_the_latents_input, u, {w},
                     {std::move(c)})[0];
-        save(u, "experts.latent_in.input");
+        save(u, TensorId::experts_latent_in_input);
     }
     const bool same = d_.tp > 1 && !d_.sequence_parallel;
     if (same) x = own_part(x);
@@ -113,12 +114,12 @@ Value LayerTape::experts(Value u) {
     if (same) out = all_parts(out, u);
     if (adds && !at_once) out = add(out, shared, true);
     if (e.latent > 0) {
-        const LayerTensor w = weight_of("experts.latent_out", "h", "l");
+        const LayerTensor w = weight_of(TensorId::experts_latent_out, "h", "l");
         LayerTensor wide = result_of(tensor(out), w, "y", {w.dims[0]});
         const Value in = out;
         out = product(What::out_of_the_experts_latents, What::gradient_of_the_latents, out, {w},
                       {std::move(wide)})[0];
-        save_extra("experts.latent_out.input", in);
+        save_extra(TensorId::experts_latent_out_input, in);
         if (shared >= 0) out = add(out, shared, true);
     }
     modules_ = outer;
@@ -159,8 +160,9 @@ Value LayerTape::exchanged_experts(Value x, Value logits, double own, double cop
     t = move(t, {LayerOp::all_to_all, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients},
              out_bytes, back_bytes);
     weights_in(true);
-    const Value whole = enter(t, weight_of("experts.up", "f", "h"), What::tokens_of_the_experts_shards,
-                              What::input_gradients_of_the_experts_shards, What::none);
+    const Value whole =
+        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
+              What::input_gradients_of_the_experts_shards, What::none);
     const Value y = leave(expert_products(whole), t, What::outputs_of_the_experts_shards,
                           What::output_gradients_of_the_experts_shards);
     weights_behind(true);
@@ -186,8 +188,9 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
             {std::move(gathered)}, all.bytes())[0];
     }
     weights_in(true);
-    const Value entered = enter(t, weight_of("experts.up", "f", "h"), What::tokens_of_the_experts_shards,
-                                What::input_gradients_of_the_experts_shards, What::none);
+    const Value entered =
+        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
+              What::input_gradients_of_the_experts_shards, What::none);
     LayerTensor chosen = tensor(entered);
     const double parts = chosen.dims[0].local / (own * ep);
     chosen.name = "t";

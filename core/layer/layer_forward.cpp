@@ -8,7 +8,7 @@ std::string LayerTape::normed_name() const {
     return x_count_ == 0 ? "u" : "u" + std::to_string(x_count_ + 1);
 }
 
-Value LayerTape::norm_of(Value x, std::string name, What what, std::string_view activation,
+Value LayerTape::norm_of(Value x, std::string name, What what, TensorId activation,
                          RecomputeModules modules) {
     LayerTensor u = tensor(x);
     u.name = std::move(name);
@@ -32,9 +32,9 @@ Value LayerTape::add(Value x, Value y, bool fused) {
 }
 
 // A norm behind the block, and dropout: fused with the addition, whose bytes it shares.
-Value LayerTape::after(Value y, std::string_view norm, std::string_view mask) {
-    if (m_.post_norms && !norm.empty()) y = norm_of(y, "y", What::norm_behind_the_block, norm);
-    if (!t_.dropout || mask.empty()) return y;
+Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
+    if (m_.post_norms) y = norm_of(y, "y", What::norm_behind_the_block, norm);
+    if (!t_.dropout) return y;
     LayerTensor dropped = tensor(y);
     y = kernel({LayerOp::dropout, What::dropout, What::gradient_of_the_dropout}, {y}, std::move(dropped), {});
     save_extra(mask, y);
@@ -48,44 +48,45 @@ Value LayerTape::forward(Value x) {
     if (mixes) {
         block_ = LayerBlock::mixer;
         const bool latent = type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
-        u = norm_of(branch(x), normed_name(), What::norm_before_attention, "norm.attention.input",
+        u = norm_of(branch(x), normed_name(), What::norm_before_attention, TensorId::norm_attention_input,
                     latent ? norms : RecomputeModules());
-        x = add(x, after(mixer(u), "norm.after_attention.input", "attention.dropout_mask"));
+        x = add(x, after(mixer(u), TensorId::norm_after_attention_input, TensorId::attention_dropout_mask));
     }
     if (type_.ffn == LayerFfn::none) return x;
     block_ = LayerBlock::mlp;
     const bool shares = m_.shared_norm && mixes && !moe;
     if (!shares)
         u = norm_of(branch(x), normed_name(), moe ? What::norm_before_the_experts : What::norm_before_the_mlp,
-                    "norm.mlp.input", moe ? norms : RecomputeModules());
+                    TensorId::norm_mlp_input, moe ? norms : RecomputeModules());
     Value y = -1;
     if (type_.ffn_width > 0) {
-        y = mlp(u, "mlp");
+        y = mlp(u, TensorModule::mlp);
         if (moe && m_.moe->beside_mlp) {
-            y = norm_of(y, "y", What::norm_behind_the_mlp, "norm.after_dense_mlp.input");
-            u = norm_of(branch(x), normed_name(), What::norm_before_the_experts, "norm.experts.input", norms);
+            y = norm_of(y, "y", What::norm_behind_the_mlp, TensorId::norm_after_dense_mlp_input);
+            u = norm_of(branch(x), normed_name(), What::norm_before_the_experts, TensorId::norm_experts_input,
+                        norms);
         }
     }
     if (moe) {
         Value z = experts(u);
         if (m_.moe->beside_mlp)
-            z = norm_of(z, "y", What::norm_behind_the_experts, "norm.after_experts.input");
+            z = norm_of(z, "y", What::norm_behind_the_experts, TensorId::norm_after_experts_input);
         y = y < 0 ? z : add(y, z, true);
     }
-    return add(x, after(y, "norm.after_mlp.input", "mlp.dropout_mask"));
+    return add(x, after(y, TensorId::norm_after_mlp_input, TensorId::mlp_dropout_mask));
 }
 
-// Gate and up are one product; `prefix`: of its weights and of what it keeps.
-Value LayerTape::mlp(Value u, std::string_view prefix) {
-    const bool shared = prefix == "shared_expert";
-    const auto name = [&](const char* part) { return std::string(prefix) + part; };
+// Gate and up are one product; `module`: of its weights and of what it keeps.
+Value LayerTape::mlp(Value u, TensorModule module) {
+    const bool shared = module == TensorModule::shared_expert;
+    const MlpTensors& ids = mlp_tensors(module);
     const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
     const RecomputeModules outer = modules_;
     modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
                       : RecomputeModules(RecomputeModule::mlp);
     std::vector<LayerTensor> weights;
-    if (gated()) weights.push_back(weight_of(name(".gate"), "f", "h"));
-    weights.push_back(weight_of(name(".up"), "f", "h"));
+    if (gated()) weights.push_back(weight_of(ids.gate, "f", "h"));
+    weights.push_back(weight_of(ids.up, "f", "h"));
     const Value x =
         shared ? enter(u, weights[0], What::activations_before_the_shared_experts,
                        What::gradients_before_the_shared_experts,
@@ -99,34 +100,26 @@ Value LayerTape::mlp(Value u, std::string_view prefix) {
     const std::vector<Value> in =
         product(shared ? What::gate_and_up_of_the_shared_experts : What::gate_and_up,
                 What::gradient_of_the_mlps_input, x, weights, std::move(outs));
-    if (!shared) save(x, "mlp.input");
+    if (!shared) save(x, TensorId::mlp_input);
     LayerTensor z = tensor(in.back());
     z.name = own("z");
     const double all = z.numbers() * static_cast<double>(in.size() + 1);
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
                in, std::move(z), {LayerRate::none, 0, 0, 0, 1, false, all * kTwo, 1});
-    if (gated()) save(in[0], activation_name(prefix, 0));
-    save(in.back(), activation_name(prefix, 1));
-    save_extra(activation_name(prefix, 2), product_in);
-    const LayerTensor down = weight_of(name(".down"), "h", "f");
+    if (gated()) save(in[0], ids.gate);
+    save(in.back(), ids.up);
+    save_extra(ids.activated, product_in);
+    const LayerTensor down = weight_of(ids.down, "h", "f");
     LayerTensor out = result_of(tensor(product_in), down, own("y"), {down.dims[0]});
     const Value y = product(shared ? What::down_of_the_shared_experts : What::down,
                             What::gradient_of_the_activated, product_in, {down}, {std::move(out)})[0];
-    save(product_in, activation_name(prefix, 3));
+    save(product_in, ids.product);
     const Value left = shared ? leave(y, u, What::activations_after_the_shared_experts,
                                       What::gradients_after_the_shared_experts)
                               : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
     modules_ = outer;
     return left;
-}
-
-std::string_view LayerTape::activation_name(std::string_view prefix, std::size_t part) {
-    static constexpr std::string_view kNames[3][4] = {
-        {"mlp.gate", "mlp.up", "mlp.activated", "mlp.product"},
-        {"shared_expert.gate", "shared_expert.up", "shared_expert.activated", "shared_expert.product"},
-        {"experts.gate", "experts.up", "experts.activated", "experts.product"}};
-    return kNames[prefix == "mlp" ? 0 : prefix == "experts" ? 2 : 1][part];
 }
 
 }  // namespace pentamesh

@@ -80,14 +80,14 @@ LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double widt
     return t;
 }
 
-bool LayerTape::has_weight(std::string_view name) const {
-    return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.name == name; });
+bool LayerTape::has_weight(TensorId id) const {
+    return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.id == id; });
 }
 
-LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, std::string_view cols) const {
-    const auto at = std::ranges::find(weights_, name, &Tensor::name);
+LayerTensor LayerTape::weight_of(TensorId id, std::string_view rows, std::string_view cols) const {
+    const auto at = std::ranges::find(weights_, id, &Tensor::id);
     LayerTensor w;
-    w.name = "W_" + weight_name(name);
+    w.name = "W_" + weight_name(id);
     w.weight = true;
     w.bytes_per_number = bytes_of(t_.parameters);
     if (at == weights_.end()) return w;
@@ -102,23 +102,26 @@ LayerTensor LayerTape::weight_of(std::string_view name, std::string_view rows, s
 }
 
 // Without its module; where another module has a weight of that name, this order says whose it is alone.
-std::string LayerTape::weight_name(std::string_view full) const {
-    const std::size_t dot = full.find('.');
-    if (dot == std::string_view::npos) return std::string(full);
-    const std::string_view module = full.substr(0, dot);
-    std::string name(full.substr(dot + 1)), whose;
-    for (const std::string_view other : {"experts", "mlp", "attention"}) {
-        if (module == other) break;
-        if (has_weight(std::string(other) + "." + name))
-            whose = std::string(module == "shared_expert" ? "shared" : module) + "_";
+std::string LayerTape::weight_name(TensorId id) const {
+    const TensorModule module = module_of(id);
+    const std::string_view full = name_of(id), own = short_name_of(id);
+    std::string name;
+    for (const TensorModule other : {TensorModule::experts, TensorModule::mlp, TensorModule::attention}) {
+        if (module == other || own == full) break;
+        const bool theirs = std::ranges::any_of(weights_, [&](const Tensor& t) {
+            return module_of(t.id) == other && short_name_of(t.id) == own;
+        });
+        if (!theirs) continue;
+        const std::string_view whose = full.substr(0, full.size() - own.size() - 1);
+        name = std::string(module == TensorModule::shared_expert ? "shared" : whose) + "_";
     }
-    name = whose + name;
+    name += own;
     std::ranges::replace(name, '.', '_');
     return name;
 }
 
-const Activation* LayerTape::activation_of(std::string_view name) const {
-    const auto at = std::ranges::find(activations_, name, &Activation::name);
+const Activation* LayerTape::activation_of(TensorId id) const {
+    const auto at = std::ranges::find(activations_, id, &Activation::id);
     return at == activations_.end() ? nullptr : &*at;
 }
 
@@ -283,8 +286,8 @@ std::vector<Value> LayerTape::collective(TapeKind kind, LayerOp op, GroupKind gr
 
 // ---- what is kept ---------------------------------------------------------------------------------------
 
-void LayerTape::save(Value needed, std::string_view name) {
-    const Activation* a = activation_of(name);
+void LayerTape::save(Value needed, TensorId id) {
+    const Activation* a = activation_of(id);
     if (!a) return;
     TapeSaved s;
     s.needed = s.value = needed;
@@ -305,8 +308,8 @@ void LayerTape::save(Value needed, std::string_view name) {
 }
 
 // What has no tensor of its own among the steps: masks, a softmax's sums, what a scan keeps.
-void LayerTape::save_extra(std::string_view name, Value beside) {
-    const Activation* a = activation_of(name);
+void LayerTape::save_extra(TensorId id, Value beside) {
+    const Activation* a = activation_of(id);
     if (!a) return;
     TapeSaved s;
     s.value = beside;

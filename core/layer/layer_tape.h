@@ -6,6 +6,7 @@
 #include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
 
+#include <optional>
 #include <utility>
 
 namespace pentamesh {
@@ -68,15 +69,14 @@ class LayerTape {
     Value forward(Value x);
     Value mixer(Value u);
     Value attention(Value x);
-    Value output(Value o, std::string_view activation);
+    Value output(Value o, std::optional<TensorId> activation = std::nullopt);
     Value latent_attention(Value u);
     std::vector<Value> indexer(Value u, Value q_in);
     [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;
-    Value other_mixer(Value x, std::string_view prefix);
+    Value other_mixer(Value x, TensorModule module);
     Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
     void exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values);
-    Value mlp(Value u, std::string_view prefix);
-    [[nodiscard]] static std::string_view activation_name(std::string_view prefix, std::size_t part);
+    Value mlp(Value u, TensorModule module);
     Value experts(Value u);
     Value router(Value u);
     Value permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers);
@@ -88,11 +88,10 @@ class LayerTape {
     Value all_parts(Value y, Value like);
     // Tokens on their way: `local` of them on a rank.
     [[nodiscard]] LayerTensor dispatched(std::string name, double local, double width) const;
-    Value after(Value y, std::string_view norm, std::string_view mask);
+    Value after(Value y, TensorId norm, TensorId mask);
     // "u", "u2": what a norm makes of the residual stream.
     [[nodiscard]] std::string normed_name() const;
-    Value norm_of(Value x, std::string name, What what, std::string_view activation,
-                  RecomputeModules modules = {});
+    Value norm_of(Value x, std::string name, What what, TensorId activation, RecomputeModules modules = {});
     // `fused`: with the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
 
@@ -114,8 +113,8 @@ class LayerTape {
     std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks, const TapeStep& how,
                                   std::vector<Value> in, std::vector<LayerTensor> out, double message,
                                   double calls = 1);
-    void save(Value needed, std::string_view name);
-    void save_extra(std::string_view name, Value beside);
+    void save(Value needed, TensorId id);
+    void save_extra(TensorId id, Value beside);
     [[nodiscard]] LayerTensor result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
                                         std::vector<LayerDim> dims) const;
 
@@ -123,11 +122,10 @@ class LayerTape {
     [[nodiscard]] LayerDim tokens_dim(bool between) const;
     [[nodiscard]] LayerTensor hidden_tensor(std::string name, bool between, double width,
                                             std::string_view symbol) const;
-    [[nodiscard]] LayerTensor weight_of(std::string_view name, std::string_view rows,
-                                        std::string_view cols) const;
-    [[nodiscard]] std::string weight_name(std::string_view full) const;
-    [[nodiscard]] bool has_weight(std::string_view name) const;
-    [[nodiscard]] const Activation* activation_of(std::string_view name) const;
+    [[nodiscard]] LayerTensor weight_of(TensorId id, std::string_view rows, std::string_view cols) const;
+    [[nodiscard]] std::string weight_name(TensorId id) const;
+    [[nodiscard]] bool has_weight(TensorId id) const;
+    [[nodiscard]] const Activation* activation_of(TensorId id) const;
     [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
                                           i64 ranks);
     [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);

@@ -15,7 +15,7 @@ namespace pentamesh {
 enum class Tokens : std::uint8_t { region, between, dispatched };
 
 struct Activation {
-    std::string_view name;
+    TensorId id = TensorId::embedding;
     Tokens tokens = Tokens::between;
     std::int64_t width = 0;        // numbers per token, before tp
     std::int64_t local_width = 0;  // after tp or etp
@@ -23,6 +23,7 @@ struct Activation {
     RecomputeModules made_by;  // recomputing any of these makes it again
     bool layer_input = false;  // what full recompute keeps
     std::string_view symbol;   // of width: "a d"
+    bool of_kv_heads = false;  // tp cuts it by key-value heads, and copies it where it has more ranks
 };
 
 // Tokens of one micro-batch that a rank has, by kind.
@@ -62,18 +63,14 @@ class ActivationVisitor {
 
   private:
     using i64 = std::int64_t;
-    // Of an MLP's activations.
-    struct MlpNames {
-        std::string_view gate, up, activated, product;
-    };
 
     void put(const Activation& a) { keep_(keeper_, a); }
-    void between(std::string_view name, i64 width, double bytes, std::string_view symbol, bool input = false,
+    void between(TensorId id, i64 width, double bytes, std::string_view symbol, bool input = false,
                  RecomputeModules recomputed_by = {});
-    void region(std::string_view name, i64 width, i64 local, double bytes, std::string_view symbol,
-                RecomputeModules recomputed_by = {});
+    void region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
+                RecomputeModules recomputed_by = {}, bool of_kv_heads = false);
     // Of a product that tp cuts by columns.
-    void product_input(std::string_view name, RecomputeModules recomputed_by);
+    void product_input(TensorId id, RecomputeModules recomputed_by);
     // Ulysses hands whole heads to that many ranks.
     [[nodiscard]] i64 head_ranks() const { return head_ranks_of(layout_, d_.cp); }
 
@@ -84,7 +81,7 @@ class ActivationVisitor {
     // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
     void core(i64 all_heads, i64 heads, i64 dim, std::string_view symbol);
     // `recomputed_by`: what makes the outputs of the products again; `activated`: that of the activation.
-    void mlp(const MlpNames& names, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
+    void mlp(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
              RecomputeModules recomputed_by, RecomputeModules activated);
     void experts(const Moe& e);
 
@@ -134,10 +131,9 @@ void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind,
 [[nodiscard]] inline bool is_kept(const Activation& a, const RecomputeChoice& recompute,
                                   const SoftwareFacts& software) {
     if (!software.selective_keeps.empty() && recompute == RecomputeChoice(Recompute::selective)) {
-        const bool named =
-            a.name.starts_with("attention.") || a.name.starts_with("norm.") || a.name.starts_with("mlp.");
-        if (named)
-            return std::ranges::find(software.selective_keeps, a.name) != software.selective_keeps.end();
+        const TensorModule module = module_of(a.id);
+        if (module == TensorModule::attention || module == TensorModule::norm || module == TensorModule::mlp)
+            return std::ranges::find(software.selective_keeps, a.id) != software.selective_keeps.end();
     }
     return recompute.whole_layers() ? a.layer_input
                                     : !recompute.any() || !a.made_by.any_of(recompute.modules);

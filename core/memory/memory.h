@@ -6,6 +6,7 @@
 #include "core/model/model.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
+#include "core/plan/tensor_id.h"
 
 #include <string>
 #include <string_view>
@@ -76,10 +77,10 @@ inline constexpr int kMemoryCategoryCount = 5;
 
 // What one rank keeps of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
 struct ActivationBytes {
-    std::string_view name;  // "attention.q"
-    std::string shape;      // symbols: "2 · b s · a d / (cp tp)"
-    double bytes = 0;       // when it is kept
-    bool kept = true;       // false: recomputed in the backward pass (training.recompute)
+    TensorId id = TensorId::embedding;
+    std::string shape;  // symbols: "2 · b s · a d / (cp tp)"
+    double bytes = 0;   // when it is kept
+    bool kept = true;   // false: recomputed in the backward pass (training.recompute)
 };
 enum class LayerKind : std::uint8_t { dense, moe, head, embedding, mtp };  // mtp: besides a whole layer
 void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);

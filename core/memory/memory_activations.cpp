@@ -37,7 +37,7 @@ void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::v
     const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
     const RecomputeChoice recompute = layer ? plan.training.recompute : RecomputeChoice();
     visit_activations(plan, d, kind, [&](const Activation& a) {
-        out.push_back({a.name, shape_of(a, d), bytes_of(a, tokens),
+        out.push_back({a.id, shape_of(a, d), bytes_of(a, tokens),
                        is_kept(a, recompute, facts_of(plan.training.software))});
     });
 }

@@ -41,7 +41,7 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerType
     for (int t = 0; t < types.size(); ++t) {
         double own = 0;
         visit_layer(plan, d, types[t], [&](const Activation& a) {
-            if (a.name == "attention.k" || a.name == "attention.v") own += bytes_of(a, tokens);
+            if (a.id == TensorId::attention_k || a.id == TensorId::attention_v) own += bytes_of(a, tokens);
         });
         local = std::max(local, own);
     }

@@ -3,6 +3,7 @@
 
 #include "core/model/layer_types.h"
 #include "core/plan/plan.h"
+#include "core/plan/tensor_id.h"
 
 #include <array>
 #include <string>
@@ -43,7 +44,7 @@ enum class TpCut : std::uint8_t { none, column, row, vocab, kv };
 }
 
 struct Tensor {
-    std::string_view name;  // static: "attention.q", "mlp.gate", "experts.down", "norm.attention"
+    TensorId id = TensorId::embedding;
     TensorKind kind = TensorKind::mlp;
     Place place = Place::every_layer;
     TpCut cut = TpCut::none;

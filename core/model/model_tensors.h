@@ -24,9 +24,9 @@ class TensorVisitor {
         each_alike([](const LayerType& t) { return mlp_of(t); },
                    [&](const LayerType& t) {
                        place_ = t.is_moe() ? Place::moe_layer : Place::dense_layer;
-                       mlp("mlp.gate", "mlp.up", "mlp.down", t.ffn_width, m_.hidden, TensorKind::mlp);
+                       mlp(TensorModule::mlp, t.ffn_width, m_.hidden, TensorKind::mlp);
                        if (m_.ffn_kind == FfnKind::xielu && t.ffn_width > 0)
-                           put("mlp.xielu", TensorKind::mlp, TpCut::none, 2);
+                           put(TensorId::mlp_xielu, TensorKind::mlp, TpCut::none, 2);
                    });
         if (m_.moe) moe(*m_.moe);
         mask_ = 0;
@@ -73,11 +73,11 @@ class TensorVisitor {
                                    : Place::some_layers;
     }
 
-    void put(std::string_view name, TensorKind kind, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
-        if (rows > 0 && cols > 0) visit_(Tensor{name, kind, place_, cut, rows, cols, 1, unit, false, mask_});
+    void put(TensorId id, TensorKind kind, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
+        if (rows > 0 && cols > 0) visit_(Tensor{id, kind, place_, cut, rows, cols, 1, unit, false, mask_});
     }
 
-    void norm(std::string_view weight, std::string_view bias, i64 width) {
+    void norm(TensorId weight, TensorId bias, i64 width) {
         if (m_.norm == NormKind::unweighted || nowhere_) return;
         put(weight, TensorKind::norm, TpCut::none, width);
         if (m_.norm == NormKind::layernorm) put(bias, TensorKind::norm, TpCut::none, width);
@@ -85,31 +85,32 @@ class TensorVisitor {
 
     void embedding() {
         place_ = Place::embedding;
-        put("embedding", TensorKind::embedding, TpCut::vocab, m_.vocab, m_.hidden,
+        put(TensorId::embedding, TensorKind::embedding, TpCut::vocab, m_.vocab, m_.hidden,
             std::max<i64>(m_.vocab_multiple, 1));
         if (m_.positions == Positions::learned)
-            put("embedding.positions", TensorKind::embedding, TpCut::none, m_.max_positions, m_.hidden);
+            put(TensorId::embedding_positions, TensorKind::embedding, TpCut::none, m_.max_positions,
+                m_.hidden);
     }
 
     void norms() {
         const LayerMask mixers = types_.where([](const LayerType& t) { return t.mixer != MixerKind::none; });
         const LayerMask ffns = types_.where([](const LayerType& t) { return t.ffn != LayerFfn::none; });
         in_layers(mixers);
-        norm("norm.attention", "norm.attention.bias", m_.hidden);
+        norm(TensorId::norm_attention, TensorId::norm_attention_bias, m_.hidden);
         // Side by side behind one norm: a second stands only where there is no mixer before.
         in_layers(m_.shared_norm ? ffns & ~mixers : ffns);
-        norm("norm.mlp", "norm.mlp.bias", m_.hidden);
+        norm(TensorId::norm_mlp, TensorId::norm_mlp_bias, m_.hidden);
         if (m_.moe && m_.moe->beside_mlp) {
             in_layers(types_.moe());
-            norm("norm.experts", "norm.experts.bias", m_.hidden);
-            norm("norm.after_dense_mlp", "norm.after_dense_mlp.bias", m_.hidden);
-            norm("norm.after_experts", "norm.after_experts.bias", m_.hidden);
+            norm(TensorId::norm_experts, TensorId::norm_experts_bias, m_.hidden);
+            norm(TensorId::norm_after_dense_mlp, TensorId::norm_after_dense_mlp_bias, m_.hidden);
+            norm(TensorId::norm_after_experts, TensorId::norm_after_experts_bias, m_.hidden);
         }
         if (!m_.post_norms) return;
         in_layers(mixers);
-        norm("norm.after_attention", "norm.after_attention.bias", m_.hidden);
+        norm(TensorId::norm_after_attention, TensorId::norm_after_attention_bias, m_.hidden);
         in_layers(ffns);
-        norm("norm.after_mlp", "norm.after_mlp.bias", m_.hidden);
+        norm(TensorId::norm_after_mlp, TensorId::norm_after_mlp_bias, m_.hidden);
     }
     void in_layers(LayerMask mask) { mask_ = mask, place_ = place_of(mask), nowhere_ = mask == 0; }
 
@@ -118,8 +119,8 @@ class TensorVisitor {
             mla(*m_.mla, t.heads);
         else if (t.attends())
             attention(t);
-        const auto place = [&](std::string_view name, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
-            put(name, TensorKind::mixer, cut, rows, cols, unit);
+        const auto place = [&](TensorId id, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
+            put(id, TensorKind::mixer, cut, rows, cols, unit);
         };
         if (t.mixer == MixerKind::linear && m_.linear) visit_linear(*m_.linear, m_.hidden, place);
         if (t.has_mamba() && m_.mamba) visit_mamba(*m_.mamba, m_.hidden, place);
@@ -130,28 +131,28 @@ class TensorVisitor {
         const i64 d = t.head_dim, v = t.value_head_dim, q = saturating_product(t.heads, d);
         const i64 kv = saturating_product(t.kv_heads, d), values = saturating_product(t.kv_heads, v);
         const i64 out = saturating_product(t.heads, v);
-        put("attention.q", k, TpCut::column, q, m_.hidden, d);
+        put(TensorId::attention_q, k, TpCut::column, q, m_.hidden, d);
         const bool keys = !t.shares_kv, has_values = keys && !t.keys_as_values;
-        if (keys) put("attention.k", k, TpCut::kv, kv, m_.hidden, d);
-        if (has_values) put("attention.v", k, TpCut::kv, values, m_.hidden, v);
+        if (keys) put(TensorId::attention_k, k, TpCut::kv, kv, m_.hidden, d);
+        if (has_values) put(TensorId::attention_v, k, TpCut::kv, values, m_.hidden, v);
         if (m_.attention_gate == AttentionGate::full)
-            put("attention.gate", k, TpCut::column, out, m_.hidden, v);
+            put(TensorId::attention_gate, k, TpCut::column, out, m_.hidden, v);
         if (m_.attention_gate == AttentionGate::head)
-            put("attention.gate", k, TpCut::column, t.heads, m_.hidden);
-        put("attention.output", k, TpCut::row, m_.hidden, out, v);
+            put(TensorId::attention_gate, k, TpCut::column, t.heads, m_.hidden);
+        put(TensorId::attention_output, k, TpCut::row, m_.hidden, out, v);
         if (m_.qkv_bias || m_.attention_bias) {
-            put("attention.q.bias", k, TpCut::column, q, 1, d);
-            if (keys) put("attention.k.bias", k, TpCut::kv, kv, 1, d);
-            if (has_values) put("attention.v.bias", k, TpCut::kv, values, 1, v);
+            put(TensorId::attention_q_bias, k, TpCut::column, q, 1, d);
+            if (keys) put(TensorId::attention_k_bias, k, TpCut::kv, kv, 1, d);
+            if (has_values) put(TensorId::attention_v_bias, k, TpCut::kv, values, 1, v);
         }
-        if (m_.attention_bias) put("attention.output.bias", k, TpCut::none, m_.hidden);
-        if (t.sinks) put("attention.sinks", k, TpCut::column, t.heads);
+        if (m_.attention_bias) put(TensorId::attention_output_bias, k, TpCut::none, m_.hidden);
+        if (t.sinks) put(TensorId::attention_sinks, k, TpCut::column, t.heads);
         if (m_.qk_norm == QkNorm::head) {
-            put("norm.q", TensorKind::norm, TpCut::none, d);
-            if (keys) put("norm.k", TensorKind::norm, TpCut::none, d);
+            put(TensorId::norm_q, TensorKind::norm, TpCut::none, d);
+            if (keys) put(TensorId::norm_k, TensorKind::norm, TpCut::none, d);
         } else if (m_.qk_norm == QkNorm::full) {
-            put("norm.q", TensorKind::norm, TpCut::column, q, 1, d);
-            if (keys) put("norm.k", TensorKind::norm, TpCut::kv, kv, 1, d);
+            put(TensorId::norm_q, TensorKind::norm, TpCut::column, q, 1, d);
+            if (keys) put(TensorId::norm_k, TensorKind::norm, TpCut::kv, kv, 1, d);
         }
     }
 
@@ -161,21 +162,21 @@ class TensorVisitor {
         const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, kv = a.qk_nope_head_dim + a.v_head_dim;
         const i64 q_rows = saturating_product(heads, qk);
         if (a.q_lora_rank > 0) {
-            put("attention.q_down", k, TpCut::none, a.q_lora_rank, m_.hidden);
-            put("norm.q_latent", TensorKind::norm, TpCut::none, a.q_lora_rank);
-            put("attention.q_up", k, TpCut::column, q_rows, a.q_lora_rank, qk);
+            put(TensorId::attention_q_down, k, TpCut::none, a.q_lora_rank, m_.hidden);
+            put(TensorId::norm_q_latent, TensorKind::norm, TpCut::none, a.q_lora_rank);
+            put(TensorId::attention_q_up, k, TpCut::column, q_rows, a.q_lora_rank, qk);
         } else {
-            put("attention.q", k, TpCut::column, q_rows, m_.hidden, qk);
+            put(TensorId::attention_q, k, TpCut::column, q_rows, m_.hidden, qk);
         }
-        put("attention.kv_down", k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim, m_.hidden);
-        put("norm.kv_latent", TensorKind::norm, TpCut::none, a.kv_lora_rank);
-        put("attention.kv_up", k, TpCut::column, saturating_product(heads, kv), a.kv_lora_rank, kv);
-        put("attention.output", k, TpCut::row, m_.hidden, saturating_product(heads, a.v_head_dim),
+        put(TensorId::attention_kv_down, k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim, m_.hidden);
+        put(TensorId::norm_kv_latent, TensorKind::norm, TpCut::none, a.kv_lora_rank);
+        put(TensorId::attention_kv_up, k, TpCut::column, saturating_product(heads, kv), a.kv_lora_rank, kv);
+        put(TensorId::attention_output, k, TpCut::row, m_.hidden, saturating_product(heads, a.v_head_dim),
             a.v_head_dim);
         if (m_.attention_bias) {
-            if (a.q_lora_rank > 0) put("attention.q_down.bias", k, TpCut::none, a.q_lora_rank);
-            put("attention.kv_down.bias", k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim);
-            put("attention.output.bias", k, TpCut::none, m_.hidden);
+            if (a.q_lora_rank > 0) put(TensorId::attention_q_down_bias, k, TpCut::none, a.q_lora_rank);
+            put(TensorId::attention_kv_down_bias, k, TpCut::none, a.kv_lora_rank + a.qk_rope_head_dim);
+            put(TensorId::attention_output_bias, k, TpCut::none, m_.hidden);
         }
         if (a.index_heads > 0) indexer(a);
     }
@@ -183,35 +184,30 @@ class TensorVisitor {
     // DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1; its key norm is a layer norm. Copied over tp.
     void indexer(const Mla& a) {
         const TensorKind k = TensorKind::attention;
-        put("attention.index.q", k, TpCut::none, saturating_product(a.index_heads, a.index_head_dim),
+        put(TensorId::attention_index_q, k, TpCut::none, saturating_product(a.index_heads, a.index_head_dim),
             a.q_lora_rank > 0 ? a.q_lora_rank : m_.hidden);
-        put("attention.index.k", k, TpCut::none, a.index_head_dim, m_.hidden);
-        put("attention.index.weights", k, TpCut::none, a.index_heads, m_.hidden);
-        put("norm.index", TensorKind::norm, TpCut::none, a.index_head_dim);
-        put("norm.index.bias", TensorKind::norm, TpCut::none, a.index_head_dim);
+        put(TensorId::attention_index_k, k, TpCut::none, a.index_head_dim, m_.hidden);
+        put(TensorId::attention_index_weights, k, TpCut::none, a.index_heads, m_.hidden);
+        put(TensorId::norm_index, TensorKind::norm, TpCut::none, a.index_head_dim);
+        put(TensorId::norm_index_bias, TensorKind::norm, TpCut::none, a.index_head_dim);
     }
 
     // `copies` above 0: so many routed experts.
-    void mlp(std::string_view gate, std::string_view up, std::string_view down, i64 width, i64 h,
-             TensorKind kind, i64 copies = 0) {
+    void mlp(TensorModule module, i64 width, i64 h, TensorKind kind, i64 copies = 0) {
         if (width <= 0) return;
         const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
-        const bool routed = copies > 0, shared = !routed && gate.substr(0, 6) == "shared";
-        const auto one = [&](std::string_view name, TpCut cut, i64 rows, i64 cols) {
-            visit_(Tensor{name, kind, place_, cut, rows, cols, routed ? copies : 1, 1, routed, mask_});
+        const bool routed = copies > 0;
+        const MlpTensors& ids = mlp_tensors(module);
+        const auto one = [&](TensorId id, TpCut cut, i64 rows, i64 cols) {
+            visit_(Tensor{id, kind, place_, cut, rows, cols, routed ? copies : 1, 1, routed, mask_});
         };
-        if (gated) one(gate, TpCut::column, width, h);
-        one(up, TpCut::column, width, h);
-        one(down, TpCut::row, h, width);
+        if (gated) one(ids.gate, TpCut::column, width, h);
+        one(ids.up, TpCut::column, width, h);
+        one(ids.down, TpCut::row, h, width);
         if (!m_.mlp_bias) return;
-        const auto bias = [&](std::string_view dense, std::string_view both, std::string_view expert) {
-            return routed ? expert : shared ? both : dense;
-        };
-        if (gated)
-            one(bias("mlp.gate.bias", "shared_expert.gate.bias", "experts.gate.bias"), TpCut::column, width,
-                1);
-        one(bias("mlp.up.bias", "shared_expert.up.bias", "experts.up.bias"), TpCut::column, width, 1);
-        one(bias("mlp.down.bias", "shared_expert.down.bias", "experts.down.bias"), TpCut::none, h, 1);
+        if (gated) one(ids.gate_bias, TpCut::column, width, 1);
+        one(ids.up_bias, TpCut::column, width, 1);
+        one(ids.down_bias, TpCut::none, h, 1);
     }
 
     void moe(const Moe& e) {
@@ -219,41 +215,43 @@ class TensorVisitor {
         if (mask_ == 0) return;
         place_ = Place::moe_layer;
         const TensorKind router = TensorKind::router;
-        put("router", router, TpCut::none, e.experts, m_.hidden);
-        if (e.router_bias) put("router.bias", router, TpCut::none, e.experts);
+        put(TensorId::router, router, TpCut::none, e.experts, m_.hidden);
+        if (e.router_bias) put(TensorId::router_bias, router, TpCut::none, e.experts);
         if (e.beside_mlp) {
-            put("router.scale", router, TpCut::none, m_.hidden);
-            put("router.expert_scale", router, TpCut::none, e.experts);
+            put(TensorId::router_scale, router, TpCut::none, m_.hidden);
+            put(TensorId::router_expert_scale, router, TpCut::none, e.experts);
         }
         if (e.latent > 0) {
-            put("experts.latent_in", TensorKind::mlp, TpCut::none, e.latent, m_.hidden);
-            put("experts.latent_out", TensorKind::mlp, TpCut::none, m_.hidden, e.latent);
+            put(TensorId::experts_latent_in, TensorKind::mlp, TpCut::none, e.latent, m_.hidden);
+            put(TensorId::experts_latent_out, TensorKind::mlp, TpCut::none, m_.hidden, e.latent);
         }
         if (e.experts > 0)
-            mlp("experts.gate", "experts.up", "experts.down", e.expert_ffn,
-                e.latent > 0 ? e.latent : m_.hidden, TensorKind::experts, e.experts);
-        mlp("shared_expert.gate", "shared_expert.up", "shared_expert.down",
-            saturating_product(e.shared_experts, e.shared_expert_ffn), m_.hidden, TensorKind::mlp);
+            mlp(TensorModule::experts, e.expert_ffn, e.latent > 0 ? e.latent : m_.hidden, TensorKind::experts,
+                e.experts);
+        mlp(TensorModule::shared_expert, saturating_product(e.shared_experts, e.shared_expert_ffn), m_.hidden,
+            TensorKind::mlp);
         // One row, so a matrix by use but a vector in shape: counted as the router's.
-        if (e.shared_expert_gate) put("shared_expert.router", router, TpCut::none, 1, m_.hidden);
+        if (e.shared_expert_gate) put(TensorId::shared_expert_router, router, TpCut::none, 1, m_.hidden);
     }
 
     // DeepSeek-AI 2024 (DeepSeek-V3), section 2.2: two norms, a projection of both to the hidden width, a
     // layer, a last norm; embedding and head are the model's own.
     void mtp() {
         place_ = Place::mtp;
-        norm("norm.mtp.embedding", "norm.mtp.embedding.bias", m_.hidden);
-        norm("norm.mtp.hidden", "norm.mtp.hidden.bias", m_.hidden);
-        put("mtp.projection", TensorKind::mlp, TpCut::column, m_.hidden, saturating_product(2, m_.hidden));
-        norm("norm.mtp.final", "norm.mtp.final.bias", m_.hidden);
+        norm(TensorId::norm_mtp_embedding, TensorId::norm_mtp_embedding_bias, m_.hidden);
+        norm(TensorId::norm_mtp_hidden, TensorId::norm_mtp_hidden_bias, m_.hidden);
+        put(TensorId::mtp_projection, TensorKind::mlp, TpCut::column, m_.hidden,
+            saturating_product(2, m_.hidden));
+        norm(TensorId::norm_mtp_final, TensorId::norm_mtp_final_bias, m_.hidden);
     }
 
     void head() {
         place_ = Place::head;
         const i64 unit = std::max<i64>(m_.vocab_multiple, 1);
-        norm("norm.final", "norm.final.bias", m_.hidden);
-        if (!m_.tied_embeddings) put("head", TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
-        if (m_.head_bias) put("head.bias", TensorKind::head, TpCut::vocab, m_.vocab, 1, unit);
+        norm(TensorId::norm_final, TensorId::norm_final_bias, m_.hidden);
+        if (!m_.tied_embeddings)
+            put(TensorId::head, TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
+        if (m_.head_bias) put(TensorId::head_bias, TensorKind::head, TpCut::vocab, m_.vocab, 1, unit);
     }
 
     const Model& m_;

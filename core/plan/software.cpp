@@ -1,6 +1,7 @@
 #include "core/plan/software.h"
 
 #include "core/base/json_reader.h"
+#include "core/base/nearest.h"
 #include "core/plan/names.h"
 
 #include <array>
@@ -53,12 +54,15 @@ class FactReader {
         if (!read) fail(key, "is no way to exchange tokens");
         out = *read;
     }
-    void read(const std::string& key, std::vector<std::string>& out) {
+    void read(const std::string& key, std::vector<TensorId>& out) {
         const Json& v = value(key);
         if (!v.is_array()) fail(key, "is no list of names");
         for (const Json& name : v) {
             if (!name.is_string()) fail(key, "is no list of names");
-            out.push_back(name.get<std::string>());
+            const std::string word = name.get<std::string>();
+            const auto id = tensor_called(word);
+            if (!id) fail(key, "names no tensor: \"" + shown_text(word) + "\"");
+            out.push_back(*id);
         }
     }
     void read(const std::string& key, MeasuredRange& out) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/plan/tensor_id.h"
 
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct SoftwareFacts {
     bool activation_apart = false;  // an MLP keeps its activation's output beside the product with the gate
     // Tensors (names of list_activations) that plain selective recomputation keeps of attention and a dense
     // MLP. Empty: all but the attention core.
-    std::vector<std::string> selective_keeps;
+    std::vector<TensorId> selective_keeps;
     double gradient_copy_bytes = 0;  // of a number, in 16 bits beside an fp32 sum
     double working_hidden = 0;       // 16-bit tensors of the hidden width that live at a layer's backward
     MeasuredRange reserved{1.03, 1.04, 1.09};  // what the allocator reserves, over what is allocated

@@ -114,19 +114,32 @@ std::vector<NestItem> blocks_in(const Nest& nest, const NestItem& layer) {
     return items;
 }
 
+bool is_fused(TensorId id) {
+    switch (id) {
+    case TensorId::attention_q:
+    case TensorId::attention_k:
+    case TensorId::attention_v:
+    case TensorId::mixer_q:
+    case TensorId::mixer_k:
+    case TensorId::mixer_v: return true;
+    default: return false;
+    }
+}
+
 // A tensor each; queries, keys and values, which are computed as one product, together.
 std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
     std::vector<NestItem> items;
+    bool last_fused = false;
     for (const int i : block.tensors) {
-        std::string_view name = nest.tensors[i].name;
-        const std::size_t dot = name.find('.');
-        if (dot != std::string_view::npos) name.remove_prefix(dot + 1);
-        const bool fused = name == "q" || name == "k" || name == "v";
-        if (fused && !items.empty() && items.back().label == "wqkv") {
+        const TensorId id = nest.tensors[i].id;
+        const bool fused = is_fused(id);
+        if (fused && last_fused) {
             items.back().tensors.push_back(i);
             continue;
         }
-        items.push_back({fused ? "wqkv" : std::string(name), 1, block.layer, block.place, block.types, {i}});
+        last_fused = fused;
+        items.push_back(
+            {fused ? "wqkv" : std::string(short_name_of(id)), 1, block.layer, block.place, block.types, {i}});
     }
     for (NestItem& item : items) item.weight = held(nest, item.tensors);
     return items;

@@ -22,7 +22,7 @@ std::vector<std::string> cut_sentences(const Nest& nest, std::span<const int> te
     for (const int i : tensors) {
         const Placement& p = nest.tensors[i];
         const Part part = part_of(nest.plan, nest.mesh, p, rank);
-        std::string s(p.name);
+        std::string s(name_of(p.id));
         s += ", " + with_commas(p.shape[1]) + " × " + with_commas(p.shape[2]);
         if (p.dims[0] == Dim::experts && p.shape[0] > 1) {
             s += " in each of " + with_commas(p.shape[0]) + " experts";

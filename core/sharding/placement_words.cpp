@@ -23,13 +23,12 @@ std::string range_words(const Range& r) {
 }
 
 // "attention.q" in a list of one layer's tensors is "q".
-std::string short_name(std::string_view name) {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return std::string(name);
-    const std::string_view head = name.substr(0, dot), rest = name.substr(dot + 1);
-    if (head == "experts" || head == "shared_expert")
-        return sentence(head == "experts" ? "experts' " : "the shared expert's ", rest);
-    return std::string(rest);
+std::string listed_name(TensorId id) {
+    const TensorModule module = module_of(id);
+    const char* whose = module == TensorModule::experts         ? "experts' "
+                        : module == TensorModule::shared_expert ? "the shared expert's "
+                                                                : "";
+    return sentence(whose, short_name_of(id));
 }
 
 std::string listed(const std::vector<const Placement*>& tensors) {
@@ -42,7 +41,7 @@ std::string listed(const std::vector<const Placement*>& tensors) {
         if (p->kind == TensorKind::norm && p->state != TensorState::activations)
             ++norms;
         else
-            names.push_back(activations ? std::string(p->name) : short_name(p->name));
+            names.push_back(activations ? std::string(name_of(p->id)) : listed_name(p->id));
     }
     if (names.size() > most) {
         out = sentence(static_cast<std::int64_t>(names.size()), " tensors");
@@ -172,7 +171,7 @@ std::string axis_sentence(std::span<const Placement> placements, Axis axis) {
 Explanation explain_tensor(const Plan& plan, const Mesh& mesh, const Placement& p, std::int64_t rank) {
     const Part part = part_of(plan, mesh, p, rank);
     Explanation e;
-    e.title = sentence(p.name, ", ", name_of(p.state), ": bytes on rank ", rank);
+    e.title = sentence(name_of(p.id), ", ", name_of(p.state), ": bytes on rank ", rank);
     static constexpr std::string_view kSymbols[] = {"experts", "rows",     "columns",
                                                     "batch",   "sequence", "width"};
     for (std::size_t i = 0; i < 3; ++i) {

@@ -37,7 +37,7 @@ class Placer {
     [[nodiscard]] const LayerTypes& types() const { return types_; }
     Placement operator()(const Tensor& t) const {
         Placement p;
-        p.name = t.name;
+        p.id = t.id;
         p.kind = t.kind;
         p.place = t.place;
         p.state = state_;

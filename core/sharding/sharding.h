@@ -5,6 +5,7 @@
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
 #include "core/plan/plan.h"
+#include "core/plan/tensor_id.h"
 
 #include <array>
 #include <span>
@@ -40,7 +41,7 @@ struct AxisPlacement {
 
 // One tensor of one layer (or of the embedding, the head) in one state at one moment.
 struct Placement {
-    std::string_view name;  // as Tensor::name, or the activation's
+    TensorId id = TensorId::embedding;
     TensorKind kind = TensorKind::mlp;
     Place place = Place::every_layer;
     TensorState state = TensorState::parameters;

@@ -5,22 +5,24 @@
 namespace pentamesh {
 namespace {
 
-bool starts(std::string_view text, std::string_view with) {
-    return text.substr(0, with.size()) == with;
+bool of_experts(TensorModule m) {
+    return m == TensorModule::experts || m == TensorModule::router || m == TensorModule::shared_expert;
 }
 
-bool of_experts(std::string_view name) {
-    return starts(name, "experts.") || starts(name, "router.") || starts(name, "shared_expert.");
-}
-
-TensorKind kind_of(std::string_view name) {
-    if (starts(name, "attention.")) return TensorKind::attention;
-    if (starts(name, "mixer.") || starts(name, "mamba.")) return TensorKind::mixer;
-    if (starts(name, "norm.")) return TensorKind::norm;
-    if (starts(name, "router.")) return TensorKind::router;
-    if (starts(name, "experts.")) return TensorKind::experts;
-    if (starts(name, "head.")) return TensorKind::head;
-    if (starts(name, "embedding.")) return TensorKind::embedding;
+TensorKind kind_of(TensorModule module) {
+    switch (module) {
+    case TensorModule::attention: return TensorKind::attention;
+    case TensorModule::mixer:
+    case TensorModule::mamba: return TensorKind::mixer;
+    case TensorModule::norm: return TensorKind::norm;
+    case TensorModule::router: return TensorKind::router;
+    case TensorModule::experts: return TensorKind::experts;
+    case TensorModule::head: return TensorKind::head;
+    case TensorModule::embedding: return TensorKind::embedding;
+    case TensorModule::mlp:
+    case TensorModule::shared_expert:
+    case TensorModule::mtp: break;
+    }
     return TensorKind::mlp;
 }
 
@@ -32,12 +34,12 @@ class ActivationPlacer {
           counts_(count_layers(plan.model, types_, 0, plan.model.layers)), out_(out) {}
 
     void run() {
-        each(LayerKind::embedding, [](std::string_view) { return Place::embedding; });
-        sum("embedding.output", Place::embedding, Tokens::region, plan_.model.hidden, plan_.model.hidden,
-            true);
+        each(LayerKind::embedding, Place::embedding);
+        sum(TensorId::embedding_output, Place::embedding, Tokens::region, plan_.model.hidden,
+            plan_.model.hidden, true);
         layers();
-        if (plan_.model.mtp_layers > 0) each(LayerKind::mtp, [](std::string_view) { return Place::mtp; });
-        each(LayerKind::head, [](std::string_view) { return Place::head; });
+        if (plan_.model.mtp_layers > 0) each(LayerKind::mtp, Place::mtp);
+        each(LayerKind::head, Place::head);
     }
 
   private:
@@ -55,7 +57,7 @@ class ActivationPlacer {
             mask_ = LayerMask{1} << t;
             visit_layer(plan_, degrees_, types_[t], [&](const Activation& a) {
                 for (std::size_t i = first; i < out_.size(); ++i)
-                    if (out_[i].name == a.name && out_[i].shape[2] == a.width) {
+                    if (out_[i].id == a.id && out_[i].shape[2] == a.width) {
                         merge(i, t);
                         return;
                     }
@@ -69,12 +71,14 @@ class ActivationPlacer {
     void merge(std::size_t i, int type) {
         const LayerMask bit = LayerMask{1} << type;
         out_[i].types |= bit;
-        if (i + 1 < out_.size() && out_[i + 1].name.ends_with(".projected")) out_[i + 1].types |= bit;
+        if (i + 1 < out_.size() && out_[i + 1].on(Axis::tp).spread == Spread::partial)
+            out_[i + 1].types |= bit;
     }
     void find_place(Placement& p, LayerMask present) const {
         const LayerMask moe = types_.moe() & present;
-        const bool mlp = starts(p.name, "mlp.") && p.name != "mlp.dropout_mask";
-        p.place = of_experts(p.name)                        ? Place::moe_layer
+        const TensorModule module = module_of(p.id);
+        const bool mlp = module == TensorModule::mlp && p.id != TensorId::mlp_dropout_mask;
+        p.place = of_experts(module)                        ? Place::moe_layer
                   : mlp && (p.types & moe) == 0 && moe != 0 ? Place::dense_layer
                   : p.types == present                      ? Place::every_layer
                   : (p.types & ~moe) == 0                   ? Place::moe_layer
@@ -85,28 +89,26 @@ class ActivationPlacer {
         p.layers = times(plan_.model, types_, counts_, t);
     }
 
-    template <typename PlaceOf>
-    void each(LayerKind kind, PlaceOf&& place_of) {
-        visit_activations(plan_, degrees_, kind, [&](const Activation& a) { put(a, place_of(a.name)); });
+    void each(LayerKind kind, Place where) {
+        visit_activations(plan_, degrees_, kind, [&](const Activation& a) { put(a, where); });
     }
     void put(const Activation& a, Place where) {
         out_.push_back(place(a, where));
         const std::int64_t h = plan_.model.hidden;
-        if (a.name == "attention.output")
-            sum("attention.projected", where, Tokens::region, h, h, degrees_.tp > 1);
-        else if (a.name == "mlp.product")
-            sum("mlp.projected", where, Tokens::region, h, h, degrees_.tp > 1);
-        else if (a.name == "experts.product")
-            sum("experts.projected", where, Tokens::dispatched, h, h, degrees_.etp > 1);
+        if (a.id == TensorId::attention_output)
+            sum(TensorId::attention_projected, where, Tokens::region, h, h, degrees_.tp > 1);
+        else if (a.id == TensorId::mlp_product)
+            sum(TensorId::mlp_projected, where, Tokens::region, h, h, degrees_.tp > 1);
+        else if (a.id == TensorId::experts_product)
+            sum(TensorId::experts_projected, where, Tokens::dispatched, h, h, degrees_.etp > 1);
     }
 
     // The output of a row cut: each tp rank has a summand of every number until it is reduced. Not kept.
-    void sum(std::string_view name, Place where, Tokens tokens, std::int64_t width, std::int64_t local,
-             bool tp) {
+    void sum(TensorId id, Place where, Tokens tokens, std::int64_t width, std::int64_t local, bool tp) {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
         Placement p =
-            place(Activation{name, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
+            place(Activation{id, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
         p.axis[Axis::tp] = {Spread::partial, Dim::none, on_tp(tokens), 1};
         out_.push_back(p);
     }
@@ -116,8 +118,8 @@ class ActivationPlacer {
 
     Placement place(const Activation& a, Place where) const {
         Placement p;
-        p.name = a.name;
-        p.kind = kind_of(a.name);
+        p.id = a.id;
+        p.kind = kind_of(module_of(a.id));
         p.place = where;
         p.state = TensorState::activations;
         p.moment = moment_;
@@ -154,7 +156,7 @@ class ActivationPlacer {
         if (a.tokens == Tokens::region) {
             width_over_tp(p, a);
         } else if (degrees_.sequence_parallel) {
-            if (gathered(a.name)) {
+            if (gathered(a.id)) {
                 bytes *= static_cast<double>(degrees_.tp);
             } else {
                 cut(p, Axis::tp, Dim::sequence);
@@ -167,15 +169,16 @@ class ActivationPlacer {
 
     // Inputs of a tp region: all-gathered along the sequence before the product (Korthikanti et al. 2022,
     // section 4.2.2).
-    [[nodiscard]] bool gathered(std::string_view name) const {
+    [[nodiscard]] bool gathered(TensorId id) const {
         return moment_ == Moment::computing
-               && (name == "attention.input" || name == "mlp.input" || name == "head.input");
+               && (id == TensorId::attention_input || id == TensorId::mlp_input
+                   || id == TensorId::head_input);
     }
 
     void width_over_tp(Placement& p, const Activation& a) const {
         if (a.local_width >= a.width) return;
         AxisPlacement& tp = p.axis[Axis::tp];
-        const bool kv = a.symbol == "k d";
+        const bool kv = a.of_kv_heads;
         if (kv) p.kv_heads = plan_.model.kv_heads;
         tp = {Spread::cut, Dim::width, tp.size, kv ? std::min(tp.size, p.kv_heads) : tp.size};
         p.unit = a.local_width;
@@ -185,8 +188,8 @@ class ActivationPlacer {
     // While attention runs. Gathered keys and values are whole on every rank; Ulysses has exchanged the cut
     // of the sequence for one of the heads; a ring keeps its cut. Returns how many times more bytes that is.
     double exchange_over_cp(Placement& p, const Activation& a) const {
-        const bool kv = a.name == "attention.k" || a.name == "attention.v";
-        const bool heads = kv || a.name == "attention.q" || a.name == "attention.output";
+        const bool kv = a.id == TensorId::attention_k || a.id == TensorId::attention_v;
+        const bool heads = kv || a.id == TensorId::attention_q || a.id == TensorId::attention_output;
         if (degrees_.cp <= 1 || !heads || plan_.layout.cp_comm == CpComm::ring) return 1;
         AxisPlacement& cp = p.axis[Axis::cp];
         p.local[1] = plan_.training.sequence_length;

@@ -64,7 +64,7 @@ StageContents find_layers(const RankPlace& w, RankContents& out) {
 
 bool holds(const Model& model, const StageContents& c, const Placement& p) {
     if (p.place == Place::embedding)
-        return c.embedding || (p.name == "embedding" && copies_embedding(model, c));
+        return c.embedding || (p.id == TensorId::embedding && copies_embedding(model, c));
     if (p.place == Place::head) return c.head;
     if (p.place == Place::mtp) return c.mtp_layers > 0;
     const bool of_mtp = c.mtp_layers > 0 && has(p.types, layer_types(model).mtp);

@@ -23,12 +23,14 @@ double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
 bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
     if (choice.whole_layers()) return true;
     const bool latent = model.attention == AttentionKind::mla;
-    const bool up = t.name == "attention.q_up" || t.name == "attention.kv_up" || t.name == "attention.q";
+    const bool up = t.id == TensorId::attention_q_up || t.id == TensorId::attention_kv_up
+                    || t.id == TensorId::attention_q;
     if (latent && up) return choice.makes(RecomputeModule::mla_up_proj);
-    if (t.name.starts_with("mlp.")) return choice.makes(RecomputeModule::mlp);
-    const bool shared = t.name.starts_with("shared_expert");
+    const TensorModule module = module_of(t.id);
+    if (module == TensorModule::mlp) return choice.makes(RecomputeModule::mlp);
+    const bool shared = module == TensorModule::shared_expert;
     if (shared && choice.makes(RecomputeModule::shared_experts)) return true;
-    const bool experts = shared || t.name.starts_with("experts.") || t.name.starts_with("router");
+    const bool experts = shared || module == TensorModule::experts || module == TensorModule::router;
     return experts && choice.makes(RecomputeModule::moe);
 }
 

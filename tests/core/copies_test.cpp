@@ -26,7 +26,7 @@ std::string kept_by(const Plan& plan, const Mesh& mesh, const std::vector<Placem
     for (const Placement& p : all) {
         const Part part = part_of(plan, mesh, p, rank);
         if (p.expert != experts || !part.held) continue;
-        out += std::string(p.name) + " ";
+        out += std::string(name_of(p.id)) + " ";
         for (const Range& r : part.box) out += text(r);
         out += text(part.flat);
     }

@@ -92,23 +92,23 @@ TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             const LayerList list = list_layer(p, e.mesh, e.groups, t);
-            std::map<std::string_view, double> kept, again, freed;
+            std::map<TensorId, double> kept, again, freed;
             for (const LayerStep& s : list.steps) {
                 for (const KeptTensor& k : s.kept)
                     (s.phase == LayerPass::forward ? kept : again)[k.activation] += k.bytes;
                 for (const KeptTensor& k : s.freed) freed[k.activation] += k.bytes;
             }
             visit_layer(p, d, types[t], [&](const Activation& a) {
-                CAPTURE(a.name);
+                CAPTURE(name_of(a.id));
                 CAPTURE(words_of(p.training.recompute));
                 CAPTURE(name_of(p.training.software));
                 const bool stays = is_kept(a, p.training.recompute, facts_of(p.training.software));
-                CHECK((stays ? kept : again).contains(a.name));
-                const double got = (stays ? kept : again)[a.name], want = bytes_of(a, tokens);
+                CHECK((stays ? kept : again).contains(a.id));
+                const double got = (stays ? kept : again)[a.id], want = bytes_of(a, tokens);
                 CAPTURE(got);
                 CAPTURE(want);
                 CHECK(close_to(got, want));
-                CHECK(close_to(freed[a.name], want));
+                CHECK(close_to(freed[a.id], want));
                 dropped += !stays;
             });
             CHECK(close_to(list.totals.kept_bytes, layer_sums(p, d, types[t]).kept));

@@ -4,7 +4,11 @@
 #include "tools/accuracy/measured.h"
 
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <string>
 
 using namespace pentamesh;
 
@@ -87,6 +91,12 @@ TEST_CASE("a framework's file without a figure, without its source or with one t
     CHECK(message_of(R"({"name": "X", "loss_bytes": {"value": -1, "source": "s"}})")
           == "x.json: /loss_bytes: is no number from 0");
     CHECK(message_of("{}") == "x.json: /name: is missing");
+    std::ifstream file(std::filesystem::path(SOURCE_DIR) / "presets/software/torchtitan.json");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t at = text.find("attention.q");
+    REQUIRE(at != std::string::npos);
+    text.replace(at, 11, "attention.qq");
+    CHECK(message_of(text.c_str()) == "x.json: /selective_keeps: names no tensor: \"attention.qq\"");
 }
 
 TEST_CASE("what is allocated is part of what is reserved, and that of what the device shows") {

@@ -255,22 +255,22 @@ TEST_CASE("experts are cut by ep and etp, the rest of the layer by tp") {
 TEST_CASE("dispatched tokens take the place of a layer's own in the experts, times the imbalance") {
     Plan p = moe_plan();
     std::vector<ActivationBytes> kept;
-    const auto bytes = [&](const std::string& name) {
+    const auto bytes = [&](TensorId id) {
         list_activations(p, build_mesh(p), LayerKind::moe, kept);
         for (const ActivationBytes& a : kept)
-            if (a.name == name) return a.bytes;
-        FAIL("no activation ", name);
+            if (a.id == id) return a.bytes;
+        FAIL("no activation ", name_of(id));
         return 0.0;
     };
     // 2048 tokens for 2 experts each, a tp-th of them from this rank's part of the sequence.
-    CHECK(bytes("experts.input") == 2048.0 * 2 / 2 * 1024 * 2);
-    CHECK(bytes("experts.up") == 2048.0 * 2 / 2 * 512 * 2);
-    CHECK(bytes("router.logits") == 2048.0 / 2 * 16 * 4);
-    CHECK(bytes("shared_expert.product") == 2048.0 * 768 / 2 * 2);
+    CHECK(bytes(TensorId::experts_input) == 2048.0 * 2 / 2 * 1024 * 2);
+    CHECK(bytes(TensorId::experts_up) == 2048.0 * 2 / 2 * 512 * 2);
+    CHECK(bytes(TensorId::router_logits) == 2048.0 / 2 * 16 * 4);
+    CHECK(bytes(TensorId::shared_expert_product) == 2048.0 * 768 / 2 * 2);
     p.training.router_imbalance = 1.5;
-    CHECK(bytes("experts.up") == 1.5 * 2048 * 2 / 2 * 512 * 2);
+    CHECK(bytes(TensorId::experts_up) == 1.5 * 2048 * 2 / 2 * 512 * 2);
     p.layout.etp = 2;  // then each holds half the width, and all of the pair's tokens
-    CHECK(bytes("experts.up") == 1.5 * 2048 * 2 * 512 / 2 * 2);
+    CHECK(bytes(TensorId::experts_up) == 1.5 * 2048 * 2 * 512 / 2 * 2);
 }
 
 TEST_CASE("the activations of a layer, tensor by tensor, add up to the stage's figure") {

@@ -103,12 +103,12 @@ TEST_CASE("the list of tensors adds up to the counts, each name once") {
         CAPTURE(c["model"].get<std::string>());
         const std::vector<Tensor> tensors = list_tensors(m);
         std::int64_t sum = 0;
-        std::set<std::pair<std::string_view, LayerMask>> names;  // layers of other sizes list their own
+        std::set<std::pair<TensorId, LayerMask>> ids;  // layers of other sizes list their own
         const LayerTypes types = layer_types(m);
         const LayerCounts counts = count_layers(m, types, 0, m.layers);
         for (const Tensor& t : tensors) {
             sum += t.numel() * times(m, types, counts, t);
-            CHECK_MESSAGE(names.insert({t.name, t.types}).second, t.name);
+            CHECK_MESSAGE(ids.insert({t.id, t.types}).second, name_of(t.id));
         }
         const ParameterCounts n = count_parameters(m);
         CHECK(sum == n.total + n.mtp);

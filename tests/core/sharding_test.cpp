@@ -32,9 +32,9 @@ Plan small_moe_plan() {
     return p;
 }
 
-const Placement& placement_named(const std::vector<Placement>& all, std::string_view name) {
-    const auto it = std::find_if(all.begin(), all.end(), [&](const Placement& p) { return p.name == name; });
-    REQUIRE_MESSAGE(it != all.end(), name);
+const Placement& placement_named(const std::vector<Placement>& all, TensorId id) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const Placement& p) { return p.id == id; });
+    REQUIRE_MESSAGE(it != all.end(), name_of(id));
     return *it;
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("the parts of all ranks add up to the whole tensor times its copies") 
              {TensorState::parameters, TensorState::gradients, TensorState::optimizer})
             for (const Moment moment : {Moment::at_rest, Moment::computing})
                 for (const Placement& x : list_placements(p, mesh, state, moment)) {
-                    CAPTURE(x.name);
+                    CAPTURE(name_of(x.id));
                     CAPTURE(name_of(state));
                     std::int64_t held = 0, stages = 0;
                     double most = 0;
@@ -134,7 +134,7 @@ TEST_CASE("at rest, a stage's tensors add up to the bytes that memory reports") 
                     static_cast<double>(s.moe_layers) + (p.model.moe ? static_cast<double>(s.mtp_layers) : 0);
                 const double all = static_cast<double>(s.layers + s.mtp_layers);
                 const bool copy =
-                    x.name == "embedding" && s.head && (p.model.tied_embeddings || s.mtp_layers > 0);
+                    x.id == TensorId::embedding && s.head && (p.model.tied_embeddings || s.mtp_layers > 0);
                 const double times = x.place == Place::embedding     ? (s.embedding || copy)
                                      : x.place == Place::head        ? s.head
                                      : x.place == Place::every_layer ? all
@@ -155,14 +155,15 @@ TEST_CASE("tp cuts QKV and up by rows, output and down by columns, norms not at 
     p.layout.tp = 4;
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(placement_named(all, "attention.q").on(Axis::tp) == AxisPlacement{Spread::cut, Dim::rows, 4, 4});
-    CHECK(placement_named(all, "attention.output").on(Axis::tp)
+    CHECK(placement_named(all, TensorId::attention_q).on(Axis::tp)
+          == AxisPlacement{Spread::cut, Dim::rows, 4, 4});
+    CHECK(placement_named(all, TensorId::attention_output).on(Axis::tp)
           == AxisPlacement{Spread::cut, Dim::columns, 4, 4});
-    CHECK(placement_named(all, "mlp.down").on(Axis::tp).dim == Dim::columns);
-    CHECK(placement_named(all, "norm.mlp").on(Axis::tp).spread == Spread::copied);
-    CHECK(part_of(p, mesh, placement_named(all, "attention.q"), 2).box[1] == Range{32, 48});
-    CHECK(part_of(p, mesh, placement_named(all, "mlp.down"), 3).box[2] == Range{72, 96});
-    CHECK(part_of(p, mesh, placement_named(all, "embedding"), 1).box[1] == Range{30, 60});
+    CHECK(placement_named(all, TensorId::mlp_down).on(Axis::tp).dim == Dim::columns);
+    CHECK(placement_named(all, TensorId::norm_mlp).on(Axis::tp).spread == Spread::copied);
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::attention_q), 2).box[1] == Range{32, 48});
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::mlp_down), 3).box[2] == Range{72, 96});
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::embedding), 1).box[1] == Range{30, 60});
 }
 
 TEST_CASE("key and value heads fewer than tp are held by several ranks") {
@@ -171,7 +172,7 @@ TEST_CASE("key and value heads fewer than tp are held by several ranks") {
     p.model.kv_heads = 2;
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    const Placement& k = placement_named(all, "attention.k");
+    const Placement& k = placement_named(all, TensorId::attention_k);
     CHECK(k.on(Axis::tp).copies() == 4);
     for (std::int64_t r = 0; r < 8; ++r) {
         CHECK(part_of(p, mesh, k, r).box[1] == (r < 4 ? Range{0, 8} : Range{8, 16}));
@@ -185,20 +186,21 @@ TEST_CASE("ZeRO-1 cuts the optimizer flat, ZeRO-3 cuts rows and gathers paramete
     p.layout.cp = 2;
     p.layout.zero = 1;
     Mesh mesh = build_mesh(p);
-    CHECK(placement_named(list_placements(p, mesh, TensorState::parameters, Moment::at_rest), "mlp.up")
-              .on(Axis::dp_shard)
-              .spread
-          == Spread::copied);
+    CHECK(
+        placement_named(list_placements(p, mesh, TensorState::parameters, Moment::at_rest), TensorId::mlp_up)
+            .on(Axis::dp_shard)
+            .spread
+        == Spread::copied);
     auto all = list_placements(p, mesh, TensorState::optimizer, Moment::at_rest);
-    CHECK(placement_named(all, "mlp.up").on(Axis::dp_shard).dim == Dim::flat);
-    CHECK(placement_named(all, "mlp.up").on(Axis::cp).dim == Dim::flat);
-    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 1).flat == Range{768, 1536});
+    CHECK(placement_named(all, TensorId::mlp_up).on(Axis::dp_shard).dim == Dim::flat);
+    CHECK(placement_named(all, TensorId::mlp_up).on(Axis::cp).dim == Dim::flat);
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::mlp_up), 1).flat == Range{768, 1536});
     p.layout.zero = 3;
     mesh = build_mesh(p);
     all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 3).box[1] == Range{36, 48});
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::mlp_up), 3).box[1] == Range{36, 48});
     all = list_placements(p, mesh, TensorState::parameters, Moment::computing);
-    CHECK(part_of(p, mesh, placement_named(all, "mlp.up"), 3).box[1] == Range{0, 96});
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::mlp_up), 3).box[1] == Range{0, 96});
 }
 
 TEST_CASE("gradients wait to be summed while computing, over data and context parallelism") {
@@ -211,14 +213,14 @@ TEST_CASE("gradients wait to be summed while computing, over data and context pa
     const Mesh mesh = build_mesh(p);
     const auto now = list_placements(p, mesh, TensorState::gradients, Moment::computing);
     for (const Axis a : {Axis::cp, Axis::dp_shard, Axis::dp_replicate})
-        CHECK(placement_named(now, "mlp.up").on(a).spread == Spread::partial);
-    CHECK(placement_named(now, "mlp.up").on(Axis::tp).spread == Spread::cut);
-    CHECK(placement_named(now, "norm.mlp").on(Axis::tp).spread
+        CHECK(placement_named(now, TensorId::mlp_up).on(a).spread == Spread::partial);
+    CHECK(placement_named(now, TensorId::mlp_up).on(Axis::tp).spread == Spread::cut);
+    CHECK(placement_named(now, TensorId::norm_mlp).on(Axis::tp).spread
           == Spread::partial);  // each rank its part of the sequence
     const auto rest = list_placements(p, mesh, TensorState::gradients, Moment::at_rest);
-    CHECK(placement_named(rest, "norm.mlp").on(Axis::tp).spread == Spread::copied);
-    CHECK(placement_named(rest, "mlp.up").on(Axis::dp_shard).spread == Spread::cut);
-    CHECK(placement_named(rest, "mlp.up").on(Axis::dp_replicate).spread == Spread::copied);
+    CHECK(placement_named(rest, TensorId::norm_mlp).on(Axis::tp).spread == Spread::copied);
+    CHECK(placement_named(rest, TensorId::mlp_up).on(Axis::dp_shard).spread == Spread::cut);
+    CHECK(placement_named(rest, TensorId::mlp_up).on(Axis::dp_replicate).spread == Spread::copied);
 }
 
 TEST_CASE("experts go to ep ranks in order, each on the expert mesh") {
@@ -237,10 +239,10 @@ TEST_CASE("experts go to ep ranks in order, each on the expert mesh") {
     }
     CHECK(seen.size() == 8);
     const auto all = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
-    CHECK(placement_named(all, "experts.up").expert);
-    CHECK(placement_named(all, "experts.up").on(Axis::tp).spread == Spread::copied);  // etp is 1
-    CHECK(placement_named(all, "experts.up").layers == 7);
-    CHECK(placement_named(all, "router").on(Axis::tp).spread == Spread::copied);
+    CHECK(placement_named(all, TensorId::experts_up).expert);
+    CHECK(placement_named(all, TensorId::experts_up).on(Axis::tp).spread == Spread::copied);  // etp is 1
+    CHECK(placement_named(all, TensorId::experts_up).layers == 7);
+    CHECK(placement_named(all, TensorId::router).on(Axis::tp).spread == Spread::copied);
 }
 
 TEST_CASE("head-tail context parallelism gives each rank two pieces, together all tokens once") {
@@ -279,7 +281,7 @@ TEST_CASE("activations: every token and width of a micro-batch slice is held, SP
         p.layout.sequence_parallel = sp;
         const Mesh mesh = build_mesh(p);
         for (const Placement& x : list_placements(p, mesh, TensorState::activations, Moment::at_rest)) {
-            CAPTURE(x.name);
+            CAPTURE(name_of(x.id));
             std::int64_t held = 0, copies = 1;
             for (std::int64_t r = 0; r < mesh.world; ++r) {
                 const Part part = part_of(p, mesh, x, r);
@@ -290,12 +292,12 @@ TEST_CASE("activations: every token and width of a micro-batch slice is held, SP
             CHECK(held == x.shape[0] * x.shape[1] * x.shape[2] * copies);
         }
         const auto all = list_placements(p, mesh, TensorState::activations, Moment::at_rest);
-        CHECK(placement_named(all, "norm.mlp.input").on(Axis::tp).spread
+        CHECK(placement_named(all, TensorId::norm_mlp_input).on(Axis::tp).spread
               == (sp ? Spread::cut : Spread::copied));
-        CHECK(placement_named(all, "mlp.up").on(Axis::tp).dim == Dim::width);
+        CHECK(placement_named(all, TensorId::mlp_up).on(Axis::tp).dim == Dim::width);
         const auto now = list_placements(p, mesh, TensorState::activations, Moment::computing);
-        CHECK(placement_named(now, "mlp.projected").on(Axis::tp).spread == Spread::partial);
-        CHECK(placement_named(now, "mlp.input").on(Axis::tp).spread == Spread::copied);
+        CHECK(placement_named(now, TensorId::mlp_projected).on(Axis::tp).spread == Spread::partial);
+        CHECK(placement_named(now, TensorId::mlp_input).on(Axis::tp).spread == Spread::copied);
     }
 }
 
@@ -303,14 +305,14 @@ TEST_CASE("dispatched tokens lie with their experts and add up to top_k copies o
     const Plan p = small_moe_plan();
     const Mesh mesh = build_mesh(p);
     const auto all = list_placements(p, mesh, TensorState::activations, Moment::at_rest);
-    const Placement& x = placement_named(all, "experts.up");
+    const Placement& x = placement_named(all, TensorId::experts_up);
     std::int64_t held = 0;
     for (std::int64_t r = 0; r < mesh.world; ++r) held += part_of(p, mesh, x, r).numbers;
     // 4 replicas of a 64-token sequence, 2 experts a token, 48 wide, on both stages.
     CHECK(held == 2 * 4 * 64 * 2 * 48);
     CHECK(x.on(Axis::ep).dim == Dim::experts);
     std::set<std::string_view> names;
-    for (const Placement& y : all) CHECK_MESSAGE(names.insert(y.name).second, y.name);
+    for (const Placement& y : all) CHECK_MESSAGE(names.insert(name_of(y.id)).second, name_of(y.id));
 }
 
 TEST_CASE("activations at rest add up to what memory counts for a layer") {

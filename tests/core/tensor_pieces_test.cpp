@@ -14,11 +14,11 @@ Plan small_plan_of(std::int64_t tp, std::int64_t cp, std::int64_t shard, int zer
     return test::bare_plan(test::kTinyModel, 64, tp, cp, shard, zero);
 }
 
-Placement tensor(const Plan& p, std::string_view name, TensorState state = TensorState::parameters,
+Placement tensor(const Plan& p, TensorId id, TensorState state = TensorState::parameters,
                  Moment moment = Moment::at_rest) {
     for (const Placement& x : list_placements(p, build_mesh(p), state, moment))
-        if (x.name == name) return x;
-    FAIL(name);
+        if (x.id == id) return x;
+    FAIL(name_of(id));
     return {};
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("the pieces of all holders cover every number of a tensor once") {
                             p.training.sequence_length = 96;
                             const Mesh mesh = build_mesh(p);
                             for (const Placement& x : list_placements(p, mesh, state, Moment::at_rest)) {
-                                CAPTURE(x.name);
+                                CAPTURE(name_of(x.id));
                                 CAPTURE(tp);
                                 CAPTURE(cp);
                                 CAPTURE(zero);
@@ -60,7 +60,7 @@ TEST_CASE("the pieces of all holders cover every number of a tensor once") {
 
 TEST_CASE("tp cuts an output projection into columns, FSDP the rows of each") {
     const Plan p = small_plan_of(4, 1, 2, 3);
-    const TensorPieces t = pieces(p, tensor(p, "attention.output"));
+    const TensorPieces t = pieces(p, tensor(p, TensorId::attention_output));
     CHECK(t.piece.size() == 8);
     CHECK(t.by[static_cast<std::size_t>(Axis::tp)]);
     CHECK(t.by[static_cast<std::size_t>(Axis::dp_shard)]);
@@ -76,7 +76,7 @@ TEST_CASE("tp cuts an output projection into columns, FSDP the rows of each") {
 
 TEST_CASE("a flat cut that ends inside a row covers a step, not a band") {
     Plan p = small_plan_of(1, 1, 5, 1);
-    const Placement x = tensor(p, "attention.k", TensorState::optimizer);  // 32 x 64 over 5: 410 each
+    const Placement x = tensor(p, TensorId::attention_k, TensorState::optimizer);  // 32 x 64 over 5: 410 each
     std::vector<IndexBox> boxes;
     boxes_of(x, part_of(p, build_mesh(p), x, 1), 0, boxes);
     REQUIRE(boxes.size() == 3);
@@ -88,7 +88,7 @@ TEST_CASE("a flat cut that ends inside a row covers a step, not a band") {
 
 TEST_CASE("context parallelism's two pieces of the sequence belong to one holder") {
     const Plan p = small_plan_of(1, 4, 1, 0);
-    const TensorPieces t = pieces(p, tensor(p, "attention.q", TensorState::activations));
+    const TensorPieces t = pieces(p, tensor(p, TensorId::attention_q, TensorState::activations));
     REQUIRE(t.piece.size() == 4);
     REQUIRE(t.piece[0].end - t.piece[0].first == 2);
     CHECK(t.box[0].rows == Range{0, 8});
@@ -102,7 +102,7 @@ TEST_CASE("an expert's matrix is cut by etp inside the experts that ep deals") {
     p.model.moe = Moe{8, 2, 48, 0, 0, 0, 1, false, false, 0};
     p.layout.etp = 2;
     p.layout.ep = 2;
-    const Placement x = tensor(p, "experts.up");
+    const Placement x = tensor(p, TensorId::experts_up);
     const Mesh mesh = build_mesh(p);
     REQUIRE(mesh.has_experts);
     CHECK(x.on(Axis::ep).parts == 2);
@@ -117,7 +117,7 @@ TEST_CASE("an expert's matrix is cut by etp inside the experts that ep deals") {
 
 TEST_CASE("heads that several ranks share are drawn once") {
     const Plan p = small_plan_of(8, 1, 1, 0);  // 4 kv heads
-    const Placement x = tensor(p, "attention.k");
+    const Placement x = tensor(p, TensorId::attention_k);
     const TensorPieces t = pieces(p, x);
     CHECK(t.piece.size() == 4);
     CHECK(part_index(x.on(Axis::tp), 7) == 3);
@@ -126,7 +126,7 @@ TEST_CASE("heads that several ranks share are drawn once") {
 
 TEST_CASE("a cut into more pieces than can be drawn is left to its coarse part") {
     const Plan p = small_plan_of(2, 1, 64, 3);
-    const Placement x = tensor(p, "mlp.up");
+    const Placement x = tensor(p, TensorId::mlp_up);
     TensorPieces t;
     pieces_of(p, build_mesh(p), x, 0, 0, false, 100, t);
     CHECK(t.piece.empty());
@@ -139,7 +139,7 @@ TEST_CASE("a tensor of another stage is found on the stage that has it") {
     Plan p = small_plan_of(2, 1, 1, 0);
     p.layout.pp = 2;
     const Mesh mesh = build_mesh(p);
-    const Placement head = tensor(p, "head");
+    const Placement head = tensor(p, TensorId::head);
     CHECK_FALSE(part_of(p, mesh, head, 0).held);
     const std::int64_t rank = holder_like(p, mesh, head, 1);
     REQUIRE(rank >= 0);

@@ -312,7 +312,7 @@ TEST_CASE("experts without sequence parallelism get s b / t tokens in memory, ti
     std::vector<ActivationBytes> kept;
     list_activations(p, without.mesh, LayerKind::moe, kept);
     for (const ActivationBytes& t : kept)
-        if (t.name == "experts.up") CHECK(t.bytes == 2 * (s / 4) * 2 * 14336);
+        if (t.id == TensorId::experts_up) CHECK(t.bytes == 2 * (s / 4) * 2 * 14336);
 }
 
 TEST_CASE("gradients and optimizer are those of one device, of the one that they take longest") {

@@ -57,7 +57,7 @@ TEST_CASE("clicking a tensor selects it, explains it and follows the state that 
     const Scene scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
     const auto parameters = selected_tensor(scene, Moment::at_rest);
     REQUIRE(parameters);
-    CHECK(parameters->name == "attention.q");
+    CHECK(parameters->id == TensorId::attention_q);
     CHECK(explain_selection(scene).formula.find("rows / tp") != std::string::npos);
     d.click("shards.state", 2);
     REQUIRE(selected_tensor(scene, Moment::at_rest));
@@ -224,7 +224,7 @@ TEST_CASE("a cut finer than can be drawn leaves no pieces but still the rank's o
     make_sheets(plan, build_mesh(plan), {.rank = 77}, sheets);
     REQUIRE_FALSE(sheets.empty());
     for (const Sheet& s : sheets) {
-        CAPTURE(std::string(s.placement.name));
+        CAPTURE(std::string(name_of(s.placement.id)));
         CHECK(s.cuts.count == 1);
         CHECK(s.coarse.piece.empty());
         CHECK(s.fine.piece.empty());

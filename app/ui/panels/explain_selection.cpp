@@ -68,7 +68,7 @@ std::optional<Placement> selected_tensor(const Scene& scene, Moment moment) {
     if (index >= all.size()) return std::nullopt;
     if (!activation || moment == Moment::computing) return all[index];
     for (const Placement& p : list_placements(scene.plan, mesh, state, moment))
-        if (p.name == all[index].name && p.place == all[index].place) return p;
+        if (p.id == all[index].id && p.place == all[index].place) return p;
     return std::nullopt;  // a partial sum: not kept
 }
 

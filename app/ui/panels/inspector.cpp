@@ -111,7 +111,7 @@ void tensor_block(Ui& ui, Rect& room, const Scene& scene) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Placement& p = *found;
     const std::int64_t rank = std::max<std::int64_t>(scene.selection.rank, 0);
-    section(ui, room, "TENSOR", p.name);
+    section(ui, room, "TENSOR", name_of(p.id));
     field(ui, room, "whole",
           shape_words(p) + ", " + memory_text(p.bytes_whole) + " of " + std::string(name_of(p.state)));
     for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})

@@ -22,12 +22,12 @@ std::vector<Placement> tensors_of(const Plan& plan, const Evaluation& e, bool ac
 
 std::string name_at(const std::vector<Placement>& all, int index) {
     const auto i = static_cast<std::size_t>(index);
-    return index >= 0 && i < all.size() ? std::string(all[i].name) : std::string();
+    return index >= 0 && i < all.size() ? std::string(name_of(all[i].id)) : std::string();
 }
 
 int place_of_name(const std::vector<Placement>& all, const std::string& name) {
     const auto same =
-        std::find_if(all.begin(), all.end(), [&](const Placement& p) { return p.name == name; });
+        std::find_if(all.begin(), all.end(), [&](const Placement& p) { return name_of(p.id) == name; });
     return same == all.end() ? -1 : static_cast<int>(same - all.begin());
 }
 

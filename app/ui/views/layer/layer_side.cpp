@@ -75,7 +75,7 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
         const Rect part{x, bar.y, std::max(w - 1, 0.5f), bar.h};
         c.rect(part, theme.memory[i % theme.memory.size()]);
         if (ui.hovers(part))
-            ui.tooltip(stash[i].name + "\n" + std::string(stash[i].activation) + "\n"
+            ui.tooltip(stash[i].name + "\n" + std::string(name_of(stash[i].activation)) + "\n"
                        + memory_text(stash[i].bytes));
         x += w;
     }

@@ -13,9 +13,24 @@ namespace {
 // More pieces than this cannot be told apart on a screen.
 constexpr std::int64_t kMostPieces = 256;
 
+bool is_mlps_norm(TensorId id) {
+    switch (id) {
+    case TensorId::norm_mlp:
+    case TensorId::norm_mlp_bias:
+    case TensorId::norm_mlp_input:
+    case TensorId::norm_after_mlp:
+    case TensorId::norm_after_mlp_bias:
+    case TensorId::norm_after_mlp_input:
+    case TensorId::norm_after_dense_mlp:
+    case TensorId::norm_after_dense_mlp_bias:
+    case TensorId::norm_after_dense_mlp_input: return true;
+    default: return false;
+    }
+}
+
 bool of_attention(const Placement& p) {
     return p.kind == TensorKind::attention || p.kind == TensorKind::mixer
-           || (p.kind == TensorKind::norm && p.name.find("mlp") == std::string_view::npos);
+           || (p.kind == TensorKind::norm && !is_mlps_norm(p.id));
 }
 
 bool in_block(const Placement& p, const SheetRequest& r) {
@@ -56,7 +71,7 @@ void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request
         s.placement = p;
         if (activations) {
             const auto same = std::find_if(computing.begin(), computing.end(), [&](const Placement& c) {
-                return c.name == p.name && c.place == p.place;
+                return c.id == p.id && c.place == p.place;
             });
             if (same != computing.end()) s.activation = static_cast<int>(same - computing.begin());
         } else {
@@ -101,7 +116,7 @@ std::string sheet_tooltip(const Sheet& s, std::int64_t rank) {
         return memory_text(bytes) + " (" + thousands(static_cast<std::int64_t>(std::llround(bytes)))
                + " bytes)";
     };
-    std::string t = std::string(p.name) + "  " + shape_words(p);
+    std::string t = std::string(name_of(p.id)) + "  " + shape_words(p);
     for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})
         if (p.on(a).size > 1) t += "\n" + std::string(axis_name(p, a)) + ": " + spread_words(p.on(a));
     t += "\nrank " + thousands(rank) + ": " + part_words(p, s.part);

@@ -279,8 +279,8 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     }
     if (label.h <= 0) return;
     TextStyle name = ui.small(sheet.part.held ? Tone::text : Tone::secondary);
-    const float name_w = c.text_width(sheet.placement.name, name);
-    c.text_in({label.x, label.y, label.w + 2, label.h - 2}, sheet.placement.name, name);
+    const float name_w = c.text_width(name_of(sheet.placement.id), name);
+    c.text_in({label.x, label.y, label.w + 2, label.h - 2}, name_of(sheet.placement.id), name);
     float x = label.x + name_w + 8;
     const float marks = draw_marks(c, ui.theme(), {x, label.y + 3}, sheet.placement, false);
     if (marks > 0 && x + marks <= label.right()) {
@@ -311,7 +311,7 @@ std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewSt
     }
     std::vector<float> widths;
     for (const Sheet& x : s.drawn->sheets)
-        widths.push_back(ui.canvas().text_width(x.placement.name, ui.small()) + 2);
+        widths.push_back(ui.canvas().text_width(name_of(x.placement.id), ui.small()) + 2);
     std::vector<SheetPlace> places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths);
     if (places.empty())  // without names: they are on hover
         places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths, false);

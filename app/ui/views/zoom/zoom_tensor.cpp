@@ -129,8 +129,8 @@ void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tenso
                            std::max(1.0f, h - (tensors.size() > 1 && h > 6 ? 2.0f : 0.0f))};
         matrix(ui, section, p, part_of(nest.plan, nest.mesh, p, rank));
         if (tensors.size() > 1 && h >= 14 && whole.x - inner.x > 18)
-            c.text_in({whole.x - 22, section.y, 16, std::min(section.h, 18.0f)},
-                      p.name.substr(p.name.find('.') + 1), ui.small(), Align::right);
+            c.text_in({whole.x - 22, section.y, 16, std::min(section.h, 18.0f)}, short_name_of(p.id),
+                      ui.small(), Align::right);
         y += h;
     }
 }
