@@ -34,7 +34,10 @@ class FactReader {
         if (!fact.contains("source") || !fact["source"].is_string()
             || fact["source"].get<std::string>().empty())
             fail(key, "has no source");
-        figures.push_back({key, fact["value"].dump(), fact["source"].get<std::string>()});
+        if (fact.contains("fitted") && !fact["fitted"].is_boolean())
+            fail(key, "fitted is neither true nor false");
+        figures.push_back(
+            {key, fact["value"].dump(), fact["source"].get<std::string>(), fact.value("fitted", false)});
         return fact["value"];
     }
     void read(const std::string& key, double& out) {

@@ -49,8 +49,7 @@ struct SoftwareFacts {
     // The same as its file has them: what the window and docs/accuracy.md show.
     struct Figure {
         std::string key, value, source;  // value: JSON
-        // Not read from code or a log, but fitted to the software's own measured runs.
-        [[nodiscard]] bool fitted() const { return source.starts_with("fitted to its measured runs"); }
+        bool fitted = false;             // to measured runs; false: read from code, a log or a paper
     };
     std::vector<Figure> figures;
 };
