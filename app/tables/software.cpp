@@ -70,7 +70,7 @@ Table software_table(Software software) {
         for (const FigureWords& known : kFigures)
             if (known.key == f.key) words = known;
         t.rows.push_back({std::string(words.words), figure_of(nlohmann::json::parse(f.value), words.unit),
-                          f.key, f.fitted ? "fit" : "source", f.source});
+                          f.key, f.from != SoftwareFacts::Figure::From::source ? "fit" : "source", f.source});
     }
     return t;
 }

@@ -49,7 +49,9 @@ struct SoftwareFacts {
     // The same as its file has them: what the window and docs/accuracy.md show.
     struct Figure {
         std::string key, value, source;  // value: JSON
-        bool fitted = false;             // to measured runs; false: read from code, a log or a paper
+        // Code, a log or a paper says it; it is fitted to the software's own runs; or to Megatron's, with the
+        // GPU's efficiencies.
+        enum class From : std::uint8_t { source, own_runs, gpu } from = From::source;
     };
     std::vector<Figure> figures;
 };
