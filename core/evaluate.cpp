@@ -62,7 +62,8 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
                    options.report ? MemoryOf::every_stage : MemoryOf::fullest_stages, out.memory);
     const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
     Step& step = out.step.emplace();
-    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline, options.report, out.comm, step))
+    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline,
+                      options.report ? &out.range_work : nullptr, out.comm, step))
         out.step.reset();
     if (options.report) sum_calls(plan, out.comm);
 }

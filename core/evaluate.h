@@ -8,6 +8,7 @@
 #include "core/pipeline/timeline.h"
 #include "core/plan/plan.h"
 #include "core/plan/problem.h"
+#include "core/step/error_range.h"
 #include "core/step/step.h"
 
 #include <array>
@@ -30,8 +31,9 @@ struct Evaluation {
     std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
     StepWork work;                  // what a step is made of before the schedule orders it
     TimelineCosts costs;
-    Timeline timeline;         // empty where not asked for, or too long to replay
-    std::optional<Step> step;  // absent where it cannot be computed
+    Timeline timeline;          // empty where not asked for, or too long to replay
+    std::optional<Step> step;   // absent where it cannot be computed
+    ErrorRangeWork range_work;  // kept from one evaluation to the next, no part of the result
     bool operator==(const Evaluation&) const = default;
 };
 

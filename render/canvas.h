@@ -140,6 +140,7 @@ class Canvas {
     void circle(Vec2 center, float radius, Color fill);
     void ring(Vec2 center, float radius, Color color, float width = 1);
 
+    // Every text is drawn and measured in the words of the Reworded in force (render/reworded.h).
     // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
     float text(Vec2 at, std::string_view given, const TextStyle& style);
     // In a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it was

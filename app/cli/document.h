@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/tables/table.h"
+#include "app/ui/review/report_pictures.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,8 @@ struct Section {
     std::string title;
     std::vector<std::string> lines;  // a paragraph each
     Table table;
-    std::string svg{};  // a picture above the table, in HTML alone
+    std::string svg{};                         // a picture above the table, only in HTML
+    std::optional<ui::ReportFigure> figure{};  // which one that is; empty: no picture
 };
 
 struct Document {

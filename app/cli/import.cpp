@@ -40,14 +40,10 @@ Json json_of_list(const std::vector<Listed>& rows, bool paths, bool reasons) {
     return out;
 }
 
-std::string_view severity_name(Severity s) {
-    return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "info";
-}
-
 Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
     Json problems = Json::array();
     for (const interop::ImportProblem& p : made)
-        problems.push_back({{"severity", severity_name(p.severity)},
+        problems.push_back({{"severity", name_of(p.severity)},
                             {"code", p.code},
                             {"message", p.message},
                             {"fix", json_of_fix(p.fix)}});
@@ -79,7 +75,7 @@ void add_rows(std::string& out, const char* title, const std::vector<Listed>& ro
 void add_problems(std::string& out, const std::vector<interop::ImportProblem>& problems) {
     if (!problems.empty()) out += "\nProblems\n";
     for (const interop::ImportProblem& p : problems)
-        out += "  " + std::string(severity_name(p.severity)) + ": " + p.message + "\n";
+        out += "  " + std::string(name_of(p.severity)) + ": " + p.message + "\n";
 }
 
 std::string text_of(const Import& made) {

@@ -16,10 +16,6 @@
 namespace pentamesh::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSeverities{"error", "warning", "info"};
-constexpr std::array<std::string_view, 6> kRules{"arithmetic", "megatron", "torchtitan",
-                                                 "schedule",   "hardware", "advice"};
-
 Json json_of_op(const Op& op, double start, double end) {
     Json out{{"op", letters_of(op.kind)}, {"chunk", op.chunk}, {"microbatch", op.microbatch}};
     if (op.kind == OpKind::FB) {
@@ -46,9 +42,9 @@ Json json_of_problems(const std::vector<Problem>& problems) {
             fix.push_back({{"op", "replace"},
                            {"path", edit.path},
                            {"value", std::visit([](const auto& v) { return Json(v); }, edit.value)}});
-        out.push_back({{"severity", kSeverities[static_cast<std::size_t>(p.severity)]},
+        out.push_back({{"severity", name_of(p.severity)},
                        {"code", p.code},
-                       {"rule", kRules[static_cast<std::size_t>(p.rule)]},
+                       {"rule", name_of(p.rule)},
                        {"pointer", p.pointer},
                        {"message", p.message},
                        {"fix", std::move(fix)}});

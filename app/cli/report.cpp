@@ -6,8 +6,6 @@
 #include "core/advice/advice.h"
 #include "core/plan/title.h"
 
-#include <array>
-
 namespace pentamesh::cli {
 namespace {
 
@@ -30,17 +28,8 @@ Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
 // Pictures over the tables of the same question.
 void add_pictures(const Context& context, const Plan& plan, const Evaluation& e, Document& document) {
     const FontFiles fonts = find_fonts(context.data_folder);
-    struct Placed {
-        std::string_view title;
-        ui::ReportFigure figure;
-    };
-    constexpr std::array kPlaced{Placed{"How long is a step?", ui::ReportFigure::time},
-                                 Placed{"Who talks to whom, over which wire?", ui::ReportFigure::placement},
-                                 Placed{"What does each GPU hold?", ui::ReportFigure::memory},
-                                 Placed{"When does each stage work?", ui::ReportFigure::pipeline}};
     for (Section& s : document.sections)
-        for (const Placed& p : kPlaced)
-            if (s.title == p.title) s.svg = ui::report_figure(context.presets, plan, e, p.figure, fonts);
+        if (s.figure) s.svg = ui::report_figure(context.presets, plan, e, *s.figure, fonts);
 }
 
 Json json_of_report(const Plan& plan, const Evaluation& e) {

@@ -35,10 +35,9 @@ std::string summary_line(const Plan& plan, const Evaluation& e) {
 
 Section problems_section(const Evaluation& e) {
     Section s{"Problems and advice", {}, {}};
-    constexpr std::array<const char*, 3> words{"error", "warning", "note"};
     for (const Problem& p : e.problems) {
         const std::string change = words_of(p.fix);
-        s.lines.push_back(std::string(words[static_cast<std::size_t>(p.severity)]) + ": " + p.message
+        s.lines.push_back(std::string(name_of(p.severity)) + ": " + p.message
                           + (change.empty() ? "" : " Change: " + change + "."));
     }
     if (e.problems.empty()) s.lines.emplace_back("None.");
@@ -66,6 +65,7 @@ Section groups_section(const Plan& plan, const Evaluation& e, std::span<const Gr
         "Who talks to whom, over which wire?",
         {},
         without(groups_table(plan, e, kinds, false), {"per_fast_domain", "sharing_node", "collectives"})};
+    s.figure = ui::ReportFigure::placement;
     if (!say_void(e, s) && s.table.rows.empty())
         s.lines.emplace_back("Nobody: every group is a single rank.");
     return s;
@@ -77,6 +77,7 @@ Section memory_section(const Plan&, const Evaluation& e) {
         {},
         columns_of(memory_table(e.memory), {"stage", "layers", "parameters", "gradients", "optimizer",
                                             "activations", "buffers", "total", "in_flight_microbatches"})};
+    s.figure = ui::ReportFigure::memory;
     if (say_void(e, s)) return s;
     if (e.memory.stage.empty()) {
         s.lines.emplace_back("The layout cannot be laid out.");
@@ -107,6 +108,7 @@ Section comm_section(const Plan& plan, const Evaluation& e) {
 Section timeline_section(const Evaluation& e) {
     const Timeline& t = e.timeline;
     Section s{"When does each stage work?", {}, devices_table(t)};
+    s.figure = ui::ReportFigure::pipeline;
     if (say_void(e, s)) return s;
     if (t.empty()) {
         s.lines.emplace_back("No timeline.");
@@ -127,6 +129,7 @@ Section explanations_section(const Plan& plan, const Evaluation& e) {
 
 Section step_section(const Evaluation& e) {
     Section s{"How long is a step?", {}, {}};
+    s.figure = ui::ReportFigure::time;
     if (say_void(e, s)) return s;
     if (!e.step) {
         s.lines.emplace_back("No time comes out: see the problems.");

@@ -22,7 +22,7 @@ Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold, cons
         boxes *= l.count;
         t.rows.push_back({std::string(name_of(l.kind)), std::string(name_of(l.group)), cell(l.count),
                           cell(boxes), cell(l.gpus), cell(l.stride), k < path.size() ? cell(path[k]) : "",
-                          caption_of(plan, evaluation, group_listed_under(evaluation, l.group)).text});
+                          caption_of(plan, evaluation, group_listed_under(evaluation, l.group)).text()});
     }
     const NestPath legal = legal_path(nest, path);
     if (nest.mesh.world <= 0 || legal.size() < nest.levels.size()) return t;

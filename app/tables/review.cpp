@@ -8,6 +8,7 @@
 #include "core/step/cost.h"
 
 #include <cmath>
+#include <utility>
 
 namespace pentamesh {
 
@@ -137,30 +138,41 @@ Table links_traffic_table(const Plan& plan, const Evaluation& e) {
     return t;
 }
 
-Table explanations_table(const Plan& plan, const Evaluation& e) {
+Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing) {
     Table t;
     t.columns = {{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}};
-    const auto add = [&](const Explanation& x) {
-        if (!x.empty()) t.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
+    const auto add = [&](double value, const Explanation& x) {
+        if (!x.empty() && (nothing || value > 0))
+            t.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
     };
     if (!e.valid) return t;
     if (!e.memory.stage.empty())
-        for (int c = 0; c < kMemoryCategoryCount; ++c)
-            add(explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, static_cast<MemoryCategory>(c)));
-    for (const Operation& o : e.comm.operations) add(explain_operation(plan, e, o));
+        for (int c = 0; c < kMemoryCategoryCount; ++c) {
+            const auto category = static_cast<MemoryCategory>(c);
+            add(bytes_of(e.memory.stage[e.memory.peak_stage], category),
+                explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, category));
+        }
+    for (const Operation& o : e.comm.operations) add(o.sent_bytes_per_rank, explain_operation(plan, e, o));
     if (!e.step) return t;
-    for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::uneven,
-                                StepPart::optimizer, StepPart::straggler})
-        add(explain_step(plan, e, part));
+    const Step& s = *e.step;
+    const std::pair<StepPart, double> parts[] = {
+        {StepPart::compute, s.compute_s},         {StepPart::recompute, s.recompute_s},
+        {StepPart::bubble, schedule_bubble_s(s)}, {StepPart::uneven, s.uneven_s},
+        {StepPart::optimizer, s.optimizer_s},     {StepPart::straggler, s.straggler_s}};
+    for (const auto& [part, time_s] : parts) add(time_s, explain_step(plan, e, part));
     for (int i = 0; i < kGroupKindCount; ++i)
         if (e.step->exposed_comm_s[i] > 0)
-            add(explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
+            add(e.step->exposed_comm_s[i],
+                explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
     return t;
 }
 
-std::string_view distance_words() {
-    return "Distance: |log2| of the ratios of active parameters, GPUs, sequence lengths and peaks; + 2 dense "
-           "against MoE, + 1 another GPU, + 1 another compute type.";
+std::string near_runs_words(const Step& step) {
+    std::string words = distance_words();
+    if (step.calibrated <= 0)
+        words += sentence(" The nearest of all ", measured_errors().size(), " measured runs is at ",
+                          figure_words(step.nearest_run), ".");
+    return words;
 }
 
 Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most) {

@@ -22,12 +22,13 @@ namespace pentamesh {
 [[nodiscard]] Table links_traffic_table(const Plan& plan, const Evaluation& e);
 // Formula, this plan's numbers, result and source of the fullest stage's memory, each operation and each part
 // of the step.
-[[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e);
+// `nothing`: those that come to 0, too.
+[[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing = true);
 // The nearest measured runs, the nearest first: what was measured, what is estimated with the constants that
 // ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);
-// What its distances are made of.
-[[nodiscard]] std::string_view distance_words();
+// What its distances are made of, and how near the nearest of all measured runs is.
+[[nodiscard]] std::string near_runs_words(const Step& step);
 
 // What the estimates leave out, a sentence each: of every plan, then what holds for this one.
 [[nodiscard]] std::vector<std::string> left_out_of_estimates(const Plan& plan, const Evaluation& e);

@@ -69,9 +69,8 @@ Table software_table(Software software) {
         FigureWords words{f.key, f.key};
         for (const FigureWords& known : kFigures)
             if (known.key == f.key) words = known;
-        const bool fitted = f.fitted() || f.source.find("(tools/fit)") != std::string::npos;
         t.rows.push_back({std::string(words.words), figure_of(nlohmann::json::parse(f.value), words.unit),
-                          f.key, fitted ? "fit" : "source", f.source});
+                          f.key, f.from != SoftwareFacts::Figure::From::source ? "fit" : "source", f.source});
     }
     return t;
 }

@@ -30,6 +30,7 @@ struct FigureKind {
     FigureRow::Unit unit;
     bool less_is_better;
     Figure read;
+    bool if_known = false;  // it is left out where no plan gives enough for it
 };
 using Unit = FigureRow::Unit;
 constexpr std::string_view kHfu = "step.hfu";
@@ -55,17 +56,17 @@ constexpr std::array<FigureKind, 14> kFigures{{
          return memory_of(e, [](const Memory& m) { return m.hbm > 0 ? 1 - m.peak() / m.hbm : 0; });
      }},
     {"cost.days", "days", Unit::days, true,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days; }, true},
     {"cost.gpu_hours", "GPU-hours", Unit::gpu_hours, true,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).gpu_hours; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).gpu_hours; }, true},
     {"cost.cost", "cost", Unit::money, true,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).money; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).money; }, true},
     {"cost.energy_kwh", "energy", Unit::kwh, true,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).kwh; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).kwh; }, true},
     {"cost.goodput", "goodput", Unit::share, false,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).goodput; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).goodput; }, true},
     {"cost.days_with_failures", "days with failures", Unit::days, true,
-     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days_with_failures; }},
+     [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days_with_failures; }, true},
 }};
 
 // ---- the path -------------------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
             if (k.unit == FigureRow::Unit::money) row.currency.push_back(plans[i].cluster.currency);
             any = any || row.values.back().has_value();
         }
-        if (any || !k.key.starts_with("cost.")) out.push_back(std::move(row));
+        if (any || !k.if_known) out.push_back(std::move(row));
     }
     return out;
 }

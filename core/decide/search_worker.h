@@ -327,7 +327,7 @@ class Worker {
         if (!(e_.costs == whole_.costs) || e_.in_flight != whole_.in_flight) return false;
         Step step;
         const ScheduleShape shape = shape_of(plan_, e_.microbatches);
-        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, false, e_.comm, step))
+        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, nullptr, e_.comm, step))
             return false;
         e_.step = step;
         return true;

@@ -193,12 +193,10 @@ std::optional<Varied> named(std::string_view name, std::string_view option,
     return std::nullopt;
 }
 
-void vary(std::string_view request, const SearchSpace& own, SearchSpace& space,
-          std::optional<SpaceError>& error) {
+void vary(std::string_view request, SearchSpace& space, std::optional<SpaceError>& error) {
     const std::size_t equals = request.find('=');
     const auto v = named(request.substr(0, equals), "--vary", error);
     if (!v || equals == std::string_view::npos) return;
-    static_cast<void>(own);
     each_numbers(*v, [&](auto member) {
         auto& list = space.*member;
         using T = typename std::decay_t<decltype(list)>::value_type;
@@ -245,7 +243,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
         hold(*v, own, space);
     }
     for (const std::string& text : request.vary) {
-        vary(text, own, space, error);
+        vary(text, space, error);
         if (error) return space;
     }
     for (auto* list : {&space.tp, &space.cp, &space.pp, &space.virtual_stages, &space.ep, &space.etp,

@@ -147,6 +147,8 @@ PublishedRun read_run(const json& run, const Presets& presets) {
         p.training.recompute = *modules;
         out.plans.assign(1, p);
     }
+    out.traits = traits_of(out.plans.front());
+    if (const auto ran = parse_name<Software>(run.value("software", ""))) out.traits.software = *ran;
     set_measured(run, out);
     return out;
 }
@@ -178,21 +180,6 @@ std::vector<PublishedRun> read_published_runs(std::string_view text, const std::
     return runs;
 }
 
-double run_distance(const Plan& a, const Plan& b) {
-    const auto apart = [](double x, double y) { return x > 0 && y > 0 ? std::abs(std::log2(x / y)) : 0.0; };
-    const auto active = [](const Plan& p) { return static_cast<double>(count_parameters(p.model).active); };
-    const Gpu &g = a.cluster.gpu, &h = b.cluster.gpu;
-    double d = apart(active(a), active(b));
-    d += apart(static_cast<double>(a.cluster.gpus), static_cast<double>(b.cluster.gpus));
-    d += apart(g.flops.bf16, h.flops.bf16);
-    d += apart(static_cast<double>(a.training.sequence_length),
-               static_cast<double>(b.training.sequence_length));
-    if (a.model.moe.has_value() != b.model.moe.has_value()) d += 2;
-    if (g.id != h.id) d += 1;
-    if (a.training.compute != b.training.compute) d += 1;
-    return d;
-}
-
 NearestRuns::Times NearestRuns::times_of(const PublishedRun& run) {
     Evaluation e;
     for (const Plan& p : run.plans) {
@@ -209,9 +196,10 @@ NearestRuns::Times NearestRuns::times_of(const PublishedRun& run) {
 }
 
 std::vector<NearRun> NearestRuns::of(const Plan& plan, std::size_t most) {
+    const RunTraits traits = traits_of(plan);
     std::vector<NearRun> near(runs_.size());
     for (std::size_t i = 0; i < runs_.size(); ++i)
-        near[i] = {.run = i, .distance = run_distance(plan, runs_[i].plans.front())};
+        near[i] = {.run = i, .distance = pentamesh::distance(traits, runs_[i].traits)};
     std::stable_sort(near.begin(), near.end(),
                      [](const NearRun& a, const NearRun& b) { return a.distance < b.distance; });
     near.resize(std::min(most, near.size()));

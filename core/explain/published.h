@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/step/error_range.h"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct PublishedRun {
     std::string gpu;          // preset id
     std::string source;       // paper and table, or repository, commit and file
     std::vector<Plan> plans;  // the least recomputation first: the first that fits memory counts
+    RunTraits traits;         // with the software that ran it
     double measured_s = 0;    // of a step; 0: only a rate is published
     double measured_tflops = 0;
 };
@@ -30,14 +32,9 @@ struct PublishedRun {
 [[nodiscard]] std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
                                                             const Presets& presets);
 
-// How unlike two plans are. |log2| of the ratios of active parameters, GPUs, sequence lengths and 16-bit
-// peaks; + 2 where one is a MoE and the other dense; + 1 for GPUs of another kind; + 1 for another compute
-// type. 0: the same model, context, GPUs and type.
-[[nodiscard]] double run_distance(const Plan& a, const Plan& b);
-
 struct NearRun {
-    std::size_t run = 0;  // index into the runs
-    double distance = 0;
+    std::size_t run = 0;                     // index into the runs
+    double distance = 0;                     // of core/step/error_range.h
     double measured_s = 0, estimated_s = 0;  // of the run's own step, with the constants that ship
     double tokens_per_gpu_s = 0;             // measured
     [[nodiscard]] double error() const { return measured_s / estimated_s - 1; }  // > 0: slower than estimated

@@ -60,8 +60,7 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
     else
         d.training["recompute"] = "none";
     if (!s.flag("fsdp_offload_params", "/training/offload").value_or(false)) return;
-    if (zero != 3)
-        return s.cannot_hold("fsdp_offload_params", "the plan offloads parameters at ZeRO-3 alone");
+    if (zero != 3) return s.cannot_hold("fsdp_offload_params", "the plan offloads parameters only at ZeRO-3");
     d.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
     s.problem(
         Severity::info, "offload-time",
@@ -80,7 +79,7 @@ void read_deepspeed_part(Sheet& s, Draft& d, std::int64_t dp) {
         const std::string v = s.value_of(key);
         if (v.empty() || v == "none") continue;
         if (v != "cpu" || !allowed) {
-            s.cannot_hold(key, "the plan offloads to host memory, parameters at ZeRO-3 alone");
+            s.cannot_hold(key, "the plan offloads to host memory, parameters only at ZeRO-3");
             continue;
         }
         s.map(key, std::string("/training/offload/") + field);

@@ -3,6 +3,7 @@
 // nemo/collections/llm/recipes.
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
+#include "core/interop/unheld.h"
 
 namespace pentamesh::interop {
 namespace {
@@ -76,10 +77,8 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     if (performance && !s.has("sequence_parallel")) d.layout["sequence_parallel"] = degree(d, "tp") > 1;
     if (!own_model && !d.model_preset.empty()) d.model.erase("layers");
     for (const std::string& key : s.open_keys()) s.ignore(key);
-    for (const char* key : {"cuda_graph_impl", "offload_optimizer", "optimizer_cpu_offload"})
-        if (const std::string v = s.value_of(key);
-            !v.empty() && v != "none" && v != "false" && v != "False" && !says_nothing(v))
-            s.cannot_hold(key, "the plan has no field for it");
+    for (const Unheld& unheld : unheld_settings(Framework::bridge))
+        if (s.has(unheld.key)) say_unheld(s, unheld);
 }
 
 }  // namespace pentamesh::interop

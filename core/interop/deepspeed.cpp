@@ -32,7 +32,7 @@ void read_deepspeed_offload(Sheet& s, Draft& d, const std::string& which, const 
         if (held)
             s.map(key, path);
         else
-            s.cannot_hold(key, "the plan offloads to host memory, parameters at ZeRO-3 alone");
+            s.cannot_hold(key, "the plan offloads to host memory, parameters only at ZeRO-3");
     }
     if (!held) return;
     d.training["offload"][field] = std::clamp(share, 0.0, 1.0);

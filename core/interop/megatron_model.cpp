@@ -1,4 +1,5 @@
 #include "core/interop/megatron.h"
+#include "core/plan/plan_fields.h"
 
 #include <algorithm>
 
@@ -234,7 +235,37 @@ class ModelReader {
             m_["moe"]["every"] = every;
             return;
         }
-        s_.cannot_hold("moe_layer_freq", "the plan has no field for an irregular pattern of MoE layers");
+        irregular_layers(pattern);
+    }
+
+    // Layers of attention with an MLP (0) or experts (1), as the plan's pattern has them: runs of equal
+    // layers, repeated to all.
+    void irregular_layers(const std::vector<int>& pattern) {
+        if (!whole_)
+            return s_.cannot_hold("moe_layer_freq",
+                                  "the import does not read it over a named model; /model/pattern"
+                                  " of the plan can say the same");
+        std::size_t period = 1;
+        const auto repeats = [&] {
+            for (std::size_t i = period; i < pattern.size(); ++i)
+                if (pattern[i] != pattern[i - period]) return false;
+            return true;
+        };
+        constexpr std::size_t kLongest = 64;  // period that is looked for
+        while (period <= kLongest && !repeats()) ++period;
+        if (period > kLongest) period = pattern.size();
+        nlohmann::json runs = nlohmann::json::array();
+        for (std::size_t i = 0; i < period; ++i) {
+            if (i > 0 && pattern[i] == pattern[i - 1])
+                runs.back()["count"] = runs.back()["count"].get<std::int64_t>() + 1;
+            else
+                runs.push_back({{"kind", "full"}, {"ffn", pattern[i] == 1 ? "moe" : "dense"}, {"count", 1}});
+        }
+        if (runs.size() > kMostRuns)
+            return s_.cannot_hold("moe_layer_freq",
+                                  "a plan holds at most " + std::to_string(kMostRuns) + " runs of layers");
+        m_["pattern"] = runs;
+        s_.map("moe_layer_freq", "/model/pattern");
     }
 
     Sheet& s_;

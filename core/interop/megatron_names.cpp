@@ -3,6 +3,7 @@
 #include "core/interop/flags.h"
 #include "core/interop/launch.h"
 #include "core/interop/megatron.h"
+#include "core/interop/unheld.h"
 
 #include <algorithm>
 #include <array>
@@ -104,31 +105,6 @@ constexpr std::string_view kSwitches[] = {"bf16",
                                           "dist_ckpt_save_pre_mcore_014",
                                           "auto_detect_ckpt_format"};
 
-// With a bearing on memory or time, and no field of the plan.
-struct Unheld {
-    std::string_view key, why;
-};
-constexpr Unheld kUnheld[] = {
-    {"encoder_tensor_model_parallel_size", "the plan has one stack of layers"},
-    {"encoder_pipeline_model_parallel_size", "the plan has one stack of layers"},
-    {"encoder_context_parallel_size", "the plan has one stack of layers"},
-    {"expert_tensor_parallel_num_weight_shards", "the plan cuts weights by etp alone"},
-    {"fine_grained_activation_offloading", "the plan names whole layers that leave the GPU, no modules"},
-    {"hybrid_layer_pattern", "the plan has no field for layers of several kinds"},
-    {"hybrid_override_pattern", "the plan has no field for layers of several kinds"},
-    {"hybrid_attention_ratio", "the plan has no field for layers of several kinds"},
-    {"linear_attention_freq", "the plan has no field for linear attention"},
-    {"delay_wgrad_compute", "the plan has no field for delayed weight gradients"},
-    {"moe_shared_expert_overlap", "the plan has no field for the shared experts' overlap"},
-    {"moe_expert_capacity_factor", "router_imbalance of the plan is near to it"},
-    {"enable_cuda_graph", "the plan has no field for CUDA graphs"},
-    {"cuda_graph_impl", "the plan has no field for CUDA graphs"},
-    {"outer_dp_sharding_strategy", "the plan shards inside dp_shard alone"},
-    {"enable_full_sharding_in_hsdp", "the plan shards inside dp_shard alone"},
-    {"distribute_saved_activations", "the plan has no field for saved activations cut over tp"},
-    {"hybrid_context_parallel", "the plan has one way of context parallelism"},
-};
-
 // Read by name somewhere in this folder besides the fields' own settings (flags.h): what a slip of the pen
 // may have meant.
 constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage",
@@ -227,14 +203,8 @@ bool is_megatron_switch(std::string_view key) {
 void sort_megatron_rest(Sheet& s) {
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
-        const auto held = std::find_if(std::begin(kUnheld), std::end(kUnheld),
-                                       [&](const Unheld& u) { return u.key == key; });
-        if (held != std::end(kUnheld)) {
-            const std::string value = s.value_of(key);
-            if (value == "none" || value == "false" || value == "False" || value == "no_shard")
-                s.ignore(key);
-            else
-                s.cannot_hold(key, held->why);
+        if (const Unheld* unheld = find_unheld(Framework::megatron, key)) {
+            say_unheld(s, *unheld);
             continue;
         }
         s.ignore(key);

@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/interop/readers.h"
+#include "core/interop/unheld.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -176,7 +177,7 @@ class ClassReader {
         d_.training["gradients"] = reduce == "bfloat16" ? "bf16" : "fp32";
         if (!s_.flag("enable_cpu_offload", "/training/offload").value_or(false)) return;
         if (l_["zero"] != 3)
-            return s_.cannot_hold("enable_cpu_offload", "the plan offloads parameters at ZeRO-3 alone");
+            return s_.cannot_hold("enable_cpu_offload", "the plan offloads parameters only at ZeRO-3");
         d_.training["offload"] = {{"parameters", 1.0}, {"optimizer", 1.0}};
     }
 
@@ -188,9 +189,8 @@ class ClassReader {
         const auto less_last =
             s_.integer("pipeline_parallel_last_stage_less_layers", "/layout/stage_layers", 0);
         const std::vector<std::int64_t> listed = listed_parts();
-        for (const char* key : {"pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"})
-            if (const std::string v = s_.value_of(key); !v.empty() && v != "[]" && !says_nothing(v))
-                s_.cannot_hold(key, "the plan has no field for it");
+        for (const Unheld& unheld : unheld_settings(Framework::torchtitan))
+            if (s_.has(unheld.key)) say_unheld(s_, unheld);
         if (pp_ <= 1) return;
         std::optional<Schedule> schedule = schedule_called(&ScheduleTraits::torchtitan, name);
         if (!schedule && same_letters(name, "InterleavedZeroBubble")) {

@@ -46,11 +46,17 @@ bool is_type(const ordered_json& s, std::string_view type) {
 }
 
 Dimension dimension_of(std::string_view pointer) {
-    if (pointer.ends_with("bytes_per_s")) return Dimension::bytes_per_s;
-    if (pointer.ends_with("_bytes")) return Dimension::bytes;
-    if (pointer.ends_with("_s")) return Dimension::seconds;
+    struct Suffix {
+        std::string_view text;
+        Dimension dimension;
+    };
+    constexpr Suffix kOfKey[] = {{"bytes_per_s", Dimension::bytes_per_s},
+                                 {"_bytes", Dimension::bytes},
+                                 {"_s", Dimension::seconds},
+                                 {"/oversubscription", Dimension::ratio}};
+    for (const Suffix& s : kOfKey)
+        if (pointer.ends_with(s.text)) return s.dimension;
     if (pointer.find("/flops/") != std::string_view::npos) return Dimension::flops_per_s;
-    if (pointer.ends_with("oversubscription")) return Dimension::ratio;
     if (pointer.find("/efficiency/") != std::string_view::npos) return Dimension::share;
     return Dimension::count;
 }

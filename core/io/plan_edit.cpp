@@ -90,12 +90,8 @@ void apply_set(json& plan, const std::string& set, const Presets& presets) {
         pointer.insert(pointer.begin(), '/');
     }
     const std::string text = set.substr(equals + 1);
-    json value;
-    try {
-        value = parse_json(text, "");
-    } catch (const Error&) {
-        value = text;  // a bare word: schedule=zb-v
-    }
+    json value = text;  // a bare word: schedule=zb-v
+    if (json::accept(text)) value = parse_json(text, "");
     // A name that looks like a number is a text all the same.
     if ((pointer == "/name" || pointer == "/notes") && !value.is_string()) value = text;
     set_in_plan(plan, pointer, std::move(value), presets);

@@ -215,7 +215,7 @@ struct Tier {
     bool operator==(const Tier&) const = default;
 };
 
-// Own runs that a cluster's constants were fitted to (core/decide/calibrate.h).
+// Own runs that a cluster's constants were fitted to (core/calibrate/calibrate.h).
 struct Calibration {
     std::int64_t runs = 0;
     // Half of them, each left out in its turn, lie within a factor of 1 + error, nine of ten within 1 +

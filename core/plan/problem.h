@@ -1,6 +1,7 @@
 // What is wrong with a plan or could be better, and the edit that mends it.
 #pragma once
 
+#include "core/plan/names.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -11,9 +12,16 @@
 namespace pentamesh {
 
 enum class Severity : std::uint8_t { error, warning, info };
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Severity>{"error", "warning", "info"};
+static_assert(kNames<Severity>.size() == static_cast<std::size_t>(Severity::info) + 1);
 
 // Whose rule it is: arithmetic cannot be argued with, a framework's rule binds its users only.
 enum class Rule : std::uint8_t { arithmetic, megatron, torchtitan, schedule, hardware, advice };
+template <>
+inline constexpr std::array<std::string_view, 6> kNames<Rule>{"arithmetic", "megatron", "torchtitan",
+                                                              "schedule",   "hardware", "advice"};
+static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1);
 
 // One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is
 // absent).

@@ -35,7 +35,12 @@ class FactReader {
         if (!fact.contains("source") || !fact["source"].is_string()
             || fact["source"].get<std::string>().empty())
             fail(key, "has no source");
-        figures.push_back({key, fact["value"].dump(), fact["source"].get<std::string>()});
+        using From = SoftwareFacts::Figure::From;
+        const Json fitted = fact.value("fitted_to", Json());
+        if (!fitted.is_null() && fitted != "own_runs" && fitted != "gpu")
+            fail(key, "fitted_to is neither own_runs nor gpu");
+        const From from = fitted == "own_runs" ? From::own_runs : fitted == "gpu" ? From::gpu : From::source;
+        figures.push_back({key, fact["value"].dump(), fact["source"].get<std::string>(), from});
         return fact["value"];
     }
     void read(const std::string& key, double& out) {

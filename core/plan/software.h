@@ -50,8 +50,9 @@ struct SoftwareFacts {
     // The same as its file has them: what the window and docs/accuracy.md show.
     struct Figure {
         std::string key, value, source;  // value: JSON
-        // Not read from code or a log, but fitted to the software's own measured runs.
-        [[nodiscard]] bool fitted() const { return source.starts_with("fitted to its measured runs"); }
+        // Code, a log or a paper says it; it is fitted to the software's own runs; or to Megatron's, with the
+        // GPU's efficiencies.
+        enum class From : std::uint8_t { source, own_runs, gpu } from = From::source;
     };
     std::vector<Figure> figures;
 };

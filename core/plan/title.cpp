@@ -127,7 +127,6 @@ Plan with_true_title(const Plan& before, Plan after) {
     if (!model && (after.name.empty() || !names_a_change(words_of_title(after.name), before, after)))
         return after;
     after.name.clear();
-    if (model || other_size(before, after) || other_hardware(before, after)) after.notes.clear();
     return after;
 }
 

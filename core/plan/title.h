@@ -15,7 +15,7 @@ namespace pentamesh {
 
 // `after` as it came from `before` by an edit, without a title that no longer holds: another model is another
 // job; a title that names the GPU, a number of GPUs, a factor, ZeRO or the context goes when that changed.
-// Notes go with the title when model, cluster or GPUs changed. A title that the edit itself set stays.
+// A title that the edit itself set stays, and so do notes.
 [[nodiscard]] Plan with_true_title(const Plan& before, Plan after);
 
 }  // namespace pentamesh

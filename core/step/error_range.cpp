@@ -1,7 +1,9 @@
 #include "core/step/error_range.h"
 
 #include "core/base/json_reader.h"
+#include "core/base/text.h"
 #include "core/plan/names.h"
+#include "core/step/compute.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +59,11 @@ RunTraits traits_of(const Plan& plan, double flops_per_token) {
             plan.model.moe.has_value()};
 }
 
+RunTraits traits_of(const Plan& plan) {
+    const ForwardFlops f = forward_flops(plan.model, plan.training.sequence_length);
+    return traits_of(plan, 3 * (f.layers + f.head) / static_cast<double>(plan.training.sequence_length));
+}
+
 double distance(const RunTraits& a, const RunTraits& b) {
     const auto apart = [](double x, double y) { return x > 0 && y > 0 ? std::abs(std::log2(x / y)) : 0.0; };
     double d = apart(a.flops_per_token, b.flops_per_token) + apart(a.gpus, b.gpus)
@@ -65,6 +72,14 @@ double distance(const RunTraits& a, const RunTraits& b) {
     if (a.moe != b.moe) d += kOtherKind;
     if (a.compute != b.compute) d += kOtherType;
     return d;
+}
+
+std::string distance_words() {
+    return sentence(
+        "Distance: |log2| of the ratios of the model's FLOPs a token, GPUs, sequence lengths and peaks; + ",
+        three_digits(kOtherSoftware), " other software, + ", three_digits(kOtherKind),
+        " dense against MoE, + ", three_digits(kOtherType), " another compute type. From ",
+        three_digits(kFarRun), " on a run is not near.");
 }
 
 double MeasuredError::size() const {
@@ -94,11 +109,9 @@ const std::vector<MeasuredError>& measured_errors() {
 
 namespace {
 
-struct Weighed {
-    double size, distance, weight;
-};
+using Weighed = ErrorRangeWork::Weighed;
 
-// `by_size`: scratch, which keeps its capacity.
+// `by_size` keeps its capacity from call to call.
 ErrorRange range_among(std::span<const MeasuredError> runs, const RunTraits& plan,
                        std::vector<Weighed>& by_size) {
     if (runs.empty()) return {};
@@ -132,18 +145,12 @@ ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& pla
     return range_among(runs, plan, scratch);
 }
 
-const ErrorRange& error_range(const RunTraits& plan) {
-    struct Kept {
-        RunTraits of;
-        ErrorRange range;
-        std::vector<Weighed> scratch;
-    };
-    thread_local Kept kept;
-    if (!(kept.of == plan)) {
-        kept.of = plan;
-        kept.range = range_among(measured_errors(), plan, kept.scratch);
+const ErrorRange& error_range(const RunTraits& plan, ErrorRangeWork& work) {
+    if (work.runs.empty() || work.of != plan) {
+        work.of = plan;
+        work.range = range_among(measured_errors(), plan, work.runs);
     }
-    return kept.range;
+    return work.range;
 }
 
 }  // namespace pentamesh

@@ -24,10 +24,14 @@ struct RunTraits {
     bool operator==(const RunTraits&) const = default;
 };
 [[nodiscard]] RunTraits traits_of(const Plan& plan, double flops_per_token);
+[[nodiscard]] RunTraits traits_of(const Plan& plan);  // counts the model's FLOPs, too
 
-// How unlike two runs are. |log2| of the ratios of the first four; + 4 where the software is another; + 4
-// where one is a MoE and the other dense; + 1 where the compute types differ. 0: alike in all of it.
+// The one distance between runs. It is the sum of |log2| of the ratios of the first four; + 4 where the
+// software is another; + 4 where one is a MoE and the other dense; + 1 where the compute types differ. It is
+// 0 if the traits are equal.
 [[nodiscard]] double distance(const RunTraits& a, const RunTraits& b);
+// The same in words, and from which distance on a run is not near.
+[[nodiscard]] std::string distance_words();
 
 struct MeasuredError {
     std::string id;      // of the run, in tests/golden/measured.json
@@ -56,7 +60,17 @@ struct ErrorRange {
 // keeps the share of a small sample (Vovk et al. 2005, Algorithmic Learning in a Random World, chapter 2;
 // weights as Tibshirani et al. 2019, arXiv:1904.06019). No runs: zeros.
 [[nodiscard]] ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& plan);
-// Of the runs that ship. A thread keeps its last answer: the layouts of a search have the same traits.
-[[nodiscard]] const ErrorRange& error_range(const RunTraits& plan);
+// The last answer and the memory for the next one. It belongs to whoever asks; it is no part of a result.
+struct ErrorRangeWork {
+    struct Weighed {
+        double size, distance, weight;
+    };
+    RunTraits of;
+    ErrorRange range;
+    std::vector<Weighed> runs;
+    bool operator==(const ErrorRangeWork&) const { return true; }
+};
+// The range among the runs that ship. Where the traits are those of the last call, `work` has the answer.
+[[nodiscard]] const ErrorRange& error_range(const RunTraits& plan, ErrorRangeWork& work);
 
 }  // namespace pentamesh

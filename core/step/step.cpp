@@ -205,19 +205,19 @@ double sum_of_parts(const Step& s) {
 
 // The range is from own runs where the cluster is calibrated. Else it is from those that ship; of a GPU that
 // none of them had, it is no smaller than its preset says.
-void set_range(const Plan& plan, double flops_per_token, Step& s) {
+void set_range(const Plan& plan, double flops_per_token, ErrorRangeWork& work, Step& s) {
     if (const std::optional<Calibration>& own = plan.cluster.calibration) {
         s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
         return;
     }
-    const ErrorRange& range = error_range(traits_of(plan, flops_per_token));
+    const ErrorRange& range = error_range(traits_of(plan, flops_per_token), work);
     const double least = range.has_gpu ? 0 : plan.cluster.gpu.efficiency.error;
     s.error = std::max(range.half, least);
     s.error_90 = std::max(range.most, kNineOfTen * least);
     s.nearest_run = range.nearest;
 }
 
-void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
+void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, ErrorRangeWork& work, Step& s) {
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
     const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
@@ -229,13 +229,14 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, Step& s) {
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
     s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
-    set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), s);
+    set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), work, s);
 }
 
 }  // namespace
 
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, bool report, Comm& comm, Step& out) {
+                  const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
+                  Step& out) {
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
     const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
@@ -275,7 +276,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
     s.tokens_per_step = tokens_per_step(plan.training);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
-    if (report) rate(plan, mesh, comm.stages, s);
+    if (report) rate(plan, mesh, comm.stages, *report, s);
     out = s;
     return true;
 }

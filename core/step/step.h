@@ -5,6 +5,7 @@
 #include "core/comm/comm.h"
 #include "core/pipeline/timeline.h"
 #include "core/step/compute.h"
+#include "core/step/error_range.h"
 
 #include <optional>
 #include <string>
@@ -99,11 +100,12 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
 // Seconds of one micro-batch on a chunk of these layers.
 [[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);
 
-// `timeline`: the replay of those costs, or null for the schedule's closed form. `report`: FLOPs, MFU and the
-// range of error, too. Fills what compute_costs left open in comm. False, and an untouched step, where no
-// time comes out (no GPU figures, no micro-batch).
+// `timeline`: the replay of those costs, or null for the schedule's closed form. `report`: workspace for the
+// range of error; if it is not null, FLOPs, MFU and that range are computed, too. Fills what compute_costs
+// left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, bool report, Comm& comm, Step& out);
+                  const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
+                  Step& out);
 
 // What the schedule leaves idle on the longest stage: the bubble without the wait for uneven stages.
 [[nodiscard]] inline double schedule_bubble_s(const Step& s) {

@@ -75,23 +75,24 @@ AxisCaption caption_of(const Plan& plan, const Evaluation& e, GroupKind kind) {
     out.inside_fast = s.by_tier[0];
     out.slowest_tier = tier_name(plan.cluster, s.slowest_tier);
     if (s.degree <= 1) {
-        out.text = sentence(name_of(kind), " is 1: it cuts nothing");
+        out.where = sentence(name_of(kind), " is 1: it cuts nothing");
         return out;
     }
+    out.where = sentence(count_text(s.groups, "group"), " of ", s.degree, ", ", where_text(plan, s));
     const GroupKind under = group_listed_under(e, kind);
     collect_calls(e, under, out);
-    out.text = sentence(count_text(s.groups, "group"), " of ", s.degree, ", ", where_text(plan, s));
-    for (std::size_t i = 0; i < out.collectives.size(); ++i)
-        out.text += (i == 0 ? ": " : " + ") + std::string(words_of(out.collectives[i]));
-    if (!out.collectives.empty() && e.groups[under].degree != s.degree)
-        out.text += sentence(" over ", name_of(under), " (", where_text(plan, e.groups[under]), ")");
+    if (out.collectives.empty()) return out;
+    for (const Collective c : out.collectives)
+        out.talk += sentence(out.talk.empty() ? "" : " + ", words_of(c));
+    if (e.groups[under].degree != s.degree)
+        out.talk += sentence(" over ", name_of(under), " (", where_text(plan, e.groups[under]), ")");
     if (out.calls_per_layer > 0)
-        out.text += sentence(", ", whole_text(out.calls_per_layer), " per layer");
+        out.talk += sentence(", ", whole_text(out.calls_per_layer), " per layer");
     else if (out.calls_per_boundary > 0)
-        out.text += sentence(", ", out.calls_per_boundary, " per micro-batch over every stage boundary, ",
+        out.talk += sentence(", ", out.calls_per_boundary, " per micro-batch over every stage boundary, ",
                              whole_text(out.calls_per_step), " per step on ", rows_device_text(e.comm));
     else if (out.calls_per_step > 0)
-        out.text += sentence(", ", whole_text(out.calls_per_step), " per step on ", rows_device_text(e.comm));
+        out.talk += sentence(", ", whole_text(out.calls_per_step), " per step on ", rows_device_text(e.comm));
     return out;
 }
 

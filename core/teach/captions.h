@@ -19,7 +19,9 @@ struct AxisCaption {
     double calls_per_layer = 0;           // of one micro-batch, forward and backward
     int calls_per_boundary = 0;           // between two pipeline stages, of one micro-batch, both ways
     double calls_per_step = 0;            // of one rank
-    std::string text;  // "128 groups of 8, all inside NVLink: reduce-scatter + all-gather, 8 per layer"
+    std::string where;                    // "128 groups of 8, all inside NVLink"
+    std::string talk;  // "reduce-scatter + all-gather, 8 per layer"; empty: the groups do not talk
+    [[nodiscard]] std::string text() const { return talk.empty() ? where : where + ": " + talk; }
 };
 // Under which kind the talk of an axis is listed: the gradients of dp_shard or dp_replicate may go over all
 // of data parallelism at once.

@@ -28,7 +28,7 @@ struct OpenPlan {
 std::string axis(const OpenPlan& h, GroupKind k) {
     const GroupSummary& g = h.e.groups[k];
     if (g.degree <= 1) return "1 here: it cuts nothing";
-    return caption_of(h.p, h.e, k).text;
+    return caption_of(h.p, h.e, k).text();
 }
 
 template <GroupKind k>

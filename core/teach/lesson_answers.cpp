@@ -86,37 +86,6 @@ const Query* find_query(std::string_view text, QueryArguments& arg) {
     return nullptr;
 }
 
-// "with a=1, b=2: query" in its two parts; no sets where it does not begin so.
-struct Asked {
-    std::vector<std::string> sets;
-    std::string_view query;
-    std::string wrong;
-};
-Asked split_query(std::string_view text) {
-    Asked out;
-    out.query = trimmed(text);
-    if (!out.query.starts_with("with ")) return out;
-    const std::size_t colon = out.query.find(':');
-    if (colon == std::string_view::npos) {
-        out.wrong = "\"with a=1, b=2: query\" needs its colon";
-        return out;
-    }
-    std::string_view list = out.query.substr(5, colon - 5);
-    out.query = trimmed(out.query.substr(colon + 1));
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        const std::string_view one = trimmed(list.substr(0, comma));
-        const std::size_t equals = one.find('=');
-        if (equals == std::string_view::npos || equals == 0)
-            out.wrong = "\"" + shown_text(one) + "\" is no POINTER=VALUE";
-        else
-            out.sets.push_back(std::string(trimmed(one.substr(0, equals))) + "="
-                               + std::string(trimmed(one.substr(equals + 1))));
-        list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-    return out;
-}
-
 bool same_text(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     a = trimmed(a);
@@ -196,9 +165,35 @@ Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Pre
     return plan;
 }
 
+AskedQuery split_query(std::string_view text) {
+    AskedQuery out;
+    out.query = trimmed(text);
+    constexpr std::string_view kChanged = "with ";
+    if (!out.query.starts_with(kChanged)) return out;
+    const std::size_t colon = out.query.find(':');
+    if (colon == std::string_view::npos) {
+        out.wrong = "\"with a=1, b=2: query\" needs its colon";
+        return out;
+    }
+    std::string_view list = out.query.substr(kChanged.size(), colon - kChanged.size());
+    out.query = trimmed(out.query.substr(colon + 1));
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        const std::string_view one = trimmed(list.substr(0, comma));
+        const std::size_t equals = one.find('=');
+        if (equals == std::string_view::npos || equals == 0)
+            out.wrong = "\"" + shown_text(one) + "\" is no POINTER=VALUE";
+        else
+            out.sets.push_back(std::string(trimmed(one.substr(0, equals))) + "="
+                               + std::string(trimmed(one.substr(equals + 1))));
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return out;
+}
+
 Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                     const Presets& presets) {
-    const Asked asked = split_query(text);
+    const AskedQuery asked = split_query(text);
     Answer out;
     QueryArguments arg;
     const Query* q = find_query(asked.query, arg);
@@ -219,7 +214,7 @@ Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& e
 }
 
 std::string check_query(std::string_view text) {
-    const Asked asked = split_query(text);
+    const AskedQuery asked = split_query(text);
     if (!asked.wrong.empty()) return asked.wrong;
     QueryArguments arg;
     if (find_query(asked.query, arg) != nullptr) return "";

@@ -30,6 +30,13 @@ struct Answer {
 // throws.
 [[nodiscard]] Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                   const Presets& presets);
+// "with a=1, b=2: query" in its parts; no sets where it does not begin so. `wrong`: why it cannot be read.
+struct AskedQuery {
+    std::vector<std::string> sets;
+    std::string_view query;  // of the text that was given
+    std::string wrong;
+};
+[[nodiscard]] AskedQuery split_query(std::string_view text);
 // What is wrong with a query, whatever the plan; empty: nothing.
 [[nodiscard]] std::string check_query(std::string_view text);
 

@@ -44,17 +44,17 @@ Answer tier_of(const QueryInput& in) {
     const GroupSummary& s = summary(in);
     if (s.degree <= 1) return none(sentence(name_of(s.kind), " is 1: it talks over nothing"));
     return words(std::string(tier_name(in.plan.cluster, s.slowest_tier)),
-                 caption_of(in.plan, in.e, s.kind).text);
+                 caption_of(in.plan, in.e, s.kind).text());
 }
 Answer inside(const QueryInput& in) {
     const GroupSummary& s = summary(in);
     if (s.degree <= 1) return none(sentence(name_of(s.kind), " is 1"));
-    return yes_no(s.by_tier[0] == s.groups, caption_of(in.plan, in.e, s.kind).text);
+    return yes_no(s.by_tier[0] == s.groups, caption_of(in.plan, in.e, s.kind).text());
 }
 Answer spilling(const QueryInput& in) {
     const GroupSummary& s = summary(in);
     if (s.degree <= 1) return none(sentence(name_of(s.kind), " is 1"));
-    return count(s.groups - s.by_tier[0], caption_of(in.plan, in.e, s.kind).text);
+    return count(s.groups - s.by_tier[0], caption_of(in.plan, in.e, s.kind).text());
 }
 Answer members(const QueryInput& in, bool with_self) {
     if (in.arg.n >= in.e.mesh.world) return none(sentence("there is no rank ", in.arg.n));
@@ -96,11 +96,11 @@ Answer collective(const QueryInput& in) {
     const AxisCaption c = caption_of(in.plan, in.e, in.arg.group);
     std::string text;
     for (const Collective x : c.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(x));
-    return text.empty() ? none(c.text) : words(text, c.text);
+    return text.empty() ? none(c.text()) : words(text, c.text());
 }
 Answer caption(const QueryInput& in) {
     const AxisCaption c = caption_of(in.plan, in.e, in.arg.group);
-    return words(c.text, c.text);
+    return words(c.text(), c.text());
 }
 Answer tier_at(const QueryInput& in) {
     const auto i = static_cast<std::size_t>(in.arg.n);

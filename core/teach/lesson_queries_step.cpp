@@ -51,9 +51,10 @@ Answer memory_stage(const QueryInput& in) {
     const StageMemory& s = in.e.memory.stage[in.arg.n];
     return gib(s.total(), parts_of(s));
 }
-// A formula that counts in GiB says so itself.
-std::string with_unit(const std::string& formula) {
-    return formula.find("iB") == std::string::npos ? formula + " bytes" : formula;
+// Activations and buffers are sums of texts with a unit; the other formulas count bytes.
+std::string with_unit(const std::string& formula, MemoryCategory category) {
+    const bool has_unit = category == MemoryCategory::activations || category == MemoryCategory::buffers;
+    return has_unit ? formula : formula + " bytes";
 }
 Answer memory_category(const QueryInput& in) {
     const StageMemory* s = fullest(in);
@@ -61,8 +62,9 @@ Answer memory_category(const QueryInput& in) {
     for (int c = 0; c < kMemoryCategoryCount; ++c) {
         const auto k = static_cast<MemoryCategory>(c);
         if (name_of(k) == in.arg.word)
-            return gib(bytes_of(*s, k),
-                       with_unit(explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted));
+            return gib(
+                bytes_of(*s, k),
+                with_unit(explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted, k));
     }
     return none("no such part");
 }

@@ -176,7 +176,8 @@ void place_data_parallel(const Builder& b, MapRow& row) {
     if (row.id == MapRowId::zero) {
         row.kind = GroupKind::dp_shard;
         row.degree = b.shards() ? b.degree(GroupKind::fsdp) : 1;
-        row.setting = b.shards() ? sentence("ZeRO-", b.plan.layout.zero, " over ", row.degree) : "off";
+        row.zero = b.shards() ? b.plan.layout.zero : 0;
+        row.setting = b.shards() ? sentence("ZeRO-", row.zero, " over ", row.degree) : "off";
     } else if (b.style == MapStyle::own_rows && b.shards()) {
         row.kind = GroupKind::dp_replicate;
         row.degree = copies;

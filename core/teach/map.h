@@ -44,6 +44,7 @@ struct MapRow {
     GroupKind kind = GroupKind::tp;       // what selecting the row selects
     std::int64_t degree = 1;              // ranks that share the cut
     std::string setting;                  // "8", "ZeRO-2 over 128", "on", "off"
+    int zero = 0;                         // ZeRO's stage, where the row shards; 0: it does not
     std::vector<Collective> collectives;  // those with more than a hundredth of its bytes, most first
     double calls_per_layer = 0;           // of one micro-batch, forward and backward
     double calls = 0;                     // per step and GPU

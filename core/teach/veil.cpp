@@ -136,10 +136,8 @@ bool is_ratio(std::string_view text) {
     return of != std::string_view::npos && is_bare(text.substr(0, of)) && is_bare(text.substr(of + 4));
 }
 
-// The words of a query behind "with a=1, b=2:", one by one.
-std::vector<std::string> words_of_query(std::string_view query, bool& changed) {
-    changed = query.starts_with("with ");
-    if (changed) query = query.substr(std::min(query.find(':'), query.size() - 1) + 1);
+// The words of a query, one by one.
+std::vector<std::string> words_of_query(std::string_view query) {
     std::vector<std::string> out(1);
     for (const char c : query) {
         if (c == ' ') {
@@ -303,18 +301,20 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);
     // There units, times and the lengths of bars say which axis sends least as well as its figure does.
-    const auto of_traffic = [](const LessonQuestion::Option& o) { return o.value.starts_with("bytes "); };
+    const auto of_traffic = [](const LessonQuestion::Option& o) {
+        return words_of_query(o.value).front() == "bytes";
+    };
     if (by_option && step.scene.view != "comm"
         && std::all_of(question.options.begin(), question.options.end(), of_traffic))
         veil.covers_view = "comm";
     if (by_option || question.kind == QuestionKind::ranks) return veil;  // clicked in a mesh without colours
-    bool changed = false;
-    const std::vector<std::string> q = words_of_query(question.query, changed);
+    const AskedQuery asked = split_query(question.query);
+    const std::vector<std::string> q = words_of_query(asked.query);
     const Answer& answer = solution.answer;
     if (answer.kind == Answer::Kind::number)
         veil.figure = Veil::Figure{
             answer.number, question.kind == QuestionKind::number ? question.tolerance : 0, answer.unit};
-    if (changed) return veil;  // the page shows another plan
+    if (!asked.sets.empty()) return veil;  // the page shows another plan
     if (answer.kind == Answer::Kind::number)
         hide_count(veil, q);
     else

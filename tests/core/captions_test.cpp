@@ -63,12 +63,12 @@ TEST_CASE("the caption of an axis says groups, wire and calls") {
     const Plan p = plan_64();
     const Evaluation e = evaluate(p, {false, false});
     const AxisCaption tp = caption_of(p, e, GroupKind::tp);
-    CHECK(tp.text.rfind("16 groups of 4, all inside NVLink: ", 0) == 0);
-    CHECK(tp.text.find("reduce-scatter") != std::string::npos);
-    CHECK(tp.text.find("all-gather") != std::string::npos);
+    CHECK(tp.text().rfind("16 groups of 4, all inside NVLink: ", 0) == 0);
+    CHECK(tp.text().find("reduce-scatter") != std::string::npos);
+    CHECK(tp.text().find("all-gather") != std::string::npos);
     CHECK(tp.calls_per_layer >= 8);  // 2 + 2 forward, 2 + 2 backward with sequence parallelism
-    CHECK(caption_of(p, e, GroupKind::dp_shard).text.rfind("16 groups of 4, all across IB", 0) == 0);
-    CHECK(caption_of(p, e, GroupKind::cp).text == "cp is 1: it cuts nothing");
+    CHECK(caption_of(p, e, GroupKind::dp_shard).text().rfind("16 groups of 4, all across IB", 0) == 0);
+    CHECK(caption_of(p, e, GroupKind::cp).text() == "cp is 1: it cuts nothing");
 }
 
 TEST_CASE("what FSDP gathers and scatters is counted by the step, of all layers together") {
@@ -76,15 +76,15 @@ TEST_CASE("what FSDP gathers and scatters is counted by the step, of all layers 
     p.layout.tp = p.layout.pp = 1, p.layout.dp_shard = 8, p.layout.dp_replicate = 8, p.layout.zero = 3;
     p.training.global_batch = 128;  // 2 micro-batches
     const AxisCaption shard = caption_of(p, evaluate(p, {false, false}), GroupKind::dp_shard);
-    CAPTURE(shard.text);
+    CAPTURE(shard.text());
     CHECK(shard.calls_per_layer == 0);
     CHECK(shard.calls_per_step >= 8 * 3 * 2);  // layers x (gather, gather, scatter) x micro-batches
-    CHECK(shard.text.find(" per step") != std::string::npos);
+    CHECK(shard.text().find(" per step") != std::string::npos);
 }
 
 TEST_CASE("pipeline messages are counted by stage boundary, not by layer") {
     Plan p = plan_64();
-    const std::string text = caption_of(p, evaluate(p, {false, false}), GroupKind::pp).text;
+    const std::string text = caption_of(p, evaluate(p, {false, false}), GroupKind::pp).text();
     CHECK(text.find("per layer") == std::string::npos);
     CAPTURE(text);
     CHECK(text.find("send-recv, 2 per micro-batch over every stage boundary") != std::string::npos);
@@ -146,4 +146,17 @@ TEST_CASE("without a replica elsewhere a lost node's shards are gone") {
     CHECK_FALSE(lose_node(p, build_mesh(p), 0).state_survives);
     p.layout.zero = 0;  // dp_shard copies too
     CHECK(lose_node(p, build_mesh(p), 0).state_survives);
+}
+
+TEST_CASE("where the groups lie and what they say are two texts, whatever a tier is called") {
+    Plan p = plan_64();
+    p.cluster.tiers[0].name = "NV: Link";
+    const AxisCaption tp = caption_of(p, evaluate(p), GroupKind::tp);
+    CHECK(tp.where == "16 groups of 4, all inside NV: Link");
+    CHECK(tp.talk.find("Link") == std::string::npos);
+    CHECK(tp.talk.find("all-gather") != std::string::npos);
+    CHECK(tp.text() == tp.where + ": " + tp.talk);
+    const AxisCaption cp = caption_of(p, evaluate(p), GroupKind::cp);
+    CHECK(cp.text() == "cp is 1: it cuts nothing");
+    CHECK(cp.talk.empty());
 }

@@ -187,13 +187,47 @@ TEST_CASE("the step of a published run is worked out once, whatever plans it is 
     }
 }
 
-TEST_CASE("distance between runs is symmetric and grows with size, GPUs and kind") {
-    const Plan a = presets().plan("llama-3-8b-fsdp"), b = presets().plan("llama-3.1-405b-16k"),
-               c = presets().plan("deepseek-v3-2048");
-    CHECK(run_distance(a, b) == run_distance(b, a));
-    CHECK(run_distance(a, b) > 5);
-    Plan more = a;
-    more.cluster.gpus *= 4;
-    CHECK(run_distance(a, more) == near(2));
-    CHECK(run_distance(b, c) >= 2);
+TEST_CASE("each published run is one of the measured runs that ranges are made of") {
+    for (const PublishedRun& run : load_published_runs(presets())) {
+        CAPTURE(run.label);
+        double nearest = 1e9;
+        for (const MeasuredError& m : measured_errors())
+            nearest = std::min(nearest, distance(run.traits, m.run));
+        CHECK(nearest < 0.1);
+    }
+}
+
+TEST_CASE("the sentence that no measured run is near and the list of runs use one distance") {
+    NearestRuns runs(load_published_runs(presets()));
+    int far = 0, others = 0;
+    for (const Presets::Entry& entry : presets().list(PresetKind::plan))
+        for (const Software software : all_of<Software>()) {
+            Plan p = presets().plan(entry.id);
+            p.training.software = software;
+            CAPTURE(entry.id);
+            CAPTURE(name_of(software));
+            const Evaluation e = evaluate(p);
+            if (!e.step) continue;
+            const std::vector<NearRun> list = runs.of(p, 1);
+            REQUIRE(list.size() == 1);
+            // Figures of the measured runs are kept with five digits.
+            CHECK(list[0].distance >= e.step->nearest_run - 0.1);
+            const bool says_none =
+                range_sentence(*e.step).find("No measured run is near") != std::string::npos;
+            if (says_none) CHECK(list[0].distance >= kFarRun - 0.1);
+            ++(says_none ? far : others);
+        }
+    CHECK(far > 0);
+    CHECK(others > 0);
+}
+
+TEST_CASE("the list of runs knows who ran them, and says how near the nearest of all is") {
+    Plan p = presets().plan("gpt-175b-a100");
+    NearestRuns runs(load_published_runs(presets()));
+    CHECK(runs.of(p, 1).front().distance == 0);
+    p.training.software = Software::nanotron;
+    CHECK(runs.of(p, 1).front().distance == 4);
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.step.has_value());
+    CHECK(range_sentence(*e.step).ends_with("No measured run is near."));
 }

@@ -38,7 +38,7 @@ TEST_CASE("every GPU that ships has a short name") {
     }
 }
 
-TEST_CASE("another model is another job: title and notes go; the same one again leaves them") {
+TEST_CASE("another model is another job: the title goes, the user's notes stay; the same model leaves both") {
     for (const Presets::Entry& e : presets().list(PresetKind::plan)) {
         CAPTURE(e.id);
         const Plan p = presets().plan(e.id);
@@ -46,7 +46,7 @@ TEST_CASE("another model is another job: title and notes go; the same one again 
         const char* other = p.model_source.preset == "llama-3-8b" ? "gpt-22b" : "llama-3-8b";
         const Plan changed = with_true_title(p, with_model(p, presets().model(other), other));
         CHECK(changed.name.empty());
-        CHECK(changed.notes.empty());
+        CHECK(changed.notes == p.notes);
     }
 }
 
@@ -72,6 +72,9 @@ TEST_CASE("a title that names what was changed goes, one that does not stays") {
     Plan own = llama;
     own.name = "The run of spring";
     own.notes = "Ask before you change it.";
+    const Plan other = with_true_title(own, with_model(own, presets().model("llama-3-8b"), "llama-3-8b"));
+    CHECK(other.name.empty());
+    CHECK(other.notes == own.notes);
     const Plan larger = with_true_title(own, with_gpus(own, 512));
     CHECK(larger.name == own.name);
     CHECK(larger.notes == own.notes);

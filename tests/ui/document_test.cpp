@@ -171,17 +171,18 @@ TEST_CASE("a plan file with a whole Hugging Face config in it is a plan file wit
     fs::remove_all(folder);
 }
 
-TEST_CASE("after a config.json title, notes and model's name are the new model's") {
+TEST_CASE("after a config.json title and model's name are the new model's, and the notes stay") {
     Driver d("llama-3.1-405b-16k");
     REQUIRE_FALSE(d.plan().notes.empty());
-    const std::string before = d.plan().name;
+    const std::string before = d.plan().name, notes = d.plan().notes;
     d.clipboard = hf_config();
     d.press({.key = Key::v, .ctrl = true});
     CHECK(d.plan().name.find("405B") == std::string::npos);
     CHECK(d.plan().name.empty());
     CHECK(d.plan().model.name != "the clipboard");
     CHECK(d.shell.title().find(d.plan().model.name) != std::string::npos);
-    CHECK(d.plan().notes.empty());
+    CHECK(d.plan().notes == notes);
+    CHECK(d.shell.message().find("Ctrl+Z brings " + before) != std::string::npos);
     CHECK(d.plan().cluster.gpus == 16384);
     d.press(kUndo);
     CHECK(d.plan().name == before);

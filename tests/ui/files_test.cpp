@@ -416,3 +416,20 @@ TEST_CASE("a desktop's dialog is cancelled from either side, left for the window
     CHECK(d.plan() == before);
     CHECK(open == 0);
 }
+
+TEST_CASE("a recent file is gone when it is not there, whatever it is called") {
+    const test::Folder folder, config;
+    Driver d("mesh-8", {1280, 720}, 1, config.path);
+    const fs::path file = folder.path / "plan (gone)";
+    put_plan(d, folder, "plan (gone)", "mesh-8");
+    d.shell.open_file(file);
+    d.settle();
+    const auto offers_to_drop = [&] {
+        for (const Command& c : d.shell.commands())
+            if (c.id == "recent.drop") return !c.text().empty();
+        return false;
+    };
+    CHECK_FALSE(offers_to_drop());
+    fs::remove(file);
+    CHECK(offers_to_drop());
+}

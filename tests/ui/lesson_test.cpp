@@ -398,3 +398,20 @@ TEST_CASE("broken lessons stop nothing") {
     d.settle();
     CHECK_FALSE(d.shell.lesson().errors.empty());
 }
+
+TEST_CASE("the last step of a lesson is said for each lesson, though the words are the same") {
+    const std::filesystem::path folder = fresh_folder("lesson-last-step");
+    const auto lesson = [&](const char* name) {
+        const std::filesystem::path file = folder / name;
+        write(file, "---\ntitle: Mine\n---\n\n## One\nopen: mesh-8\nview: mesh\n\nWords.\n");
+        return file;
+    };
+    const std::filesystem::path a = lesson("a.md"), b = lesson("b.md");
+    Driver d("mesh-8", {1280, 720});
+    for (const std::filesystem::path& file : {a, b}) {
+        d.shell.open_lesson(file);
+        d.settle();
+        d.press({Key::page_down});
+        CHECK(d.shell.message().starts_with("The last step"));
+    }
+}

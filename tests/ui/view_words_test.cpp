@@ -104,3 +104,14 @@ TEST_CASE("in a large window the map's comparison has room for its lines") {
     }
     CHECK(whole >= all - 2);  // all but the row of the longest sentences
 }
+
+TEST_CASE("the mesh's caption is cut between where groups lie and what they say, not inside a tier's name") {
+    Driver d("llama-3-70b-3d", kLarge);
+    Plan p = d.plan();
+    p.cluster.tiers[0].name = "NV: Link";
+    d.shell.edit_plan(p, "another name");
+    d.settle();
+    d.press({Key::n1});
+    CHECK(says(d, "all inside NV: Link."));
+    CHECK_FALSE(says(d, "all inside NV."));
+}

@@ -26,8 +26,9 @@ EnumArray<Software, double> growth_of(const std::vector<MeasuredError>& errors) 
         };
         const auto n = static_cast<double>(std::count_if(errors.begin(), errors.end(), same));
         const auto& figures = facts_of(s).figures;
-        auto p = static_cast<double>(
-            std::count_if(figures.begin(), figures.end(), [](const auto& f) { return f.fitted(); }));
+        auto p = static_cast<double>(std::count_if(figures.begin(), figures.end(), [](const auto& f) {
+            return f.from == SoftwareFacts::Figure::From::own_runs;
+        }));
         if (is_megatron(s)) p += static_cast<double>(fitted_parameters().size());
         growth[s] = 1 / (1 - std::min(0.5, n > 0 ? p / n : 0));  // of fewer runs the mean says nothing
     }

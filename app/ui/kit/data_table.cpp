@@ -248,7 +248,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const bool sideways = columns.sum > room.w + 1 && !columns.width.empty();
     if (sideways && !ui.state().for_picture) {
         across_bar(ui, name, room.cut_bottom(8), columns.sum, state.across);
-        if (ui.hovers(room) && ui.frame().shift) state.across -= ui.frame().wheel * 60;
+        if (ui.frame().shift) state.across -= ui.take_wheel(room) * 60;
     }
     state.across = std::clamp(state.across, 0.0f, std::max(0.0f, columns.sum - room.w));
     // The first column, which names the row, stays where it leaves room for another.
@@ -272,8 +272,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     // One further where a line below says what is left out.
     const float last = static_cast<float>(last_start(columns, table.rows.size(), room.h))
                        + (table.left_out > 0 ? 1.0f : 0.0f);
-    if (ui.hovers(room) && ui.frame().wheel != 0 && !(sideways && ui.frame().shift))
-        state.scroll -= ui.frame().wheel * 3;
+    if (last > 0 && !(sideways && ui.frame().shift)) state.scroll -= ui.take_wheel(room) * 3;
     if (last > 0 && !ui.state().for_picture) {
         ui.scrolls(name, room);
         state.scroll -= ui.take_swipe(room, kTableRow) / kTableRow;

@@ -1,5 +1,6 @@
 // Work in slices, for where there are no threads (core/base/threads.h): whoever runs the window gives it time
-// between two frames.
+// between two frames. The list of workers belongs to the thread that made them: run_slices serves only those
+// of the thread that calls it.
 #pragma once
 
 #include <functional>

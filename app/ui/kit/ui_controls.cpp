@@ -153,13 +153,14 @@ void Ui::badge_off(Rect r, std::string_view label) {
     canvas_.text_in(r.inset(4, 0), label, s, Align::center);
 }
 
-bool Ui::link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index, float size) {
+bool Ui::link(std::string_view name, Vec2 at, std::string_view label, std::uint64_t index, float size,
+              float most) {
     TextStyle s = style(size);
     s.color = theme_.link;
-    const float w = canvas_.text_width(label, s);
+    const float w = std::min(canvas_.text_width(label, s), most);
     const Rect r{at.x, at.y, w, 18};
     const Hit hit = area(name, r, index);
-    canvas_.text_in({r.x, r.y, r.w + 2, r.h}, label, s);
+    canvas_.text_in({r.x, r.y, w < most ? w + 2 : w, r.h}, label, s);
     if (hit.hovered) canvas_.line({r.x, r.bottom() - 2}, {r.right(), r.bottom() - 2}, theme_.link);
     if (hit.focused) focus_ring(r, 3);
     return hit.clicked;

@@ -377,7 +377,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     }
     ui.scrolls("lesson.words", room);
     session.scroll -= ui.take_swipe(room);
-    if (ui.hovers(room) && ui.frame().wheel != 0) session.scroll -= ui.frame().wheel * 3 * p.line();
+    session.scroll -= ui.take_wheel(room) * 3 * p.line();
     const float scrolled = session.scroll;
     p.room = {room.x, room.y - std::round(scrolled), room.w - 8, 1e6f};
     p.view = room;

@@ -48,7 +48,7 @@ LessonEntry entry_of(const std::filesystem::path& file) {
             out.only_tasks = out.tasks.size() == lesson.steps.size();
         }
         if (!title.empty()) out.title = title;
-    } catch (const Error&) {
+    } catch (const Error&) {  // it is listed under its file's name; opening it says what is wrong
     }
     return out;
 }

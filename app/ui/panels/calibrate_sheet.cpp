@@ -75,6 +75,22 @@ void CalibrateSheetState::add(std::string path, std::string text) {
     stale = true;
 }
 
+namespace {
+
+// False if the file cannot be read; `said` then says why.
+bool add_file(OwnFiles& own, CalibrateFile& f, const Plan* plan, const std::string& cluster,
+              const Presets& presets) {
+    try {
+        f.said = add_own_file(own, f.text, f.path, plan, cluster, presets);
+        return true;
+    } catch (const Error& e) {
+        f.said = e.message();
+        return false;
+    }
+}
+
+}  // namespace
+
 void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Presets& presets) {
     if (!std::exchange(s.stale, false)) return;
     ++s.version;
@@ -82,20 +98,11 @@ void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Preset
     s.error.clear();
     for (CalibrateFile& f : s.files) {
         f.wrong = f.by_open_plan = false;
-        try {
-            f.said = add_own_file(s.own, f.text, f.path, nullptr, plan.cluster_source.preset, presets);
-        } catch (const Error&) {
-            // A log without settings of its own is one of the plan that is open.
-            const bool log = own_file_kind(f.text) == OwnFile::log && read_logged_steps(f.text);
-            try {
-                if (!log) throw;
-                f.said = add_own_file(s.own, f.text, f.path, &plan, "", presets);
-                f.by_open_plan = true;
-            } catch (const Error& e) {
-                f.said = e.message();
-                f.wrong = true;
-            }
-        }
+        if (add_file(s.own, f, nullptr, plan.cluster_source.preset, presets)) continue;
+        // A log without settings of its own is one of the plan that is open.
+        if (own_file_kind(f.text) == OwnFile::log && read_logged_steps(f.text))
+            f.by_open_plan = add_file(s.own, f, &plan, "", presets);
+        f.wrong = !f.by_open_plan;
     }
     const Cluster* const of_runs = cluster_of_runs(s.own);
     s.on = of_runs != nullptr ? *of_runs : plan.cluster;

@@ -181,14 +181,9 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std:
     room.cut_top(used);
     if (!p.fix.empty()) {
         const std::string words = words_of(p.fix);
-        std::string label = words;
-        for (std::size_t end = words.size(); end > 1 && c.text_width(label, ui.style(12)) > text.w;) {
-            do --end;
-            while (end > 1 && (words[end] & 0xC0) == 0x80);  // whole letters of UTF-8
-            label = words.substr(0, end) + "…";
-        }
-        if (label != words && ui.hovers({text.x, text.y, text.w, 18})) ui.tooltip(words);
-        if (ui.link("problem.fix", text.min(), label, i)) {
+        if (c.text_width(words, ui.style(12)) > text.w && ui.hovers({text.x, text.y, text.w, 18}))
+            ui.tooltip(words);
+        if (ui.link("problem.fix", text.min(), words, i, 12, text.w)) {
             try {
                 edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
             } catch (const Error& e) {

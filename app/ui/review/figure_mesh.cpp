@@ -88,7 +88,12 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKi
     selection.choose(kind);
     const Hover none;
     Hover next;
-    const Scene scene{of.plan, of.evaluation, of.presets, selection, none, next, -1, nullptr, nullptr, {}};
+    const Scene scene{.plan = of.plan,
+                      .evaluation = of.evaluation,
+                      .presets = of.presets,
+                      .selection = selection,
+                      .hover = none,
+                      .next_hover = next};
     color_by_groups(sheet.theme(), scene, grid);
     CellGrid drawn = grid;
     merge_small_cells(layout, drawn);
@@ -100,7 +105,7 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKi
 
 float draw_axis_words(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKind kind, bool draw) {
     const float line = sheet.paper().line(), mark = sheet.paper().body * 0.8f;
-    const std::string text = caption_of(of.plan, of.evaluation, kind).text + ".";
+    const std::string text = caption_of(of.plan, of.evaluation, kind).text() + ".";
     const float h = sheet.words_height(text, room.w);
     if (!draw) return line + h;
     Rect row = room.cut_top(line);

@@ -78,11 +78,10 @@ std::string joined_names(const std::string& first, const std::string& next) {
 
 // Numbers that come about in the same way are one row.
 Table formulas_of(const Reviewed& of, SourceList& sources) {
-    const Table all = explanations_table(of.plan, of.evaluation);
+    const Table all = explanations_table(of.plan, of.evaluation, false);  // figures rest on the others
     Table t;
     t.columns = all.columns;
     for (std::vector<std::string> row : all.rows) {
-        if (row[3].starts_with("= 0 ")) continue;  // no figure rests on it
         row[4] = sources.mark(row[4]);
         bool joined = false;
         for (std::vector<std::string>& before : t.rows) {
@@ -129,9 +128,10 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
         if (of.plan.cluster.calibration)
             sheet.words("Constants that differ from the presets are "
                         + calibrated_text(*of.plan.cluster.calibration) + ".");
-        sheet.words("The measured runs that are most like this plan, with the constants that ship:");
+        sheet.words("The runs that the constants are fitted to, those most like this plan first, with the "
+                    "constants that ship:");
         sheet.table(runs_of(content.near_runs, sources));
-        sheet.words(std::string(distance_words()), sheet.faint());
+        sheet.words(near_runs_words(*e.step), sheet.faint());
         sheet.gap();
     }
     if (e.valid) {

@@ -72,12 +72,7 @@ void Shell::make_file_commands() {
          .title = "Drop the files that are gone",
          .menu = "File",
          .run = [this] { drop_missing_files(); },
-         .label =
-             [this] {
-                 for (std::size_t i = 0; i < settings_.recent.size(); ++i)
-                     if (recent_label(i).ends_with(" (gone)")) return "Drop the files that are gone";
-                 return "";
-             }});
+         .label = [this] { return has_missing_files() ? "Drop the files that are gone" : ""; }});
     add({.id = "file.recover",
          .title = "Unsaved plans of a window that is gone…",
          .run =

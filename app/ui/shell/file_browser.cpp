@@ -27,9 +27,13 @@ std::string size_text(std::uintmax_t bytes) {
     return bytes < 1000 ? std::to_string(bytes) + " B" : bytes_text(static_cast<double>(bytes));
 }
 
+std::int64_t minutes_since(fs::file_time_type time) {
+    const auto age = fs::file_time_type::clock::now() - time;
+    return std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::minutes>(age).count());
+}
+
 std::string short_age(fs::file_time_type time) {
-    const std::string text = age_text(time);
-    return text.starts_with("less") ? "just now" : text;
+    return minutes_since(time) < 1 ? "just now" : age_text(time);
 }
 
 // A folder's tab, or a sheet with a folded corner.
@@ -251,9 +255,7 @@ struct Browsing {
 }  // namespace
 
 std::string age_text(fs::file_time_type time) {
-    using std::chrono::duration_cast;
-    const auto age = fs::file_time_type::clock::now() - time;
-    const auto minutes = std::max<std::int64_t>(0, duration_cast<std::chrono::minutes>(age).count());
+    const std::int64_t minutes = minutes_since(time);
     const auto said = [](std::int64_t n, const char* unit) {
         return std::to_string(n) + " " + unit + (n == 1 ? " ago" : "s ago");
     };

@@ -211,10 +211,15 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     const Hover none;
     Hover next;
     const std::uint64_t revision = shell.document().revision();
-    PictureSheet sheet{
-        {plan, shell.evaluation(), presets, selection, none, next, -1, nullptr, &shell.glossary(), {}},
-        screen.views,
-        revision};
+    PictureSheet sheet{.scene = {.plan = plan,
+                                 .evaluation = shell.evaluation(),
+                                 .presets = presets,
+                                 .selection = selection,
+                                 .hover = none,
+                                 .next_hover = next,
+                                 .glossary = &shell.glossary()},
+                       .views = screen.views,
+                       .revision = revision};
     const auto draw = [&](const FrameInfo& info, Page* page) {
         if (request.view == kDashboardName) {
             shell.frame(info, page);

@@ -76,17 +76,21 @@ void Shell::evaluate_now() {
 void Shell::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
     edit->plan = with_true_title(document_.plan(), std::move(edit->plan));
+    const std::string title = document_.plan().name;
     // A model of one's own that no file has is kept as a plan is that another one replaces.
     if (edit->other_model && document_.modified() && is_own_model(document_.plan())) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
     }
     document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
+    if (!title.empty() && document_.plan().name.empty())
+        say("The title \"" + title + "\" no longer holds and is gone; Ctrl+Z brings it back");
     dirty_ = true;
 }
 
 void Shell::say(std::string text) {
     toast_ = std::move(text);
+    last_step_of_.clear();
     toast_until_s_ = now_s_ + kToast_s;
 }
 
@@ -128,23 +132,22 @@ void Shell::toggle_full(ViewId view) {
 Scene Shell::scene_of(Hover& next) {
     const KeptPlan* a = views_.compare.pinned();
     pinned_ = a != nullptr ? a->evaluation : nullptr;
-    return {document_.plan(),
-            evaluation_,
-            presets_,
-            selection_,
-            hover_,
-            next,
-            views_.timeline.cursor_s,
-            views_.timeline.current(evaluation_, evaluated_),
-            &glossary_,
-            {},
-            &host_names_.of(document_.plan(), evaluation_.mesh),
-            flags_framework(),
-            pinned_.get(),
-            changed_,
-            a != nullptr && !(a->plan->model == document_.plan().model),
-            document_.before_last_edit() != nullptr,
-            better_};
+    return {.plan = document_.plan(),
+            .evaluation = evaluation_,
+            .presets = presets_,
+            .selection = selection_,
+            .hover = hover_,
+            .next_hover = next,
+            .time_cursor_s = views_.timeline.cursor_s,
+            .shown_timeline = views_.timeline.current(evaluation_, evaluated_),
+            .glossary = &glossary_,
+            .hosts = &host_names_.of(document_.plan(), evaluation_.mesh),
+            .flags = flags_framework(),
+            .pinned = pinned_.get(),
+            .changed = changed_,
+            .another_model = a != nullptr && !(a->plan->model == document_.plan().model),
+            .has_before = document_.before_last_edit() != nullptr,
+            .better = better_};
 }
 
 Screen Shell::screen() const {

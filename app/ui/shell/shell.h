@@ -202,6 +202,7 @@ class Shell {
     std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
     std::vector<std::string> left_names_;  // of the plans in recovery_->left()
     std::string toast_;
+    std::filesystem::path last_step_of_;  // the lesson whose last step the toast is about; empty: none
     double toast_until_s_ = 0, now_s_ = 0, evaluate_s_ = 0;
     std::optional<LostSelection> lost_selection_;
     SelectedThings selected_;  // what the selection's numbers mean in the evaluated plan
@@ -372,6 +373,7 @@ class Shell {
     [[nodiscard]] std::filesystem::path first_folder() const;
     [[nodiscard]] std::filesystem::path typed_path(DialogKind kind) const;
     [[nodiscard]] std::string recent_label(std::size_t index) const;
+    [[nodiscard]] bool has_missing_files() const;  // a recent file is gone
     void open_recent(const std::filesystem::path& file);
     void drop_missing_files();
     [[nodiscard]] bool draw_missing_dialog(Ui& ui, Rect buttons);

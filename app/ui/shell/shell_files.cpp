@@ -218,6 +218,11 @@ std::string Shell::recent_label(std::size_t index) const {
     return label + (is_there(file) ? "" : " (gone)");
 }
 
+bool Shell::has_missing_files() const {
+    return std::any_of(settings_.recent.begin(), settings_.recent.end(),
+                       [](const std::string& r) { return !is_there(r); });
+}
+
 void Shell::open_recent(const fs::path& file) {
     if (is_there(file)) {
         open_file(file);

@@ -232,11 +232,10 @@ void Shell::draw_lesson(Ui& ui, Rect room, const Scene& scene, float size, bool 
 
 // Page Down on the last step says what comes, and, while that is read, goes there.
 void Shell::pass_last_step() {
-    const std::string said = lesson_.next_title.empty()
-                                 ? "The last step"
-                                 : "The last step. Once more for lesson " + lesson_.next_title;
-    if (toast_ != said) {
-        say(said);
+    if (toast_.empty() || last_step_of_ != lesson_.file) {
+        say(lesson_.next_title.empty() ? "The last step"
+                                       : "The last step. Once more for lesson " + lesson_.next_title);
+        last_step_of_ = lesson_.file;
         return;
     }
     toast_.clear();
@@ -343,11 +342,8 @@ void Shell::make_opening_commands() {
              .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
     };
     for (const LessonEntry& e : courses_)
-        opens(e, "course." + e.id,
-              "Course: " + e.title
-                  + (e.title.find("minutes") == std::string::npos ? ", " + std::to_string(e.minutes) + " min"
-                                                                  : ""),
-              true, &e == courses_.data());
+        opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
+              &e == courses_.data());
     add({.id = "lesson.choose", .title = "Lessons one by one…", .menu = "Learn", .run = [this] {
              palette_ = true;
              palette_state_ = {.filter = "Lesson "};

@@ -130,9 +130,6 @@ std::string what_and_where(const Operation& op) {
     return s;
 }
 
-// How much of a call's row is shown beside its figures. In a narrow one what is sent and by which collective
-// share a cell, one above the other; in a slender one the axis does too.
-
 // Of the heat map as a table: rows are the pairs that talk.
 constexpr int kMostTableBlocks = 64;
 

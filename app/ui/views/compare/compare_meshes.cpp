@@ -29,9 +29,13 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     plain.choose(kind);
     const Hover none;
     Hover unused;
-    const Scene scene{plan, e, from.presets, plain, none, unused};
-    std::string words = caption_of(plan, e, kind).text;
-    words = words.substr(0, words.find(": "));
+    const Scene scene{.plan = plan,
+                      .evaluation = e,
+                      .presets = from.presets,
+                      .selection = plain,
+                      .hover = none,
+                      .next_hover = unused};
+    const std::string words = caption_of(plan, e, kind).where;
     Rect head = room.cut_top(20);
     ui.canvas().text_in(head.cut_left(18), letter, ui.title());
     ui.label(head, words, ui.small());

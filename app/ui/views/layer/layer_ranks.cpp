@@ -23,8 +23,8 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
     const Evaluation& e = shown.evaluation_of(scene);
     if (is_collective(s.op)) return {s.group, s.group_size, s.ranks};
     const bool weights_alone = s.block == LayerBlock::weights;
-    constexpr std::array kOrder{GroupKind::tp,       GroupKind::cp, GroupKind::ep, GroupKind::etp,
-                                GroupKind::dp_shard, GroupKind::dp, GroupKind::tp};
+    constexpr std::array kOrder{GroupKind::tp,  GroupKind::cp,       GroupKind::ep,
+                                GroupKind::etp, GroupKind::dp_shard, GroupKind::dp};
     const auto uses = [&](GroupKind axis) {
         const auto of = [&](const LayerTensor& t) { return t.cut_by(axis) || t.partial_over(axis); };
         return std::any_of(s.in.begin(), s.in.end(), of) || std::any_of(s.out.begin(), s.out.end(), of);

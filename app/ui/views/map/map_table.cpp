@@ -106,7 +106,8 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     c.text_in(line, name, bold);
     line.cut_left(std::min(line.w, w + 8));
     std::string setting = on ? r.setting : "";
-    if (setting.starts_with("ZeRO-") && name == "ZeRO") setting = setting.substr(5);
+    if (on && r.zero > 0 && state.style == MapStyle::modifiers)  // its name stands beside it
+        setting = sentence(r.zero, " over ", r.degree);
     const TextStyle plain = ui.style(13, on ? Tone::text : Tone::secondary);
     if (c.text_width(setting, plain) > line.w) setting = setting.substr(0, setting.find(' '));
     c.text_in(line, setting, plain);

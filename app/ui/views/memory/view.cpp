@@ -138,7 +138,7 @@ std::string overflow_text(const Memory& m, const StageMemory& s) {
     return memory_text(s.total() - m.hbm) + " too much: " + times_text(m, s, "the GPU");
 }
 
-constexpr float kFiguresRow = 24, kFiguresWidth = 352, kAgainst = 76;
+constexpr float kRow = 24, kFiguresWidth = 352, kAgainst = 76;
 
 // Less memory than A's is green.
 TextStyle colored(Ui& ui, double by) {
@@ -158,7 +158,6 @@ const StageMemory* pinned_stage(const Scene& scene, const StageMemory& of) {
 // Beside few bars there is room to say in figures what one of them holds.
 // `was`: the same of the pinned plan A, whose difference stands behind each figure; null: none.
 void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, const StageMemory* was) {
-    constexpr float kRow = kFiguresRow;
     if (room.w < kFiguresWidth || room.h < 8 * kRow) return;
     const float width = was == nullptr ? kFiguresWidth : std::min(room.w, kFiguresWidth + kAgainst);
     Canvas& c = ui.canvas();
@@ -201,7 +200,7 @@ constexpr float kWidestBar = 0.15f;
 float bar_step(Rect room, std::size_t bars) {
     const auto n = static_cast<float>(bars);
     const float all = room.w / n, most = std::min(all, std::max(120.0f, room.w * kWidestBar));
-    const float beside = room.h < 8 * kFiguresRow ? 0 : kFiguresWidth + 32;
+    const float beside = room.h < 8 * kRow ? 0 : kFiguresWidth + 32;
     return std::clamp((room.w - beside) / n, std::min(120.0f, all), most);
 }
 

@@ -18,7 +18,6 @@ struct MemoryViewState {
 };
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                  std::uint64_t revision);
-// The stages, or the waterfall where that is shown.
 // `part`: one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 

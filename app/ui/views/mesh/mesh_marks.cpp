@@ -118,9 +118,8 @@ void draw_links(Ui& ui, const Scene& scene, const CellGrid& grid) {
 MeshCaption mesh_caption(const Scene& scene) {
     if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
     const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
-    const std::size_t colon = c.text.find(": ");
-    if (colon == std::string::npos) return {c.text, ""};
-    MeshCaption out{c.text.substr(0, colon) + ".", c.text.substr(colon + 2)};
+    if (c.talk.empty()) return {c.where, ""};
+    MeshCaption out{c.where + ".", c.talk};
     const AxisTraffic& t = scene.evaluation.comm.by_axis[scene.selection.group];
     if (t.sent_bytes_per_rank <= 0) return out;
     const Comm& comm = scene.evaluation.comm;

@@ -32,8 +32,8 @@ const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster
 void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
                  bool over_cell, const ViewKeys& keys) {
     MeshCamera& cam = s.camera;
-    if (ui.hovers(area) && ui.frame().wheel != 0) {
-        const float next = std::clamp(cam.zoom * std::pow(1.25f, ui.frame().wheel), 1.0f, kMaxZoom);
+    if (const float by = ui.take_wheel(area); by != 0) {
+        const float next = std::clamp(cam.zoom * std::pow(1.25f, by), 1.0f, kMaxZoom);
         const Vec2 at = ui.frame().mouse - area.min();
         cam.pan = at - (at - cam.pan) * (next / cam.zoom);
         cam.zoom = next;
@@ -218,10 +218,6 @@ void next_axis(Scene& scene) {
     scene.selection.choose(kinds[i]);
 }
 
-}  // namespace
-
-namespace {
-
 // Nothing of the groups is given away: every cell the same.
 void color_plainly(const Theme& theme, CellGrid& grid) {
     grid.palette.fill(mix(theme.panel, theme.secondary, 0.45f));
@@ -349,8 +345,15 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
 
 // The second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
-    return {state.other->plan, state.other->evaluation, s.presets,        s.selection, s.hover,
-            s.next_hover,      s.time_cursor_s,         s.shown_timeline, s.glossary,  {}};
+    return {.plan = state.other->plan,
+            .evaluation = state.other->evaluation,
+            .presets = s.presets,
+            .selection = s.selection,
+            .hover = s.hover,
+            .next_hover = s.next_hover,
+            .time_cursor_s = s.time_cursor_s,
+            .shown_timeline = s.shown_timeline,
+            .glossary = s.glossary};
 }
 
 }  // namespace

@@ -43,12 +43,16 @@ std::string plain_text(double x) {
     return significant(x);
 }
 
+// A figure whose row has more than words.
+enum class RowKind : std::uint8_t { plain, gauge, budget };
+
 struct Figure {
     std::string name, value, range, about;
     double against = 0;  // the difference to the pinned plan
     std::string (*text)(double) = nullptr;
     bool less_is_better = false;
     std::string unit{};  // instead of the range
+    RowKind kind = RowKind::plain;
 };
 
 // What a plan trains on is the budget until another is typed.
@@ -105,6 +109,8 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
          range_text(band_of(days_for(s, budget), s.error), plain),
          "Days of steps like this one for the tokens at the left; no failures, no checkpoints."},
     };
+    out[1].kind = RowKind::gauge;
+    out[5].kind = RowKind::budget;
     if (scene.pinned != nullptr && scene.pinned->step) {
         const Step& a = *scene.pinned->step;
         const auto put = [&](std::size_t i, double by, std::string (*text)(double), bool less) {
@@ -147,7 +153,7 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state) {
                        + (f.unit.empty() ? "\nRange " + f.range + ". " + range_sentence(s) : ""));
         Rect name = row.cut_left(124);
         c.text_in(name, f.name, ui.small());
-        if (f.name == "days for") {
+        if (f.kind == RowKind::budget) {
             Rect box{name.x + 56, name.y, 64, std::min(row_h, 22.0f)};
             bool changed = false;
             ui.text_field("step.budget", box, state.text, "tokens", false, &changed);
@@ -171,7 +177,7 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state) {
         }
         const std::string& beside = f.unit.empty() ? f.range : f.unit;
         if (row.w >= c.text_width(beside, ui.small())) c.text_in(row, beside, ui.small());
-        if (f.name == "MFU") {
+        if (f.kind == RowKind::gauge) {
             draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFiguresWidth - 16), 7}, s);
             room.cut_top(17);
         }

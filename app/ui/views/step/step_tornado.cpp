@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kTornadoRow = 24, kName = 210, kFigure = 64;
+constexpr float kRow = 24, kName = 210, kFigure = 64;
 
 struct Bars {
     float middle = 0, half = 0;  // where the step as it is stands, and how far a bar may reach
@@ -90,7 +90,7 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
     bars.middle = area.room.x + name + kFigure + bars.half;
     for (const std::size_t i : rows) {
         const SensitivityRow& r = s.rows[i];
-        const Rect row = area.room.cut_top(kTornadoRow);
+        const Rect row = area.room.cut_top(kRow);
         if (!area.sees(row)) continue;
         const Rect left{row.x, row.y, name - 8, row.h};
         const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);

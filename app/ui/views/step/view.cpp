@@ -117,8 +117,9 @@ Table near_table(const Scene& scene, StepViewState& state) {
 
 void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
     const Table& near = state.near.get(revision, [&] { return near_table(scene, state); });
-    const std::string words = "Nearest of " + std::to_string(state.runs->runs().size()) + " published runs. "
-                              + std::string(distance_words());
+    const std::string words =
+        "Nearest of " + std::to_string(state.runs->runs().size()) + " published runs. "
+        + (scene.evaluation.step ? near_runs_words(*scene.evaluation.step) : distance_words());
     Canvas& c = ui.canvas();
     const float h = c.paragraph_height(room.w, words, ui.small(), 18);
     if (h + 90 < room.h) room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);

@@ -36,7 +36,8 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
     };
     const auto zoom = [&](double k, double about) { show(about - (about - scale.from_s) * k, span * k); };
     const bool over = ui.hovers(plot);
-    if (over && ui.frame().wheel != 0) zoom(std::pow(0.8, ui.frame().wheel), scale.time(ui.frame().mouse.x));
+    if (const float by = ui.take_wheel(plot); by != 0)
+        zoom(std::pow(0.8, by), scale.time(ui.frame().mouse.x));
     bool clicked = false;
     if (hit.held && (std::abs(hit.drag.x) > 3 || s.panning)) {
         if (!s.panning) s.pan_from_s = scale.from_s;
@@ -372,8 +373,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const auto devices = static_cast<int>(t.device.size());
 
     TimelineAreas areas = find_areas(ui, room, tall, second, scene, state);
-    if (ui.hovers(areas.labels) && ui.frame().wheel != 0)
-        state.scroll -= ui.frame().wheel * std::max(16.0f, areas.row_h * 3);
+    state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
     const RowPlace rows{areas.plot, areas.row_h, state.scroll};

@@ -91,11 +91,11 @@ void follow_camera(Rect room, ZoomViewState& s) {
 void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
     const ZoomCamera all = fitting(room, {0, 0, s.nest->aspect, 1});
     bool moved = false;
-    if (ui.hovers(room) && ui.frame().wheel != 0) {
+    if (const float by = ui.take_wheel(room); by != 0) {
         const NestPath at = path_at(s, room, ui.frame().mouse, 1);
         const double most = fitting(room, box_of(*s.nest, at)).scale * kMostZoom;
-        const double next = std::clamp(s.camera.scale * std::pow(1.3, ui.frame().wheel), all.scale,
-                                       std::max(all.scale, most));
+        const double next =
+            std::clamp(s.camera.scale * std::pow(1.3, by), all.scale, std::max(all.scale, most));
         const double mx = ui.frame().mouse.x - room.x, my = ui.frame().mouse.y - room.y;
         s.camera.x += mx / s.camera.scale - mx / next;
         s.camera.y += my / s.camera.scale - my / next;

@@ -49,7 +49,7 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
     if (depth < s.nest->levels.size()) {
         const NestLevel& l = s.nest->levels[depth];
         const GroupKind listed = group_listed_under(scene.evaluation, l.group);
-        plain = axis_label(listed) + ": " + caption_of(scene.plan, scene.evaluation, listed).text;
+        plain = axis_label(listed) + ": " + caption_of(scene.plan, scene.evaluation, listed).text();
     } else if (s.nest->mesh.world > 0) {
         const std::int64_t rank = first_rank_of(*s.nest, s.path);
         bold = "rank " + thousands(rank);
