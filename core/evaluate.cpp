@@ -1,5 +1,6 @@
 #include "core/evaluate.h"
 
+#include "core/plan/factors.h"
 #include "core/rules/rules.h"
 
 namespace pentamesh {

@@ -85,7 +85,8 @@ Json json_of_memory(const Evaluation& e) {
             {"stages", json_rows(memory_table(e.memory))},
             {"peak_stage", e.memory.peak_stage},
             {"peak", whole(e.memory.peak())},
-            {"fits", !e.memory.stage.empty() && e.memory.fits()}};
+            {"fits", !e.memory.stage.empty() && e.memory.fits()},
+            {"may_fit", !e.memory.stage.empty() && e.memory.may_fit()}};
 }
 
 Json json_of_comm(const Plan& plan, const Evaluation& e) {

@@ -73,7 +73,9 @@ Json json_of_layer_step(const LayerStep& s, const GroupSummaries& groups, Notati
             {"op", name_of(s.op)},
             {"what", words_of(s.what)},
             {"again", s.recomputed},
-            {"per", s.per_step ? "step" : "micro-batch"},
+            {"per", s.per_run    ? "run"
+                    : s.per_step ? "step"
+                                 : "micro-batch"},
             {"axis", speaks ? Json(name_of(s.group)) : Json()},
             {"group", s.ranks},
             {"line", line_of(s, notation, dp)},

@@ -161,13 +161,12 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
                                    c.invalid, " impossible; ", time_text(seconds), " on ",
                                    count_text(r.threads, "thread"), "."));
     if (r.base.step_s > 0)
-        found.lines.push_back(sentence(
-            "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
-            " tokens/s, ", memory_text(r.base.memory_bytes),
-            r.base.fit ? ", fits."
-            : r.base.memory_bytes <= plan.cluster.gpu.hbm_bytes
-                ? std::string(", leaves less memory free than is asked for (--headroom).")
-                : sentence(", does not fit: a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), ".")));
+        found.lines.push_back(sentence("The plan itself: ", time_text(r.base.step_s), ", ",
+                                       whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
+                                       memory_text(r.base.memory_bytes),
+                                       r.base.fit ? ", fits."
+                                                  : sentence(", does not fit: a GPU has ",
+                                                             memory_text(plan.cluster.gpu.hbm_bytes), ".")));
     else
         found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())

@@ -22,7 +22,7 @@ void advise_experts(Advice& a) {
     const GroupSummary& copies = a.base.groups[GroupKind::edp];
     if (copies.degree <= 1) return;
     const std::int64_t experts = a.plan.model.moe->experts;
-    const bool fits = a.now.memory.has_room();
+    const bool fits = a.now.memory.fits();
     Fastest fastest(a);
     for (std::int64_t ep = 2; ep <= std::min(experts, copies.degree); ++ep) {
         if (experts % ep != 0) continue;
@@ -38,7 +38,7 @@ void advise_experts(Advice& a) {
         if (!offer(a, p, *c)) a.out.pop_back();
         return;
     }
-    if (!a.show(c->edits) || !a.shown.memory.has_room()) return;
+    if (!a.show(c->edits) || !a.shown.memory.fits()) return;
     say(p, " With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory), " instead of ",
         a.before(Measure::memory), ", which fits; a step takes ", a.after(Measure::step_s), " instead of ",
         a.before(Measure::step_s), ".");

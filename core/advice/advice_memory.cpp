@@ -166,7 +166,7 @@ void say_what_fits(Advice& a, Advised& p) {
     if (!fastest.any()) consider_pairs(fastest);
     if (!fastest.any()) consider_all_out(fastest);
     const Candidate* c = fastest.any();
-    if (c == nullptr || !a.show(c->edits) || !a.shown.memory.has_room()) {
+    if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
@@ -186,6 +186,7 @@ void does_not_fit(Advice& a) {
         a.before(Measure::hbm), " they have (parameters ", a.before(Measure::parameters), ", gradients ",
         a.before(Measure::gradients), ", optimizer ", a.before(Measure::optimizer), ", activations ",
         a.before(Measure::activations), ", buffers ", a.before(Measure::buffers), ").");
+    if (m.may_fit()) say(p, " It ", kFitsIfSmall, ": from ", a.before(Measure::memory_least), " on.");
     say_what_fits(a, p);
 }
 
@@ -201,7 +202,7 @@ void recomputes_without_need(Advice& a) {
     }
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    if (!a.show(c->edits) || !a.shown.memory.has_room()) return;
+    if (!a.show(c->edits) || !a.shown.memory.fits()) return;
     Advised& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
     say(p, "Activations would fit with less recomputation: ", a.after(Measure::memory), " of ",
         a.before(Measure::hbm), " per GPU.");
@@ -213,15 +214,8 @@ void nearly_full(Advice& a) {
     if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
     const StageMemory& s = m.stage[m.peak_stage];
     if (s.most() <= m.hbm) return;
-    Advised& p = a.add(m.has_room() ? Severity::info : Severity::warning, Rule::hardware,
-                       "memory-nearly-full", "/cluster/gpu");
+    Advised& p = a.add(Severity::info, Rule::hardware, "memory-nearly-full", "/cluster/gpu");
     const std::string who = m.stage.size() == 1 ? "Each GPU" : sentence("Stage ", s.stage);
-    if (!m.has_room()) {
-        say(p, who, " takes ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
-            " as is commonly measured. It runs only if the framework's own buffers take little: from ",
-            a.before(Measure::memory_least), " on.");
-        return say_what_fits(a, p);
-    }
     say(p, who, " fits with ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
         ", but not if the framework's own buffers take the upper end of their range (",
         a.before(Measure::buffers_high), " instead of ", a.before(Measure::buffers), ").");

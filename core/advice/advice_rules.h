@@ -4,6 +4,7 @@
 #include "core/advice/advised.h"
 #include "core/evaluate.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/edit_words.h"
 #include "core/rules/rules.h"
 
@@ -37,13 +38,18 @@ struct Advice {
         return p;
     }
 
-    // Evaluates the plan with a change; false where that is no valid plan or has no step time.
+    // Evaluates the plan with a change; false where that is no valid plan, its software has it not, or it has
+    // no step time.
     template <typename Change>
     bool works(Change&& change) {
         changed.layout = plan.layout;
         changed.training = plan.training;
         changed.cluster.gpus = plan.cluster.gpus;
         change(changed);
+        follow_software(plan, changed);
+        if (reduction_support(changed) != ReductionSupport::runs
+            && reduction_support(plan) == ReductionSupport::runs)
+            return false;
         evaluate(changed, trial, {false, false});
         return trial.valid && trial.step.has_value();
     }
@@ -52,7 +58,7 @@ struct Advice {
     [[nodiscard]] bool show(const std::vector<Edit>& edits);
     // What is shown takes no more memory than a GPU has, or than the plan takes.
     [[nodiscard]] bool shown_memory_allows() const {
-        return shown.memory.has_room() || shown.memory.peak() <= now.memory.peak();
+        return shown.memory.fits() || shown.memory.peak() <= now.memory.peak();
     }
     [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < 0.99 * now.step->time_s; }
     // A figure of the plan, and the same of what is shown. `kind`: of group_*.
@@ -60,7 +66,7 @@ struct Advice {
     [[nodiscard]] Stated after(Measure measure, GroupKind kind = GroupKind::tp) const;
     // Does the trial fit the memory, or at least take no more than the plan does?
     [[nodiscard]] bool memory_allows() const {
-        return trial.memory.has_room() || trial.memory.peak() <= base.memory.peak();
+        return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
     }
 };
 
@@ -71,7 +77,7 @@ class Fastest {
     template <typename Change>
     void consider(Change&& change, bool must_fit = false) {
         if (!advice_.works(change)) return;
-        if (must_fit ? !advice_.trial.memory.has_room() : !advice_.memory_allows()) return;
+        if (must_fit ? !advice_.trial.memory.fits() : !advice_.memory_allows()) return;
         if (best_ && best_->time_s <= advice_.trial.step->time_s) return;
         best_ = advice_.candidate();
     }

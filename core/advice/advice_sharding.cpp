@@ -1,5 +1,6 @@
 // Data parallelism: what is sharded over how many, and what that costs on the wire.
 #include "core/advice/advice_rules.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -59,18 +60,33 @@ void thousands_of_shards(Advice& a) {
     if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
 }
 
+// What the plan does between the micro-batches of a step, in words.
+std::string rounds_text(const Advice& a) {
+    const StateRounds rounds = state_rounds(a.plan);
+    const bool every = rounds.forward.each == GradientReduction::micro_batch,
+               twice = rounds.backward.times > 0;
+    const std::string gathers =
+        every ? sentence("each of the ", a.base.microbatches, " micro-batches gathers the parameters",
+                         twice ? ", for its forward and again for its backward" : "")
+              : sentence("the parameters are kept gathered over the ", a.base.microbatches,
+                         " micro-batches of a step, so that they take as much memory as without sharding");
+    const GradientReduction when = rounds.reductions.each;
+    return gathers
+           + (when == GradientReduction::micro_batch ? ", and reduces its gradients at once."
+              : when == GradientReduction::run       ? ", and gradients are reduced after each run of them."
+                                                     : ", and gradients are summed whole.");
+}
+
 void pipeline_with_sharded_parameters(Advice& a) {
     const Layout& l = a.plan.layout;
     if (l.pp == 1 || l.zero != 3 || l.dp_shard == 1) return;
     Advised& p = a.add(Severity::warning, Rule::advice, "pp-with-zero3", "/layout/zero");
-    say(p, "ZeRO-3 under a pipeline of ", l.pp, " stages: every one of the ", a.base.microbatches,
-        " micro-batches needs the parameters gathered, or they are kept gathered and nothing is "
-        "saved. Each GPU sends ",
+    say(p, "ZeRO-3 under a pipeline of ", l.pp, " stages: ", rounds_text(a), " Each GPU sends ",
         a.before(Measure::sent_data_parallel), " per step for data parallelism.");
     Fastest fastest(a);
     for (const int zero : {2, 1}) fastest.consider([&](Plan& q) { q.layout.zero = zero; }, true);
     const Candidate* c = fastest.any();
-    if (c == nullptr || !a.show(c->edits) || !a.shown.memory.has_room()) return;
+    if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) return;
     say(p, " With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
         a.after(Measure::memory), " per GPU, which fits; a step takes ", a.after(Measure::step_s),
         " instead of ", a.before(Measure::step_s), ".");

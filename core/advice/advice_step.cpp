@@ -91,7 +91,7 @@ void large_bubble(Advice& a) {
         const std::vector<Edit> edits = batch_of(a, m);
         say(p, " A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
             " micro-batches) would bring it to ", a.after(Measure::bubble_share));
-        if (!a.shown.memory.has_room())
+        if (!a.shown.memory.fits())
             say(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm), " instead of ",
                 a.before(Measure::memory), ": it does not fit.");
         else

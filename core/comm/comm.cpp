@@ -5,6 +5,7 @@
 #include "core/layer/wire_bytes.h"
 #include "core/mesh/degrees.h"
 #include "core/model/model.h"
+#include "core/plan/factors.h"
 #include "core/plan/software.h"
 
 namespace pentamesh {
@@ -36,8 +37,8 @@ LayerMask present_types(const Model& m, const LayerTypes& types) {
 }  // namespace
 
 CommRows::CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
-    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)), types_(out.types),
-      present_(present_types(plan.model, types_)) {}
+    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)),
+      rounds_(state_rounds(plan)), types_(out.types), present_(present_types(plan.model, types_)) {}
 
 void CommRows::list() {
     const Layout& l = plan_.layout;

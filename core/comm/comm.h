@@ -43,8 +43,11 @@ struct Operation {
     std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
 
     Unit unit = Unit::every_layer;
-    LayerMask types = 0;     // of a layer's: the types that make the call
-    double calls = 1;        // per unit and micro-batch (Unit::boundary and step: per step)
+    LayerMask types = 0;  // of a layer's: the types that make the call
+    double calls = 1;     // per unit and micro-batch (Unit::boundary and step: per step)
+    // Unit::step: beside which backwards or forwards of the step it is made.
+    GradientReduction each = GradientReduction::step;
+    double rounds = 1;       // how many of them
     double slow_share = 1;   // all_to_all: share of the bytes beyond the first tier that cross it
     bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
     double call_s = 0;       // time_s / count_per_step
@@ -105,9 +108,6 @@ struct Comm {
 void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
 // by_axis and the sync points, from rows that are counted, their times included.
 void sum_calls(const Plan& plan, Comm& comm);
-
-// Micro-batches per step and replica of the data; 0 where the batch does not divide.
-[[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
 
 // How an operation's bytes came about.
 [[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,

@@ -21,15 +21,6 @@ void add(AxisTraffic& to, const Operation& o) {
 
 }  // namespace
 
-std::int64_t microbatches_of(const Plan& plan) {
-    const Training& t = plan.training;
-    const std::int64_t replicas = data_parallel(plan);
-    if (t.micro_batch < 1 || replicas < 1) return 0;
-    if (t.global_batch % t.micro_batch != 0) return 0;
-    const std::int64_t calls = t.global_batch / t.micro_batch;
-    return calls % replicas == 0 ? calls / replicas : 0;
-}
-
 void Comm::clear() {
     operations.clear();
     by_axis.fill({});

@@ -4,6 +4,7 @@
 
 #include "core/comm/comm.h"
 #include "core/model/layer_types.h"
+#include "core/pipeline/gradient_reduction.h"
 
 namespace pentamesh {
 
@@ -107,6 +108,9 @@ class CommRows {
     // updates that half and hands it to the other. `numbers`: what is left on a rank after data parallelism.
     void two_copies(double numbers);
 
+    // `bytes` of a round, in `layers` calls of as many bytes each; 0: in one that is of no layer.
+    void put_rounds(GroupKind group, std::int64_t ranks, Phase phase, Collective c, What what, double bytes,
+                    const Rounds& rounds, double layers);
     void reduce_all(GroupKind group, double numbers, What what);
     void replicate(GroupKind group, std::int64_t n, double numbers, What what);
 
@@ -119,8 +123,8 @@ class CommRows {
                                     What::experts_parameters_again_for_the_backward, What::experts_gradients,
                                     What::experts_updated_parameters};
 
-    // Rajbhandari et al. 2020 (ZeRO); with a pipeline the parameters stay gathered over the micro-batches of
-    // a step. Layer by layer where ZeRO-3 gathers: one call per layer, with that layer's share.
+    // Rajbhandari et al. 2020 (ZeRO). Layer by layer where ZeRO-3 gathers: one call per layer, with that
+    // layer's share. How often: gradient_reduction.h.
     void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names);
 
     const Plan& plan_;
@@ -128,6 +132,7 @@ class CommRows {
     const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
+    StateRounds rounds_;
     const LayerTypes& types_;
     LayerMask present_;
     LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's

@@ -37,37 +37,44 @@ void CommRows::two_copies(double numbers) {
         What::updated_parameters_of_a_stages_two_copies, numbers * bytes_of(plan_.training.parameters), 1);
 }
 
+void CommRows::put_rounds(GroupKind group, std::int64_t ranks, Phase phase, Collective c, What what,
+                          double bytes, const Rounds& rounds, double layers) {
+    const double parts = std::max(layers, 1.0);
+    Operation* o = put(group, ranks, Unit::step, phase, c, what, bytes / parts, rounds.times * parts);
+    if (o == nullptr) return;
+    o->each = rounds.each, o->rounds = rounds.times;
+    const bool layer = layers > 0;
+    if (layer) o->scope = Scope::layer;
+    switch (rounds.each) {
+    case GradientReduction::micro_batch: o->per = layer ? "layer and micro-batch" : "micro-batch"; break;
+    case GradientReduction::run: o->per = layer ? "layer and run" : "run"; break;
+    default: o->per = layer ? "layer" : "step";
+    }
+}
+
 void CommRows::reduce_all(GroupKind group, double numbers, What what) {
-    put(group, Unit::step, Phase::step, Collective::all_reduce, what,
-        numbers * bytes_of(plan_.training.gradients));
+    put_rounds(group, summary_of(group).degree, Phase::step, Collective::all_reduce, what,
+               numbers * bytes_of(plan_.training.gradients), rounds_.reductions, 0);
 }
 
 void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, What what) {
-    put(group, n, Unit::step, Phase::step, Collective::all_reduce, what,
-        numbers * bytes_of(plan_.training.gradients), 1);
+    put_rounds(group, n, Phase::step, Collective::all_reduce, what,
+               numbers * bytes_of(plan_.training.gradients), rounds_.replicas, 0);
 }
 
 void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names) {
     using enum Collective;
     const Training& t = plan_.training;
-    const double p = numbers * (plan_.layout.zero < 3 ? bytes_of(t.parameters) : gathered_bytes(t));
     const double g = numbers * bytes_of(t.gradients);
     if (plan_.layout.zero < 3) {
-        put(group, n, Unit::step, Phase::step, reduce_scatter, names.scatter, g, 1);
-        put(group, n, Unit::step, Phase::step, all_gather, names.gather, p, 1);
+        put_rounds(group, n, Phase::step, reduce_scatter, names.scatter, g, rounds_.reductions, 0);
+        put_rounds(group, n, Phase::step, all_gather, names.gather, numbers * bytes_of(t.parameters), {}, 0);
         return;
     }
-    const double layers = std::max(out_.busiest.layers(), 1.0);
-    const double often = v_.pp > 1 ? layers : layers * v_.microbatches;
-    const std::string_view per = v_.pp > 1 ? "layer" : "layer and micro-batch";
-    const auto layerwise = [&](Phase phase, Collective c, What what, double bytes) {
-        Operation* o = put(group, n, Unit::step, phase, c, what, bytes / layers, often);
-        if (o) o->scope = Scope::layer, o->per = per;
-    };
-    layerwise(Phase::forward, all_gather, names.gather_forward, p);
-    if (plan_.layout.reshard == Reshard::after_forward)
-        layerwise(Phase::backward, all_gather, names.gather_backward, p);
-    layerwise(Phase::backward, reduce_scatter, names.scatter, g);
+    const double layers = std::max(out_.busiest.layers(), 1.0), p = numbers * gathered_bytes(t);
+    put_rounds(group, n, Phase::forward, all_gather, names.gather_forward, p, rounds_.forward, layers);
+    put_rounds(group, n, Phase::backward, all_gather, names.gather_backward, p, rounds_.backward, layers);
+    put_rounds(group, n, Phase::backward, reduce_scatter, names.scatter, g, rounds_.reductions, layers);
 }
 
 }  // namespace pentamesh

@@ -120,7 +120,10 @@ StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemo
         out.gradients[k] = reserved * g.of(*numbers[k]);
         out.optimizer[k] = reserved * o.of(*numbers[k]) * (1 - away.optimizer);
     }
-    out.rest = s.total() - reserved * (s.parameters + s.gradients + s.optimizer);
+    // The 16-bit copy beside an fp32 sum is of ZeRO-0 and 1 alone.
+    const double copy =
+        facts_of(plan.training.software).gradient_copy_bytes * (n.dense.all() + n.experts.all());
+    out.rest = s.total() - reserved * (s.parameters + s.gradients + s.optimizer + copy);
     return out;
 }
 
@@ -182,18 +185,25 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
 
 // Each transfer takes calls (latency + bytes / rate), and so grows at most in proportion to its bytes and its
 // calls: with r times the numbers and layers of `own` it takes at least r times as long. Between the runs of
-// a node numbers differ as their stages do; with ZeRO-3 in a pipeline a layer is a call.
+// a node numbers differ as their stages do; with ZeRO-3 in a pipeline a layer is a call. What happens with
+// every micro-batch happens as often as a run has micro-batches; what happens after runs of them at least
+// once, and then one of these at least is exposed but for what a micro-batch hides.
 ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own, const RunBound& least,
-                           double group_bytes) {
+                           const BoundOf& of) {
     ShardBound out;
     const Degrees degrees = degrees_of(plan, e.mesh);
-    StateShards shards = shards_of(plan, degrees);
+    const StateShards shards = shards_of(plan, degrees);
+    const double cut[2] = {static_cast<double>(degrees.dense_shard),
+                           static_cast<double>(degrees.expert_shard)};
+    // Whether what this run does with every micro-batch, all runs of the node do.
+    const bool all_do = own.microbatches > 1 && !of.reduces_runs;
     for (int k = 0; k < 2; ++k) {
         out.parameters[k] = 1 / static_cast<double>(shards.parameter[k]);
-        out.gradients[k] = 1 / static_cast<double>(shards.gradient[k]);
+        out.gradients[k] = plan.layout.zero >= 2 ? 1 / cut[k] : 1;
+        out.summed[k] = of.reduces_runs ? out.gradients[k] : 1 / static_cast<double>(shards.gradient[k]);
         out.optimizer[k] = shards.copies / static_cast<double>(shards.optimizer[k]);
     }
-    out.communicators = communicators(plan, e, group_bytes);
+    out.communicators = communicators(plan, e, of.group_bytes);
     const double dense = e.comm.reduced.dense.all(), experts = e.comm.reduced.experts.all();
     const double of_dense = dense > 0 ? std::min(least.dense / dense, 1.0) : 1;
     const double of_experts = experts > 0 ? std::min(least.experts / experts, 1.0) : 1;
@@ -201,17 +211,18 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
     for (const StageMemory& s : e.memory.stage)
         most_layers = std::max(most_layers, static_cast<double>(s.layers + s.mtp_layers));
     if (plan.layout.pp > 1 && most_layers > 0) layers = least.fewest_layers / most_layers;
-    out.each = plan.layout.zero == 3 && plan.layout.pp == 1;
     for (const Operation& o : e.comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         const bool layerwise = o.scope == Scope::layer;
         const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
         const double r = o.group == GroupKind::edp ? of_experts : of_dense;
         const double t = o.time_s * (layerwise ? std::min(r, layers) : r) * kSafe;
-        if (out.each && layerwise)
-            (gather ? out.gather_each : out.reduce_each) += t / own.microbatches;
-        else
-            (gather ? out.gather : out.reduce) += t;
+        if (all_do && o.each == GradientReduction::micro_batch) {
+            (gather ? out.gather_each : out.reduce_each) += t / o.rounds;
+            (gather ? out.gathers_each : out.reduces_each) = true;
+        } else {
+            (gather ? out.gather : out.reduce) += t / o.rounds;
+        }
     }
     const double fixed = once_a_step(plan);
     out.update =
@@ -224,15 +235,17 @@ BoundOf::BoundOf(const Plan& plan) {
         straggle += plan.training.straggler_cv * expected_maximum(plan.cluster.gpus);
     fixed = once_a_step(plan);
     group_bytes = bytes_of_group(plan);
+    reduces_runs = plan.layout.gradient_reduction == GradientReduction::run;
 }
 
 // A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the room that
 // one micro-batch leaves on a device, or every one where it runs with each.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
-    const double m = run.microbatches;
-    const double windows = shard.each ? m : 1;
-    const double gather = shard.gather + shard.gather_each * m - run.forward_s * windows;
-    const double reduce = shard.reduce + shard.reduce_each * m - run.backward_s * windows;
+    const double m = run.microbatches, rounds = m / run.copies;
+    const double gather =
+        shard.gather + shard.gather_each * rounds - run.forward_s * (shard.gathers_each ? m : 1);
+    const double reduce =
+        shard.reduce + shard.reduce_each * rounds - run.backward_s * (shard.reduces_each ? m : 1);
     const double step =
         run.makespan + std::max(gather, 0.0) + std::max(reduce, 0.0) + shard.update / run.copies + fixed;
     return step * straggle * kSafe;
@@ -245,7 +258,8 @@ double BoundOf::memory(const RunBound& run, const ShardBound& shard) const {
     for (const StageBytes& s : run.stage) {
         double sum = s.rest + shard.communicators - kRounded;
         for (int k = 0; k < 2; ++k)
-            sum += s.parameters[k] * shard.parameters[k] + s.gradients[k] * shard.gradients[k]
+            sum += s.parameters[k] * shard.parameters[k]
+                   + s.gradients[k] * (run.microbatches > 1 ? shard.summed[k] : shard.gradients[k])
                    + s.optimizer[k] * shard.optimizer[k] / run.copies;
         most = std::max(most, sum);
     }

@@ -24,28 +24,34 @@ struct RunBound {
     double fewest_layers = 0;       // of a stage
     StageBytes stage[2];            // the first and the fullest
 };
+struct BoundOf;
 // One sharding of a node, whatever the run.
 struct ShardBound {
     double parameters[2] = {1, 1}, gradients[2] = {1, 1}, optimizer[2] = {1, 1};  // one over the shards
-    double communicators = 0;  // bytes that its process groups take
+    double summed[2] = {1, 1};  // of the gradients, in a step of more than one micro-batch: at least
+    double communicators = 0;   // bytes that its process groups take
     // Seconds that gathers and reductions take at least: once per step, and with every micro-batch.
     double gather = 0, reduce = 0, gather_each = 0, reduce_each = 0;
-    bool each = false;  // ZeRO-3 without a pipeline: transfers hide behind every micro-batch
+    // Some of them hide behind every micro-batch.
+    bool gathers_each = false, reduces_each = false;
     double update = 0;  // seconds of the optimizer, of one copy
 };
 
 // `e`: of the run's layout with zero = 0, without the timeline, valid. `group_bytes`: of a process group.
 [[nodiscard]] RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes);
-// `e`: of the sharding with some run of the node, without the timeline, valid; `own`: the bound of that run;
+// `e`: of the sharding with some run of the node, without the timeline, valid; `own`: the bound of that run,
+// one of more than one micro-batch where the node has such a run;
 // `least`: by each of dense, experts and layers the least of all runs of the node.
 [[nodiscard]] ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own,
-                                         const RunBound& least, double group_bytes);
+                                         const RunBound& least, const BoundOf& of);
 
 // What all layouts of a search have in common.
 struct BoundOf {
     double straggle = 1;  // factor on everything
     double fixed = 0;     // seconds of a step that nothing changes
     double group_bytes = 0;
+    bool reduces_runs =
+        false;  // the plan asks for it: then schedules differ in how often gradients are reduced
     explicit BoundOf(const Plan& plan);
     [[nodiscard]] double time(const RunBound& run, const ShardBound& shard) const;
     [[nodiscard]] double memory(const RunBound& run, const ShardBound& shard) const;

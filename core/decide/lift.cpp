@@ -35,7 +35,7 @@ std::optional<Plan> smallest(const Plan& plan, const SearchSpace& space, const S
 
 std::string too_big_text(const Evaluation& e, double headroom) {
     return sentence("The fullest GPU needs ", fullest_text(e), "; it has ", memory_text(e.memory.hbm),
-                    ", of which ", percent_text(headroom), " must stay free.");
+                    headroom > 0 ? sentence(", of which ", percent_text(headroom), " must stay free.") : ".");
 }
 
 std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const SearchOptions& options,
@@ -53,9 +53,13 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
     const std::optional<Plan> least = smallest(plan, report.space, options, cancel);
     if (!least) return "No layout fits.";
     const Evaluation e = evaluate(*least);
+    const std::string missed =
+        options.headroom > 0
+            ? sentence("No layout leaves ", percent_text(options.headroom), " of a GPU's memory free")
+            : std::string("No layout fits");
     std::string text =
-        sentence("No layout leaves ", percent_text(options.headroom),
-                 " of a GPU's memory free: memory binds "
+        sentence(missed,
+                 ": memory binds "
                  "first. A GPU has ",
                  memory_text(e.memory.hbm), "; even the smallest layout takes ", fullest_text(e), ".");
     if (e.memory.fits())

@@ -1,5 +1,6 @@
 #include "core/decide/nodes.h"
 
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 
 #include <algorithm>
@@ -22,15 +23,20 @@ std::vector<RunChoice> runs_for(const SearchSpace& s, std::int64_t pp) {
     return out;
 }
 
-std::vector<ShardChoice> shards_for(const SearchSpace& s, std::int64_t dp) {
+std::vector<ShardChoice> shards_for(const Plan& plan, const SearchSpace& s, std::int64_t pp,
+                                    std::int64_t dp) {
     std::vector<ShardChoice> out;
-    for (const int zero : s.zero)
+    for (const int zero : s.zero) {
+        const bool own = plan.layout.zero == zero && plan.layout.pp == pp;
+        if (!s.zero_told && !own && zero_support(plan.training.software, zero, pp) != ReductionSupport::runs)
+            continue;
         for (const std::int64_t shard : s.dp_shard) {
             if (dp % shard != 0) continue;
             const std::int64_t replicate = dp / shard;
             if (std::binary_search(s.dp_replicate.begin(), s.dp_replicate.end(), replicate))
                 out.push_back({zero, shard, replicate});
         }
+    }
     return out;
 }
 
@@ -90,7 +96,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
             for (const std::int64_t cp : s.cp) {
                 const std::int64_t room = gpus / tp / cp / pp;  // each is at most a million
                 if (room < 1 || gpus % tp != 0 || gpus / tp % cp != 0 || gpus / tp / cp % pp != 0) continue;
-                const std::vector<ShardChoice> shards = shards_for(s, room);
+                const std::vector<ShardChoice> shards = shards_for(plan, s, pp, room);
                 if (shards.empty() || runs.empty()) continue;
                 for (const std::int64_t ep : s.ep)
                     for (const std::int64_t etp : s.etp)

@@ -123,7 +123,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
         out.base.tokens_per_s = base.step->tokens_per_s;
         out.base.mfu = base.step->mfu;
         out.base.memory_bytes = base.memory.peak();
-        out.base.fit = out.base.memory_bytes <= all.room;
+        out.base.fit = base.memory.fits();
     }
     return out;
 }

@@ -10,6 +10,7 @@
 #include "core/decide/front.h"
 #include "core/decide/search.h"
 #include "core/pipeline/timeline.h"
+#include "core/plan/factors.h"
 #include "core/step/cost.h"
 
 #include <algorithm>
@@ -206,7 +207,7 @@ class Worker {
             lay_out(all_.plan, all_.nodes.choice(n, own.run, q), plan_);
             evaluate(plan_, e_, kQuick);
             out.possible.push_back(e_.step.has_value());
-            out.shard.push_back(e_.step ? bound_of_shards(plan_, e_, own.bound, least, all_.bound.group_bytes)
+            out.shard.push_back(e_.step ? bound_of_shards(plan_, e_, own.bound, least, all_.bound)
                                         : ShardBound{});
         }
     }

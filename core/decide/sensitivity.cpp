@@ -2,6 +2,7 @@
 
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
@@ -39,6 +40,7 @@ class Nudger {
 
     Nudge nudge(std::string value, Plan plan) {
         Nudge n{std::move(value), std::move(plan), {}};
+        follow_software(plan_, n.plan);
         if (cancel_ != nullptr && *cancel_) {
             n.refused = "cancelled";
             return n;

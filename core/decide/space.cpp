@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/decide/units.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -197,6 +198,7 @@ void vary(std::string_view request, SearchSpace& space, std::optional<SpaceError
     const std::size_t equals = request.find('=');
     const auto v = named(request.substr(0, equals), "--vary", error);
     if (!v || equals == std::string_view::npos) return;
+    if (*v == Varied::zero) space.zero_told = true;
     each_numbers(*v, [&](auto member) {
         auto& list = space.*member;
         using T = typename std::decay_t<decltype(list)>::value_type;
@@ -296,6 +298,8 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     l.microbatch_group = same && c.schedule == own.schedule ? own.microbatch_group : std::nullopt;
     out.training.micro_batch = c.micro_batch;
     out.training.recompute = c.recompute;
+    l.gradient_reduction = own.gradient_reduction;
+    follow_software(plan, out);
 }
 
 }  // namespace pentamesh

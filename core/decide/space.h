@@ -42,12 +42,14 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //   - tp cp pp dp_shard dp_replicate multiply to the GPUs,
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
+//   - the plan's software runs that ZeRO stage in that pipeline, unless it is the plan's own,
 //   - of two orders that differ only in where axes of one rank stand, it has the first.
 // What else a plan may break is looked at and counted.
 struct SearchSpace {
     std::vector<std::int64_t> tp, cp, pp, virtual_stages, ep, etp, dp_shard, dp_replicate, micro_batch;
     std::vector<Schedule> schedule;
     std::vector<int> zero;
+    bool zero_told = false;  // by a request: then also stages that the plan's software does not run
     std::vector<RecomputeChoice> recompute;
     std::vector<AxisOrder> order;
     // JSON texts of a list's values: "8", "\"1f1b\"".

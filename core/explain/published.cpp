@@ -60,6 +60,8 @@ void set_layout(const json& run, Layout& l) {
     if (const auto named = parse_name<Schedule>(run.value("schedule", ""))) l.schedule = *named;
     l.etp = l.ep > 1 ? 1 : l.tp;
     l.zero = run.at("zero");
+    if (const auto when = parse_name<GradientReduction>(run.value("gradient_reduction", "")))
+        l.gradient_reduction = *when;
     const std::int64_t dp = run.at("dp");
     l.dp_shard = l.zero ? dp : 1;
     l.dp_replicate = l.zero ? 1 : dp;
@@ -184,7 +186,7 @@ NearestRuns::Times NearestRuns::times_of(const PublishedRun& run) {
     Evaluation e;
     for (const Plan& p : run.plans) {
         evaluate(p, e, {.timeline = true, .messages = false});
-        if (e.memory.fits()) break;
+        if (e.memory.may_fit()) break;  // it has run
     }
     if (!e.step) return {};
     const Step& s = *e.step;

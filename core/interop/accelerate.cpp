@@ -49,6 +49,10 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
         if (reshard && (lower(*reshard) == "false" || *reshard == "SHARD_GRAD_OP"))
             d.layout["reshard"] = "never", s.map("fsdp_reshard_after_forward", "/layout/reshard");
     }
+    // accelerator.py:1165-1170, 1284-1296: no_sync for all micro-batches but the last, unless each is to be
+    // synced.
+    const bool each = s.flag("sync_each_batch", "/layout/gradient_reduction").value_or(false);
+    if (zero >= 2) d.layout["gradient_reduction"] = each ? "micro_batch" : "step";
     std::int64_t shard = zero == 0 ? 1 : dp;
     if (hybrid) shard = std::max<std::int64_t>(1, d.gpus / std::max<std::int64_t>(machines, 1));
     if (sizes.shard > 0) shard = sizes.shard;

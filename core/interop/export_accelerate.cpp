@@ -1,5 +1,6 @@
 // Hugging Face accelerate's YAML: accelerate/commands/config, parallelism_config.py, utils/dataclasses.py.
 #include "core/interop/export_page.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -42,7 +43,11 @@ void accelerate_losses(Page& page, Engine engine) {
     if (engine == Engine::deepspeed && l.zero > 0 && replicas(p) > 1)
         page.lose("/layout/dp_replicate", "dp_replicate " + number_text(replicas(p))
                                               + ": DeepSpeed under accelerate shards over all ranks");
-    if (engine == Engine::deepspeed && l.zero == 3 && l.reshard == Reshard::never)
+    // Under FSDP accumulate() sums whole gradients unless the program asks for sync_each_batch.
+    if (engine == Engine::deepspeed || engine == Engine::fsdp)
+        lose_reduction(page, engine == Engine::fsdp ? GradientReduction::step
+                                                    : usual_reduction(p, Software::deepspeed));
+    if (engine == Engine::deepspeed && l.zero == 3 && reshard_of(p) == Reshard::never)
         page.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
     if (engine == Engine::deepspeed && l.tp > 1)
         page.lose("/layout/tp", "tp " + number_text(l.tp) + " with ulysses: accelerate does not join them");
@@ -81,7 +86,7 @@ void accelerate_fsdp(Page& page) {
     const Training& t = p.training;
     page.say("fsdp_config.fsdp_version", std::int64_t{2});
     page.say("fsdp_config.fsdp_auto_wrap_policy", std::string("TRANSFORMER_BASED_WRAP"));
-    page.put("/layout/reshard", p.layout.reshard == Reshard::after_forward);
+    page.put("/layout/reshard", reshard_of(p) == Reshard::after_forward);
     page.put("/training/recompute", t.recompute.whole_layers());
     if (t.recompute.any() && t.recompute != RecomputeChoice(Recompute::full))
         page.lose("/training/recompute",

@@ -1,5 +1,6 @@
 // DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
 #include "core/interop/export_page.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -68,7 +69,8 @@ void deepspeed_zero(Page& page) {
                       "dp_replicate " + number_text(replicas(p)) + ": MiCS shards as ZeRO-3 alone");
     }
     if (l.zero > 0) page.put("/training/overlap/dp", t.overlap.dp);
-    if (l.zero == 3 && l.reshard == Reshard::never)
+    lose_reduction(page, usual_reduction(p, Software::deepspeed));
+    if (l.zero == 3 && reshard_of(p) == Reshard::never)
         page.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
     const auto away = [&](const char* pointer, const char* name, double share, bool allowed) {
         if (share <= 0) return;

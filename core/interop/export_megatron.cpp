@@ -2,6 +2,7 @@
 // what they need: Megatron-LM megatron/training/arguments.py,
 // megatron/core/transformer/transformer_config.py.
 #include "core/interop/export_megatron.h"
+#include "core/pipeline/gradient_reduction.h"
 
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
@@ -104,7 +105,8 @@ void put_sharding(Page& page) {
         page.say(bridge ? "checkpoint.ckpt_format" : "--ckpt-format", std::string("fsdp_dtensor"));
     }
     if (l.zero > 0 && replicas(page.plan) > 1) page.put("/layout/dp_replicate", replicas(page.plan));
-    if (l.zero == 3 && l.reshard == Reshard::never)
+    lose_reduction(page, usual_reduction(page.plan, Software::megatron));
+    if (l.zero == 3 && reshard_of(page.plan) == Reshard::never)
         page.lose("/layout/reshard",
                   "reshard never: Megatron-FSDP gives up gathered weights after the forward pass");
 }

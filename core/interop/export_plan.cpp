@@ -3,6 +3,7 @@
 #include "core/interop/export_page.h"
 #include "core/interop/flags.h"
 #include "core/mesh/mesh.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -145,6 +146,24 @@ void lose_finer_choices(Page& page, bool says_ep_comm) {
     if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
         page.lose("/layout/ep_comm", who + " has no setting for how tokens find their experts ("
                                          + std::string(pentamesh::name_of(l.ep_comm)) + ")");
+}
+
+GradientReduction usual_reduction(const Plan& plan, Software software) {
+    Plan theirs = plan;
+    theirs.training.software = software;
+    theirs.layout.gradient_reduction = GradientReduction::by_software;
+    return gradient_reduction_of(theirs);
+}
+
+void lose_reduction(Page& page, GradientReduction theirs) {
+    const GradientReduction ours = gradient_reduction_of(page.plan);
+    if (zero_in_force(page.plan) < 2 || microbatches(page.plan) <= 1 || ours == theirs) return;
+    const std::string what = "gradient_reduction " + std::string(pentamesh::name_of(ours)) + ": "
+                             + std::string(name_of(page.target)) + " reduces gradients by "
+                             + std::string(pentamesh::name_of(theirs))
+                             + ", which no setting of this file changes";
+    if (page.plan.layout.gradient_reduction == GradientReduction::by_software) return page.note(what);
+    page.lose("/layout/gradient_reduction", what);
 }
 
 void lose_schedule(Page& page, std::string_view who) {

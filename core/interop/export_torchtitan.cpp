@@ -1,5 +1,6 @@
 // torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
 #include "core/interop/export_page.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -113,7 +114,9 @@ void titan_degrees(Page& page) {
     const bool merged = l.zero == 0;  // all ranks are replicas
     page.put("/layout/dp_replicate", merged ? data_ranks(p) : replicas(p));
     page.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
-    if (shards) page.put("/layout/reshard", std::string(l.reshard == Reshard::never ? "never" : "always"));
+    if (shards)
+        page.put("/layout/reshard", std::string(reshard_of(p) == Reshard::never ? "never" : "always"));
+    lose_reduction(page, usual_reduction(p, Software::torchtitan));
     page.put("/layout/tp", l.tp);
     if (l.tp > 1) page.put("/layout/sequence_parallel", l.sequence_parallel);
     page.put("/layout/cp", l.cp);

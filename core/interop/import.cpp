@@ -119,7 +119,7 @@ constexpr std::pair<Framework, Software> kSoftwareOf[] = {
 std::string_view software_named(const Draft& draft, Framework framework) {
     const std::optional<Software> software = software_of(framework);
     // Without full sharding accelerate runs DDP.
-    const bool plain = framework == Framework::accelerate && draft.layout.value("zero", 0) != 3;
+    const bool plain = framework == Framework::accelerate && draft.layout.value("zero", 0) < 2;
     return !software || plain || *software == Training{}.software ? std::string_view{}
                                                                   : pentamesh::name_of(*software);
 }

@@ -105,6 +105,7 @@ struct LayerStep {
     What what = What::none;
     bool recomputed = false;  // repeats in the backward what the forward made and did not keep
     bool per_step = false;    // once in a training step, not for every micro-batch
+    bool per_run = false;     // and that for each of its runs of micro-batches (GradientReduction::run)
     std::vector<LayerTensor> in, out;
     KernelCost work;
     double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that

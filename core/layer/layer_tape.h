@@ -5,6 +5,7 @@
 #include "core/layer/product_rule.h"
 #include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
+#include "core/pipeline/gradient_reduction.h"
 
 #include <optional>
 #include <utility>
@@ -156,6 +157,7 @@ class LayerTape {
     [[nodiscard]] LayerTensor gradient_of(Value v) const;
     LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, What what, std::vector<LayerTensor> in,
                     std::vector<LayerTensor> out);
+    static void set_round(LayerStep& step, const Rounds& round);
     void set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const;
 
     // ---- layer_weights.cpp ----

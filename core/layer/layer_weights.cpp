@@ -44,6 +44,11 @@ LayerTensor LayerTape::flat(std::string name, const Shards& s, bool cut, double 
     return t;
 }
 
+void LayerTape::set_round(LayerStep& step, const Rounds& round) {
+    step.per_step = round.each != GradientReduction::micro_batch;
+    step.per_run = round.each == GradientReduction::run;
+}
+
 void LayerTape::weights_in(bool of_experts) {
     const Shards s = shards(of_experts);
     if (s.numbers <= 0 || s.shards * s.copies <= 1) return;
@@ -62,7 +67,7 @@ void LayerTape::weights_in(bool of_experts) {
             : of_experts ? What::experts_updated_parameters
                          : What::updated_parameters;
         LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none}, {});
-        step.per_step = !gathers || d_.pp > 1;
+        set_round(step, gathers ? state_rounds(plan_).forward : Rounds{});
         set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
     }
     block_ = outer, modules_ = modules;
@@ -70,21 +75,21 @@ void LayerTape::weights_in(bool of_experts) {
 
 void LayerTape::weights_behind(bool of_experts) {
     const Shards s = shards(of_experts);
-    if (s.numbers <= 0 || s.shards <= 1 || plan_.layout.zero < 3
-        || plan_.layout.reshard != Reshard::after_forward)
+    if (s.numbers <= 0 || s.shards <= 1 || plan_.layout.zero < 3 || state_rounds(plan_).backward.times <= 0)
         return;
     node(TapeKind::weights_again, {}, {}).experts = of_experts;
 }
 
 void LayerTape::back_weights(const TapeNode& n) {
     const Shards s = shards(n.experts);
-    const bool fsdp = plan_.layout.zero >= 3, once = !fsdp || d_.pp > 1, e = n.experts;
+    const StateRounds rounds = state_rounds(plan_);
+    const bool e = n.experts;
     const std::string name = e ? "W_experts" : "W";
     const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind group, i64 ranks,
-                         double message, bool per_step) {
+                         double message, const Rounds& round) {
         LayerStep& step =
             emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
-        step.per_step = per_step;
+        set_round(step, round);
         set_call(step, group, ranks, message, 1);
     };
     const double p = gathered_bytes(t_), g = bytes_of(t_.gradients);
@@ -92,14 +97,15 @@ void LayerTape::back_weights(const TapeNode& n) {
         return say(LayerOp::all_gather,
                    e ? What::experts_parameters_again_for_the_backward
                      : What::parameters_again_for_the_backward,
-                   flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p, once);
+                   flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p,
+                   rounds.backward);
     LayerTensor sums = flat("d" + name, s, false, g), reduced = flat("d" + name, s, s.shards > 1, g);
     double left = s.numbers;
     if (s.copies > 1) reduced.partial.push_back(s.replicas);
     if (s.shards > 1) {
         sums.partial.push_back(s.shard);
         say(LayerOp::reduce_scatter, e ? What::experts_gradients : What::gradients, sums, reduced, s.shard,
-            s.shards, s.numbers * g, once);
+            s.shards, s.numbers * g, rounds.reductions);
         left /= static_cast<double>(s.shards);
     }
     if (s.copies <= 1) return;
@@ -111,7 +117,7 @@ void LayerTape::back_weights(const TapeNode& n) {
                   : What::gradients_of_the_shard_across_replicas
         : e   ? What::experts_gradients
               : What::gradients,
-        reduced, all, s.replicas, s.copies, left * g, true);
+        reduced, all, s.replicas, s.copies, left * g, shard ? rounds.replicas : rounds.reductions);
 }
 
 // The first ranks of the group, found from its factors: no list of all ranks is made.

@@ -193,7 +193,8 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
 std::string sentence_of(const LayerStep& s) {
     const std::string group(name_of(s.group)), n = with_commas(s.group_size);
     std::string again = s.recomputed ? " Again: the forward did not keep it." : "";
-    if (s.per_step) again += " Once in a training step.";
+    if (s.per_step)
+        again += s.per_run ? " Once after each run of micro-batches." : " Once in a training step.";
     const bool cuts = !s.out.empty() && s.out[0].cut_by(s.group);
     switch (s.op) {
     case LayerOp::all_gather:

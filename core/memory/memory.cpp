@@ -37,7 +37,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
         static_cast<std::int64_t>(whole(n.dense.all() / static_cast<double>(c.shards.parameter[0]))
                                   + whole(n.experts.all() / static_cast<double>(c.shards.parameter[1])));
     s.parameters = sharded(c.parameter, c.shards.parameter, n);
-    s.gradients = sharded(c.gradient, c.shards.gradient, n);
+    s.gradients = sharded(c.gradient, c.shards.gradient, n) + whole_in_a_run(plan, c, s);
     s.optimizer = sharded(c.optimizer, c.shards.optimizer, n);
     const Offload& away = plan.training.offload;
     s.parameters = kept_back(s.parameters, away.parameters, s.host);

@@ -8,6 +8,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/tensor_id.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,16 +48,23 @@ struct StageMemory {
     bool operator==(const StageMemory&) const = default;
 };
 
+// Of a plan that may fit and does not: the same words everywhere.
+inline constexpr std::string_view kFitsIfSmall = "fits only if buffers stay small";
+
 struct Memory {
     std::vector<StageMemory> stage;  // by stage, unless MemoryOf says otherwise
     int peak_stage = 0;              // a place in `stage`
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
-    // Whether the fullest GPU holds the least that it may take: under pressure an allocator gives back what
-    // it reserved beyond its tensors.
-    [[nodiscard]] bool fits() const { return stage.empty() || stage[peak_stage].least() <= hbm; }
-    // Whether it holds what is commonly measured.
-    [[nodiscard]] bool has_room() const { return peak() <= hbm; }
+    // Whether every GPU holds what is commonly measured, the middle of the buffers' range.
+    [[nodiscard]] bool fits() const {
+        return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.total() <= hbm; });
+    }
+    // Whether every GPU holds the least that it may take: then a plan that does not fit may run all the same
+    // (kFitsIfSmall), as under pressure an allocator gives back what it reserved beyond its tensors.
+    [[nodiscard]] bool may_fit() const {
+        return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.least() <= hbm; });
+    }
     void clear();
     bool operator==(const Memory&) const = default;
 };

@@ -1,5 +1,6 @@
 // What a framework takes besides model state and activations, each part with a low, a middle and a high.
 #include "core/memory/memory_costs.h"
+#include "core/pipeline/gradient_reduction.h"
 
 namespace pentamesh {
 namespace {
@@ -11,25 +12,6 @@ BufferRange scaled(const MeasuredRange& r, double by) {
 // What the plan says itself is no range.
 MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
     return bytes > 0 ? MeasuredRange{bytes, bytes, bytes} : measured;
-}
-
-// Numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their parameters
-// have to be brought together; their gradients are not cut yet.
-struct Unit {
-    double layer = 0, ends = 0;
-};
-Unit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&shard)[2]) {
-    Unit u;
-    for (int t = 0; t < c.types.size(); ++t) {
-        const bool here = s.types[t] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
-        if (!here) continue;
-        const HeldLayer& layer = c.held.of(t);
-        const double n = (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
-        u.layer = std::max(u.layer, n);
-    }
-    if (shard[0] > 1 && s.embedding) u.ends += c.held.embedding.all();
-    if (shard[0] > 1 && s.head) u.ends += c.held.head.all();
-    return u;
 }
 
 // Keys and values that context parallelism brings in: the next block's beside this one's in a ring
@@ -66,8 +48,7 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     if (plan.layout.ep_comm == EpComm::allgather) {
         // The tokens of all ranks of the group, gathered, and as many outputs before they are summed.
         const double all = token_counts(plan, d).of(Tokens::region) / static_cast<double>(d.tp)
-                           * static_cast<double>(d.ep)
-                           * static_cast<double>(d.etp) * width * wide;
+                           * static_cast<double>(d.ep) * static_cast<double>(d.etp) * width * wide;
         return {whole(all), whole(2 * all), whole(2 * all)};
     }
     const double tokens = token_counts(plan, d).of(Tokens::dispatched) * width;
@@ -111,6 +92,18 @@ double recomputed_beside_head(const Plan& plan, const MemoryCosts& c, const Stag
     return std::max(with_gradients - (s.head ? c.head.kept : 0), 0.0);
 }
 
+// Gradients of the layer that is being reduced after a backward, beside the shards: no more than a stage has
+// beyond them. Where they are summed whole, by step or run, they are gradients.
+BufferRange unreduced(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    if (c.shards.in_a_run > 0) return {};
+    const CutUnit u = cut_unit(c, s, c.shards.gradient);
+    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const double beyond = n.dense.all() * (1 - 1 / static_cast<double>(c.shards.gradient[0]))
+                          + n.experts.all() * (1 - 1 / static_cast<double>(c.shards.gradient[1]));
+    const double g = bytes_of(plan.training.gradients), layer = whole(std::min(u.layer, beyond) * g);
+    return {layer, layer, whole(std::min(2 * u.layer + u.ends, beyond) * g)};
+}
+
 // Every layer of the stage at once: what ZeRO-3 gathers and never frees.
 double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
@@ -121,11 +114,13 @@ double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, con
 template <typename F>
 void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
-    const Unit gathered = cut_unit(c, s, c.shards.parameter), reduced = cut_unit(c, s, c.shards.gradient);
-    const bool never = plan.layout.zero == 3 && plan.layout.reshard == Reshard::never;
+    const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
+    const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
     const double g = bytes_of(plan.training.gradients);
     const SoftwareFacts& software = facts_of(plan.training.software);
-    if (software.gradient_copy_bytes > 0 && g > 2 && bytes_of(plan.training.parameters) <= 2) {
+    // ZeRO-2 and 3 free a parameter's gradient once it is reduced (stage_1_and_2.py:966).
+    if (software.gradient_copy_bytes > 0 && plan.layout.zero <= 1 && g > 2
+        && bytes_of(plan.training.parameters) <= 2) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         const double copy = whole(software.gradient_copy_bytes * (n.dense.all() + n.experts.all()));
         put("gradients in 16 bits", "beside their sum in fp32", BufferRange{copy, copy, copy});
@@ -141,16 +136,8 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
             BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),
                         whole((3 * gathered.layer + gathered.ends) * wide)});
     }
-    // FSDP2 under a pipeline: summed over the micro-batches of a step before they are reduced (torchtitan).
-    if (never && plan.layout.pp > 1) {
-        const double all = whole(all_cut(c, plan, s, c.shards.gradient) * g);
-        put("unreduced gradients", "summed over the step's micro-batches before they are reduced",
-            BufferRange{all, all, all});
-    } else {
-        put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
-            BufferRange{whole(reduced.layer * g), whole(reduced.layer * g),
-                        whole((2 * reduced.layer + reduced.ends) * g)});
-    }
+    put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
+        unreduced(plan, c, s));
     put("offloaded layers on their way", "activations between GPU and host memory", on_the_way(plan, c, s));
     const double recomputed = whole(recomputed_beside_head(plan, c, s));
     put("recomputed layer",
@@ -175,6 +162,29 @@ void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
 }
 
 }  // namespace
+
+CutUnit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t (&shard)[2]) {
+    CutUnit u;
+    for (int t = 0; t < c.types.size(); ++t) {
+        const bool here = s.types[t] > 0 || (t == c.types.mtp && s.mtp_layers > 0);
+        if (!here) continue;
+        const HeldLayer& layer = c.held.of(t);
+        const double n = (shard[0] > 1 ? layer.dense.all() : 0) + (shard[1] > 1 ? layer.experts.all() : 0);
+        u.layer = std::max(u.layer, n);
+    }
+    if (shard[0] > 1 && s.embedding) u.ends += c.held.embedding.all();
+    if (shard[0] > 1 && s.head) u.ends += c.held.head.all();
+    return u;
+}
+
+double whole_in_a_run(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
+    if (c.shards.in_a_run <= 0) return 0;
+    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const double all = (c.shards.gradient[0] > 1 ? c.gradient.of(n.dense) : 0)
+                       + (c.shards.gradient[1] > 1 ? c.gradient.of(n.experts) : 0);
+    return std::max(whole(all * c.shards.in_a_run),
+                    whole(cut_unit(c, s, c.shards.gradient).layer * c.gradient.other));
+}
 
 SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
     const double working =

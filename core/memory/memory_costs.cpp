@@ -1,5 +1,6 @@
 #include "core/memory/memory_costs.h"
 
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/one_stage.h"
 
 namespace pentamesh {
@@ -60,10 +61,12 @@ StateShards shards_of(const Plan& plan, const Degrees& degrees) {
     StateShards s;
     s.copies = parameter_copies(schedule_of(plan.layout));
     const int zero = plan.layout.zero;
+    const GradientReduction when = gradient_reduction_of(plan);
+    if (when == GradientReduction::run) s.in_a_run = 1 / static_cast<double>(virtual_stages_of(plan.layout));
     const std::int64_t shard[2] = {degrees.dense_shard, degrees.expert_shard};
     for (int k = 0; k < 2; ++k) {
         if (zero >= 3) s.parameter[k] = shard[k];
-        if (zero >= 2) s.gradient[k] = shard[k];
+        if (zero >= 2 && when != GradientReduction::step) s.gradient[k] = shard[k];
         if (zero >= 1) s.optimizer[k] = shard[k];
         s.optimizer[k] *= s.copies;
     }

@@ -55,6 +55,18 @@ struct MemoryCosts {
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
                                        const HeldNumbers& held);
 
+// Numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their parameters
+// have to be brought together; their gradients are not cut yet.
+struct CutUnit {
+    double layer = 0, ends = 0;
+};
+[[nodiscard]] CutUnit cut_unit(const MemoryCosts& costs, const StageMemory& stage,
+                               const std::int64_t (&shard)[2]);
+
+// Bytes of the gradients that a run of micro-batches sums whole: a chunk's share of the stage, and a layer at
+// least. 0 where gradients are reduced otherwise.
+[[nodiscard]] double whole_in_a_run(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
+
 [[nodiscard]] StageContents contents_of(const StageMemory& stage);
 
 // Micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward follows its own

@@ -1,6 +1,7 @@
 // How a segment of a memory bar came about: formula, this plan's numbers, source.
 #include "core/base/text.h"
 #include "core/memory/memory_costs.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/names.h"
 
 namespace pentamesh {
@@ -55,6 +56,21 @@ Explanation state(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     }
     e.formula += sentence(", N: numbers held after tp, ep and pp (", count_text(stage.layers, "layer"),
                           stage.embedding ? ", embedding" : "", stage.head ? ", head" : "", ")");
+    return e;
+}
+
+// With the words of when they are reduced.
+Explanation gradients(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
+    Explanation e = state(plan, costs, stage, costs.gradient, costs.shards.gradient);
+    if (plan.layout.zero < 2 || (costs.degrees.dense_shard == 1 && costs.degrees.expert_shard == 1)) return e;
+    switch (gradient_reduction_of(plan)) {
+    case GradientReduction::run:
+        e.formula += "; besides, one chunk's whole, b · N / chunks: they are reduced after each run";
+        e.substituted += " + " + memory_text(whole_in_a_run(plan, costs, stage));
+        break;
+    case GradientReduction::step: e.formula += "; whole: they are reduced once a step"; break;
+    default: e.formula += "; shards: each micro-batch is reduced after its backward"; break;
+    }
     return e;
 }
 
@@ -147,7 +163,7 @@ Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& mem
     case MemoryCategory::parameters:
         e = state(plan, costs, s, costs.parameter, costs.shards.parameter);
         break;
-    case MemoryCategory::gradients: e = state(plan, costs, s, costs.gradient, costs.shards.gradient); break;
+    case MemoryCategory::gradients: e = gradients(plan, costs, s); break;
     case MemoryCategory::optimizer: e = state(plan, costs, s, costs.optimizer, costs.shards.optimizer); break;
     case MemoryCategory::activations: e = activations(plan, costs, s); break;
     case MemoryCategory::buffers: e = buffers(plan, costs, s); break;

@@ -29,11 +29,13 @@ struct StateBytes {
 [[nodiscard]] StateBytes optimizer_bytes(const Training& t);  // the states and the master copy
 [[nodiscard]] StateBytes master_bytes(const Training& t);     // of the master copy alone
 
-// Into how many shards ZeRO cuts each state: dense, experts. 1 below its stage. Where a pipeline holds two
+// Into how many shards ZeRO cuts each state: dense, experts. 1 below its stage, and of gradients where a step
+// sums them whole (gradient_reduction.h). Where a pipeline holds two
 // copies of the model, both share one optimizer state: each keeps half.
 struct StateShards {
     std::int64_t parameter[2] = {1, 1}, gradient[2] = {1, 1}, optimizer[2] = {1, 1};
-    int copies = 1;  // of the model that the pipeline holds
+    int copies = 1;       // of the model that the pipeline holds
+    double in_a_run = 0;  // share of the gradients, a chunk's, that is whole beside the shards until reduced
 };
 [[nodiscard]] StateShards shards_of(const Plan& plan, const Degrees& degrees);
 

@@ -2,6 +2,7 @@
 #include "core/memory/savings.h"
 
 #include "core/memory/memory_costs.h"
+#include "core/pipeline/gradient_reduction.h"
 
 #include <utility>
 
@@ -94,7 +95,9 @@ class Waterfall {
         degrees_.expert_shard = goal_.expert_shard;
         now_.layout.zero = plan_.layout.zero;
         const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
-        now_.layout.reshard = plan_.layout.reshard;
+        // As the whole plan means them: here the pipeline and the micro-batches may still be missing.
+        now_.layout.reshard = reshard_of(plan_);
+        now_.layout.gradient_reduction = gradient_reduction_of(plan_);
         const std::int64_t ranks = std::max(goal_.dense_shard, goal_.expert_shard);
         const int zero = plan_.layout.zero;
         add({.what = zero == 0 ? Saving::axis : Saving::zero,

@@ -98,6 +98,15 @@ std::int64_t ranks_laid_out(const Plan& plan) {
     return n;
 }
 
+std::int64_t microbatches_of(const Plan& plan) {
+    const Training& t = plan.training;
+    const std::int64_t replicas = data_parallel(plan);
+    if (t.micro_batch < 1 || replicas < 1) return 0;
+    if (t.global_batch % t.micro_batch != 0) return 0;
+    const std::int64_t calls = t.global_batch / t.micro_batch;
+    return calls % replicas == 0 ? calls / replicas : 0;
+}
+
 std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis) {
     const Layout& l = plan.layout;
     std::int64_t room = plan.cluster.gpus;

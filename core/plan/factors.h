@@ -23,6 +23,10 @@ namespace pentamesh {
 inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
 [[nodiscard]] std::int64_t ranks_laid_out(const Plan& plan);
 
+// Micro-batches per step and rank: global_batch over micro_batch and the replicas; 0 where it does not
+// divide.
+[[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
+
 [[nodiscard]] inline double tokens_per_step(const Training& t) {
     return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
 }

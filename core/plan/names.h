@@ -49,7 +49,10 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNames<EpComm>{"alltoall", "allgather", "deepep",
                                                                 "hybridep"};
 template <>
-inline constexpr std::array<std::string_view, 2> kNames<Reshard>{"after_forward", "never"};
+inline constexpr std::array<std::string_view, 3> kNames<Reshard>{"by_software", "after_forward", "never"};
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<GradientReduction>{"by_software", "micro_batch",
+                                                                           "run", "step"};
 template <>
 inline constexpr std::array<std::string_view, 6> kNames<Dtype>{"fp32", "tf32", "bf16", "fp16", "fp8", "fp4"};
 template <>

@@ -272,8 +272,12 @@ enum class CpComm : std::uint8_t { ring, allgather, ulysses, ulysses_ring };
 // How tokens find their experts. alltoall: a copy for each expert; allgather: every token to every rank;
 // deepep and hybridep: once to each node and rank that holds one of its experts.
 enum class EpComm : std::uint8_t { alltoall, allgather, deepep, hybridep };
-// What ZeRO-3 does with gathered weights after the forward pass.
-enum class Reshard : std::uint8_t { after_forward, never };
+// What ZeRO-3 does with gathered weights after the forward pass. by_software: the plan does not say
+// (gradient_reduction.h says what that comes to; the same below).
+enum class Reshard : std::uint8_t { by_software, after_forward, never };
+// When gradients are reduced over the data-parallel ranks. A run is what a chunk does in a row before another
+// chunk of the GPU has its turn.
+enum class GradientReduction : std::uint8_t { by_software, micro_batch, run, step };
 
 struct Layout {
     // Innermost (fastest-varying rank) first; a permutation of the six axes.
@@ -296,7 +300,8 @@ struct Layout {
     std::optional<std::int64_t> cp_inner;      // ulysses_ring only: ranks of its inner groups
     std::optional<std::int64_t> mtp_chunk;     // that holds the prediction layers; default the last
     EpComm ep_comm = EpComm::alltoall;
-    Reshard reshard = Reshard::after_forward;
+    GradientReduction gradient_reduction = GradientReduction::by_software;
+    Reshard reshard = Reshard::by_software;
     std::optional<std::int64_t> weight_shards;  // of each weight besides tp (Megatron's gtp); default 1
     bool operator==(const Layout&) const = default;
 };

@@ -205,6 +205,7 @@ void layout_fields(P& l, V& v) {
     v.integer("dp_shard", l.dp_shard, kDegree, Presence::always);
     v.maybe_integer("dp_replicate", l.dp_replicate, kDegree);
     v.integer("zero", l.zero, {0, 3}, Presence::always);
+    v.choice("gradient_reduction", l.gradient_reduction, Presence::sparse);
     v.choice("reshard", l.reshard, Presence::sparse);
     v.maybe_integer("cp_inner", l.cp_inner, kDegree);
     v.maybe_integer("mtp_chunk", l.mtp_chunk, {0, kMostDegree - 1});

@@ -2,6 +2,7 @@
 // weights cut further, what is recomputed and what lies in host memory?
 #include "core/rules/rules.h"
 
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -99,9 +100,30 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
     return "";
 }
 
+void check_reduction(Rules& r) {
+    const Layout& l = r.plan.layout;
+    if (can_reduce(l.gradient_reduction, l)) return;
+    Problem& p = r.error(Rule::arithmetic, "gradient-reduction", "/layout/gradient_reduction");
+    if (!r.messages) return;
+    const std::string_view asked = name_of(l.gradient_reduction);
+    if (l.zero == 1)
+        p.message = sentence("ZeRO-1 reduces gradients once a step; gradient_reduction ", asked,
+                             " is for zero 0, 2 and 3.");
+    else if (l.zero == 0)
+        p.message =
+            "Without ZeRO gradients are reduced after each micro-batch or once a step; gradient_reduction "
+            "run is for zero 2 and 3.";
+    else
+        p.message = sentence("Under ", name_of(l.schedule),
+                             " a GPU's two chunks take turns after every micro-batch: there is no run of "
+                             "micro-batches after which gradients could be reduced.");
+    p.fix = {{"/layout/gradient_reduction", std::string(name_of(GradientReduction::step))}};
+}
+
 }  // namespace
 
 void check_choices(Rules& r) {
+    check_reduction(r);
     check_cp_inner(r);
     check_mtp_chunk(r);
     check_weight_shards(r);

@@ -1,6 +1,9 @@
 // Rules that one framework alone enforces: warnings that name it. Sources: Megatron-LM arguments.py and
 // parallel_state.py; torchtitan distributed/parallel_dims.py and models/*/infra/parallelize.py.
+#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
+#include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/rules/rules.h"
 
 #include <algorithm>
@@ -88,6 +91,43 @@ void torchtitan_expert_tensor_parallel(Rules& r) {
                          ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
 }
 
+// What can be laid out but not be run with the plan's software (gradient_reduction.cpp has the places in
+// code).
+void reduction_of_software(Rules& r) {
+    const Plan& plan = r.plan;
+    const Layout& l = plan.layout;
+    const Software software = plan.training.software;
+    const ReductionSupport support = reduction_support(plan);
+    if (support == ReductionSupport::runs) return;
+    const bool zero = zero_support(software, l.zero, l.pp) != ReductionSupport::runs;
+    const bool refuses = support == ReductionSupport::refuses;
+    const Rule rule = software == Software::torchtitan ? Rule::torchtitan
+                      : software == Software::megatron || software == Software::megatron_bridge
+                          ? Rule::megatron
+                          : Rule::schedule;
+    Problem& p = r.add(refuses || zero ? Severity::warning : Severity::info, rule,
+                       refuses ? "zero-refused" : "no-such-reduction",
+                       zero ? "/layout/zero" : "/layout/gradient_reduction");
+    if (!r.messages) return;
+    const std::string name = rule == Rule::megatron ? "Megatron-FSDP" : facts_of(software).name;
+    if (refuses)
+        p.message = sentence("DeepSpeed refuses zero = ", l.zero, " under a pipeline (pp = ", l.pp,
+                             "): it would reduce the gradients of every micro-batch over the wire.");
+    else if (zero)
+        p.message = sentence(
+            name, " has no such setting: any zero_stage above 0 is ZeRO-1 there, not zero = ", l.zero, ".");
+    else
+        p.message = sentence(name, " has no such setting: gradient_reduction ", name_of(l.gradient_reduction),
+                             " with zero = ", l.zero, l.pp > 1 ? " and a pipeline" : "",
+                             "; it is laid out all the same.");
+    if (zero)
+        p.fix = {{"/layout/zero", std::int64_t{1}}};
+    else
+        p.fix = {{"/layout/gradient_reduction", std::string(name_of(GradientReduction::by_software))}};
+    if (zero && l.gradient_reduction != GradientReduction::by_software)
+        p.fix.push_back({"/layout/gradient_reduction", std::string(name_of(GradientReduction::by_software))});
+}
+
 void leftover_replicas(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t replicas = replicas_in_force(r.plan);
@@ -103,6 +143,7 @@ void leftover_replicas(Rules& r) {
 
 void check_frameworks(Rules& r) {
     leftover_replicas(r);
+    reduction_of_software(r);
     megatron_moe_sequence_parallel(r);
     torchtitan_expert_degree(r);
     torchtitan_expert_tensor_parallel(r);

@@ -1,5 +1,6 @@
 #include "core/sharding/sharding.h"
 
+#include "core/pipeline/gradient_reduction.h"
 #include "core/sharding/sharding_rules.h"
 
 namespace pentamesh {
@@ -107,6 +108,8 @@ class Placer {
         const int from = state_ == TensorState::optimizer ? 1 : state_ == TensorState::gradients ? 2 : 3;
         const bool gathered = moment_ == Moment::computing && state_ == TensorState::parameters;
         if (zero < from || gathered) return 1;
+        if (state_ == TensorState::gradients && gradient_reduction_of(plan_) == GradientReduction::step)
+            return 1;
         // FSDP cuts the first dimension of what is left; ZeRO-1 and 2 cut flat.
         const Dim dim = zero >= 3 ? Dim::rows : Dim::flat;
         cut(p, Axis::dp_shard, dim);

@@ -17,9 +17,9 @@ double calls_in(const Operation& o, const LayerCounts& layers) {
     return n;
 }
 
-// Gathers and reductions of ZeRO-3 without a pipeline: in every micro-batch.
+// Gathers and reductions of data parallelism that every micro-batch makes.
 bool in_each_microbatch(const Operation& o) {
-    return o.unit == Unit::step && o.per == "layer and micro-batch";
+    return o.unit == Unit::step && o.each == GradientReduction::micro_batch;
 }
 
 HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
@@ -28,8 +28,9 @@ HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
         const double each = hidden_of(o);
         if (each <= 0 || o.unit == Unit::boundary) continue;
         if (in_each_microbatch(o)) {
-            (o.phase == Phase::forward ? out.forward : out.backward)[o.group] +=
-                each * std::max(k.layers(), 1.0);
+            const double calls = std::max(k.layers(), 1.0)
+                                 / (o.scope == Scope::layer ? 1 : std::max(comm.busiest.layers(), 1.0));
+            (o.phase == Phase::forward ? out.forward : out.backward)[o.group] += each * calls;
             continue;
         }
         if (o.unit == Unit::step) continue;

@@ -161,27 +161,44 @@ PassTime room_of(const Plan& plan, const ChunkWork& work) {
     return {share * c.forward - busy.forward, share * backward - busy.input_grad, 0};
 }
 
+namespace {
+
+// What one micro-batch of a device has room for. A transfer hides beside each of the micro-batches that it is
+// made for.
+struct Rooms {
+    double forward = 0, backward = 0;
+};
+
+void expose(Operation& o, double windows, double most, bool allowed, Rooms& rooms) {
+    const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
+    double& room = gather ? rooms.forward : rooms.backward;
+    const double hidden = std::min(o.time_s * most / windows, room);
+    room -= hidden;
+    o.exposed_s = o.time_s - hidden * windows;
+    o.hidden_behind = !allowed ? std::string_view{} : gather ? "forward compute" : "backward compute";
+}
+
+}  // namespace
+
 void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out) {
     const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
     const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
-    const bool each = plan.layout.zero == 3 && plan.layout.pp == 1;
-    const double windows = each ? 1 : 1 / std::max(microbatches, 1.0);
+    const double m = std::max(microbatches, 1.0);
     const PassTime room = room_of(plan, work);
-    double forward = std::max(room.forward, 0.0) * windows;
-    double backward = std::max(room.input_grad, 0.0) * windows;
-    for (Operation& o : comm.operations) {
-        if (!is_data_parallel(o.group)) {
-            if (o.group == GroupKind::pp && o.unit == Unit::step) out.exposed_comm_s[o.group] += o.time_s;
-            continue;
+    Rooms rooms{std::max(room.forward, 0.0) / m, std::max(room.input_grad, 0.0) / m};
+    // What happens once has what the calls of every micro-batch leave of the last one's room.
+    using enum GradientReduction;
+    for (const GradientReduction each : {micro_batch, run, step})
+        for (Operation& o : comm.operations) {
+            if (o.each != each || o.unit != Unit::step) continue;
+            if (is_data_parallel(o.group)) {
+                const double windows = each == micro_batch ? m : each == run ? o.rounds : 1;
+                expose(o, windows, most, share > 0, rooms);
+                out.exposed_comm_s[o.group] += o.exposed_s;
+            } else if (o.group == GroupKind::pp) {
+                out.exposed_comm_s[o.group] += o.time_s;
+            }
         }
-        const bool gather = o.collective == Collective::all_gather && o.phase != Phase::backward;
-        double& left = gather ? forward : backward;
-        const double hidden = std::min(o.time_s * most, left);
-        left -= hidden;
-        o.exposed_s = o.time_s - hidden;
-        o.hidden_behind = share <= 0 ? std::string_view{} : gather ? "forward compute" : "backward compute";
-        out.exposed_comm_s[o.group] += o.exposed_s;
-    }
 }
 
 }  // namespace pentamesh

@@ -51,8 +51,9 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
 // give nothing. wait_for_host takes it out of `busy`.
 [[nodiscard]] PassTime room_of(const Plan& plan, const ChunkWork& work);
 
-// Gradients and parameters that move once per step hide behind the last backward and the first forward of a
-// device; ZeRO-3 without a pipeline moves them with every micro-batch and hides behind each.
+// Gradients and parameters hide behind the backwards and forwards that they are reduced after or gathered for
+// (Operation::each): a device's last and first where that is once a step, every one's where it is with every
+// micro-batch. What one does not hide is exposed as often.
 void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out);
 
 }  // namespace pentamesh

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 
@@ -192,7 +193,10 @@ Plan without(const Builder& b, MapRowId id) {
     Plan p = b.plan;
     p.layout.dp_replicate = replicas_in_force(p);
     switch (id) {
-    case MapRowId::zero: p.layout.zero = 0; break;
+    case MapRowId::zero:
+        p.layout.zero = 0;
+        follow_software(b.plan, p);
+        break;
     case MapRowId::sp: p.layout.sequence_parallel = false; break;
     case MapRowId::tp: p.layout.tp = 1; break;
     case MapRowId::etp: p.layout.etp = 1; break;

@@ -70,9 +70,9 @@ RecipeStep across_step(const Plan& p, const Evaluation& e) {
         s.here = "neither";
     }
     if (!e.memory.stage.empty() && !e.memory.fits()) {
-        s.verdict = Verdict::costly;
-        s.here +=
-            sentence("; does not fit: ", memory_text(e.memory.peak()), " of ", memory_text(e.memory.hbm));
+        if (!e.memory.may_fit()) s.verdict = Verdict::costly;
+        s.here += sentence("; ", e.memory.may_fit() ? kFitsIfSmall : "does not fit", ": ",
+                           memory_text(e.memory.peak()), " of ", memory_text(e.memory.hbm));
     }
     return s;
 }

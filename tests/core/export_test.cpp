@@ -5,6 +5,7 @@
 #include "core/interop/export.h"
 #include "core/interop/flags.h"
 #include "core/io/plan_json.h"
+#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -55,7 +56,7 @@ std::string difference(const Plan& said, const Plan& read, Target target) {
     if (a.cp > 1 && says_cp && a.cp_comm != b.cp_comm) return "cp_comm";
     if (a.cp > 1 && says_cp && a.cp_inner.value_or(1) != b.cp_inner.value_or(1)) return "cp_inner";
     if (a.weight_shards.value_or(1) != b.weight_shards.value_or(1)) return "weight_shards";
-    if (a.zero == 3 && shared && a.reshard != b.reshard) return "reshard";
+    if (a.zero == 3 && shared && reshard_of(said) != reshard_of(read)) return "reshard";
     if (said.model.moe && a.ep > 1 && a.ep_comm != b.ep_comm) return "ep_comm";
     if (a.pp == 1) return "";
     if (a.schedule != b.schedule) return "schedule";

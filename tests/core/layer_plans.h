@@ -90,6 +90,8 @@ class LayerPlans {
         l.zero = static_cast<int>(pick({0, 1, 2, 3}));
         l.pp = pick({1, 1, 2});
         l.reshard = pick({0, 1}) ? Reshard::never : Reshard::after_forward;
+        l.gradient_reduction =
+            l.zero >= 2 && l.dp_shard % 4 == 0 ? GradientReduction::step : GradientReduction::by_software;
         const std::int64_t per_stage = l.tp * l.cp * l.dp_shard * *l.dp_replicate;
         p.cluster.gpus = per_stage * l.pp;
         if (!p.model.moe) return;

@@ -1,5 +1,6 @@
 // One list: what a layer keeps, says and computes is the same for its steps and for memory, communication and
 // step.
+#include "core/layer/wire_bytes.h"
 #include "core/memory/memory_parts.h"
 #include "core/mesh/degrees.h"
 #include "core/step/layer_time.h"
@@ -181,7 +182,9 @@ TEST_CASE("a layer's weights are gathered and its gradients reduced as communica
                 CHECK(row);
                 CHECK(static_cast<std::int64_t>(s.ranks.size()) == s.group_size);
                 if (s.op == LayerOp::all_gather) {
-                    CHECK(close_to(s.message_bytes, numbers * bytes_of(p.training.parameters)));
+                    CHECK(close_to(s.message_bytes, numbers
+                                                        * (p.layout.zero < 3 ? bytes_of(p.training.parameters)
+                                                                             : gathered_bytes(p.training))));
                     ++gathered;
                 }
             }

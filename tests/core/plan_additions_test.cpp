@@ -85,6 +85,7 @@ TEST_CASE("each finer choice is written as it was read, and left out where it is
         {"/layout/mtp_chunk", 1},
         {"/layout/ep_comm", "hybridep"},
         {"/layout/reshard", "never"},
+        {"/layout/gradient_reduction", "run"},
         {"/layout/weight_shards", 2},
         {"/layout/cp_comm", "ulysses+ring"},
         {"/layout/stage_layers", {0, 32}},

@@ -1,5 +1,7 @@
 // One fact, one number: what a stage holds is the same for memory, for the placements of its tensors, for the
 // gradients that are reduced and for the optimizer's time.
+#include "core/pipeline/gradient_reduction.h"
+#include "core/plan/factors.h"
 #include "core/sharding/sharding.h"
 #include "plans.h"
 #include "tests/sanitized.h"
@@ -99,7 +101,7 @@ class RandomPlans {
         l.cp_comm = static_cast<CpComm>(pick({0, 1, 2, 3}));
         if (l.cp_comm == CpComm::ulysses_ring) l.cp_inner = l.cp;
         l.ep_comm = static_cast<EpComm>(pick({0, 1, 2, 3}));
-        l.reshard = static_cast<Reshard>(pick({0, 1}));
+        l.reshard = static_cast<Reshard>(pick({0, 1, 2}));
         p.training.offload.activations_layers = pick({0, 0, 1});
     }
     std::mt19937 random_;
@@ -144,7 +146,7 @@ bool is_shard_group(GroupKind k) {
 Held reduced_by_calls(const Plan& p, const Comm& comm) {
     Held sum;
     const Collective c = p.layout.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
-    const double once = p.layout.pp > 1 || p.layout.zero < 3 ? 1 : static_cast<double>(microbatches_of(p));
+    const double once = state_rounds(p).reductions.times;
     for (const Operation& o : comm.operations) {
         if (o.collective != c || (!is_shard_group(o.group) && o.group != GroupKind::edp)) continue;
         const double numbers = o.count_per_step / once * o.message_bytes / bytes_of(p.training.gradients);
@@ -172,7 +174,7 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
         copies += p.layout.schedule == Schedule::dualpipe;
         folded += e.mesh.has_experts;
         sharded += p.layout.zero > 0 && p.layout.dp_shard > 1;
-        kept += p.layout.zero == 3 && p.layout.reshard == Reshard::never;
+        kept += p.layout.zero == 3 && reshard_of(p) == Reshard::never;
         reordered += p.layout.order != Layout{}.order;
         contexts += p.layout.cp > 1 && p.layout.cp_comm != CpComm::ring;
         const int stage_copies = p.layout.schedule == Schedule::dualpipe ? 2 : 1;

@@ -45,7 +45,7 @@ double error_of(const PublishedRun& run, const Plan& plan, bool timeline, Evalua
 Plan first_that_fits(const PublishedRun& run, Evaluation& scratch) {
     for (const Plan& p : run.plans) {
         evaluate(p, scratch, {.timeline = true, .messages = false});
-        if (scratch.memory.fits()) return p;
+        if (scratch.memory.may_fit()) return p;  // it has run
     }
     return run.plans.back();
 }

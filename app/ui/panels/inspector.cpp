@@ -410,7 +410,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         return;
     }
     if (!e.memory.stage.empty())
-        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.has_room());
+        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
     if (!e.memory.stage.empty() && scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
         draw_difference(ui, row, difference(e.memory.peak(), scene.pinned->memory.peak()), true, memory_text,
                         timing_w + 16);

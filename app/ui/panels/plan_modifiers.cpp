@@ -3,6 +3,7 @@
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/plan_blocks.h"
 #include "app/ui/panels/plan_choice.h"
+#include "core/pipeline/gradient_reduction.h"
 
 namespace pentamesh::ui {
 
@@ -35,7 +36,10 @@ MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
                        [&](Plan& p) { p.layout.sequence_parallel = sp == 1; });
     const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", "zero-1"), kZero, l.zero);
     if (zero != l.zero)
-        edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) { p.layout.zero = zero; });
+        edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) {
+            p.layout.zero = zero;
+            follow_software(scene.plan, p);
+        });
     if (l.cp > 1)
         opener(ui, modifier_row(ui, room, "CP by", "cp"), "cp", std::string(words_of(l.cp_comm).name), state);
     return edit;

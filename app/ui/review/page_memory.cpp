@@ -13,11 +13,11 @@ std::string fit_words(const Memory& m) {
                                         : "Each GPU holds ")
                     + memory_text(peak.total(), Zeros::kept) + " of " + memory_text(m.hbm, Zeros::kept);
     const double free = m.hbm - peak.total();
-    if (m.has_room())
+    if (m.fits())
         s += ", which leaves " + memory_text(free, Zeros::kept) + " (" + percent_text(free / m.hbm)
              + ") free.";
-    else if (m.fits())
-        s += ", which fits only if the framework's buffers take little.";
+    else if (m.may_fit())
+        s += ", which " + std::string(kFitsIfSmall) + ".";
     else
         s += ", which does not fit: " + memory_text(-free, Zeros::kept) + " too much.";
     return s + " With what buffers may take it is " + memory_text(peak.least(), Zeros::kept) + " to "

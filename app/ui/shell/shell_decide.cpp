@@ -140,7 +140,7 @@ void Shell::look_for_better() {
     better_.clear();
     const bool experts = document_.plan().model.moe.has_value();
     // What does not fit is worth any layout that does.
-    const bool fits = evaluation_.step && evaluation_.memory.has_room();
+    const bool fits = evaluation_.step && evaluation_.memory.fits();
     const double now_s = evaluation_.step ? evaluation_.step->time_s : 0;
     const double room =
         document_.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare

@@ -37,7 +37,7 @@ std::string step_tooltip(const LayerStep& s, const std::string& line) {
     if (s.bytes_moved > 0) t += "\n" + traffic_text(s.bytes_moved) + " moved in memory";
     t += "\n" + time_text(s.time_s);
     if (s.recomputed) t += "\nagain: the forward did not keep it";
-    if (s.per_step) t += "\nonce in a training step";
+    if (s.per_step) t += s.per_run ? "\nonce after each run of micro-batches" : "\nonce in a training step";
     for (const KeptTensor& k : s.kept) t += "\nkeeps " + k.name + ", " + memory_text(k.bytes);
     for (const KeptTensor& k : s.freed) t += "\nlets go of " + k.name;
     return t;

@@ -279,9 +279,9 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     const std::string whose =
         m.stage.size() > 1 ? "fullest: stage " + std::to_string(m.peak_stage) + ", " : "each GPU: ";
     std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
-    const std::string over = m.has_room() ? "" : overflow_text(m, peak);
+    const std::string over = m.fits() ? "" : overflow_text(m, peak);
     TextStyle bold = ui.title();
-    if (!m.has_room()) bold.color = ui.theme().bad;
+    if (!m.fits()) bold.color = ui.theme().bad;
     const float words = c.text_width(whose, plain);
     float figures = c.text_width(figure, bold) + 2;
     const bool pinned = scene.pinned != nullptr && !scene.pinned->memory.stage.empty();
