@@ -199,6 +199,7 @@ double print_halves(const std::vector<MeasuredRun>& runs, const Halves& halves) 
 struct Options {
     std::string root = ".";
     bool check = false, renew = false, write = false;
+    std::vector<std::string> only;  // keys of Efficiency; none: all
 };
 
 int check_published(const Options& options, const Presets& presets) {
@@ -225,7 +226,13 @@ int run(const Options& options) {
     print_halves(runs, halves);
 
     std::vector<Parameter> parameters = fitted_parameters();
-    for (Parameter& p : parameters) p.value = p.expected;
+    if (!options.only.empty())
+        std::erase_if(parameters, [&](const Parameter& p) {
+            return std::find(options.only.begin(), options.only.end(), p.key) == options.only.end();
+        });
+    // Held near the constants that ship: what the runs do not tell stays as it is.
+    for (Parameter& p : parameters)
+        p.value = p.expected = presets.gpu(std::string(p.gpus.front())).efficiency.*p.member();
     EnumArray<Software, std::vector<SoftwareParameter>> figures;
     for (const Software s : all_of<Software>()) figures[s] = fitted_of(facts_of(s));
     Fit fit(runs, halves);
@@ -263,6 +270,8 @@ int main(int argc, char** argv) {
             options.check = options.renew = true;
         else if (word == "--write")
             options.write = true;
+        else if (word.starts_with("--only="))
+            options.only.emplace_back(word.substr(7));
         else
             options.root = word;
     }

@@ -24,7 +24,7 @@ std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts) {
     for (SoftwareParameter p : kAll)
         for (const SoftwareFacts::Figure& f : facts.figures)
             if (f.key == p.key && f.fitted()) {
-                p.value = std::clamp(facts.*p.member, p.least, p.most);
+                p.value = p.expected = std::clamp(facts.*p.member, p.least, p.most);
                 out.push_back(p);
             }
     return out;
