@@ -45,14 +45,14 @@ void set_parameters(const std::vector<Parameter>& parameters, F&& for_each) {
 [[nodiscard]] double cost_of_values(const std::vector<Parameter>& parameters);
 
 // Coordinate search in the logarithm of each parameter, the step halved when none helps. cost() uses the
-// values.
-template <typename Cost>
-void minimize(std::vector<Parameter>& parameters, Cost&& cost) {
+// values. P: with value, least and most.
+template <typename P, typename Cost>
+void minimize(std::vector<P>& parameters, Cost&& cost) {
     double best = cost();
     for (double step = 0.16; step > 0.002; step /= 2) {
         for (bool better = true; better;) {
             better = false;
-            for (Parameter& p : parameters) {
+            for (P& p : parameters) {
                 for (const double factor : {std::exp(step), std::exp(-step)}) {
                     const double before = p.value;
                     p.value = std::clamp(before * factor, p.least, p.most);

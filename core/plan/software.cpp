@@ -1,5 +1,7 @@
 #include "core/plan/software.h"
 
+#include "core/plan/set_facts.h"
+
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/plan/names.h"
@@ -142,9 +144,21 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     return f;
 }
 
+namespace {
+
+EnumArray<Software, SoftwareFacts>& shipped_facts() {
+    static EnumArray<Software, SoftwareFacts> all = read_all();
+    return all;
+}
+
+}  // namespace
+
 const SoftwareFacts& facts_of(Software software) {
-    static const EnumArray<Software, SoftwareFacts> all = read_all();
-    return all[software];
+    return shipped_facts()[software];
+}
+
+void set_facts(Software software, const SoftwareFacts& facts) {
+    shipped_facts()[software] = facts;
 }
 
 }  // namespace pentamesh

@@ -366,13 +366,15 @@ Rates find_rates(const Plan& plan) {
     r.attention = g.flops.bf16 * e.attention;
     r.hbm = g.hbm_bytes_per_s * e.hbm;
     r.kernel_s = e.kernel_s;
-    r.grouped = e.gemm > 0 ? e.grouped / e.gemm : 0;
+    const auto grouped_over = [&](double dense) { return dense > 0 ? e.grouped / dense : 0; };
+    r.grouped = grouped_over(e.gemm);
     r.peak = g.flops.bf16;
     r.linear = r.wide;
     const auto low = [&](double peak, double share, double bytes) {
         if (peak <= 0) return;  // no such type on this GPU: it runs in 16 bits
         r.peak = peak;
         r.linear = peak * share;
+        r.grouped = grouped_over(share);
         r.operand = bytes;
         r.cast_bytes = kTwo + 2 * bytes;  // read, written row-wise and column-wise
     };

@@ -27,20 +27,33 @@ std::vector<MeasuredError> runs_with_errors(int n) {
 }  // namespace
 
 TEST_CASE(
-    "left out one at a time, half of the measured runs lie in the range, nine of ten in the wider one") {
-    for (const auto& entry : coverage_of(measured_errors())) {
-        const Coverage& c = entry.second;
-        if (c.runs < 9) continue;
+    "each source left out in its turn, half of its runs lie in the range, nine of ten in the wider one") {
+    const std::map<std::string, Coverage> by = coverage_of(measured_errors());
+    // Runs of a source err together: of a kind, which has few sources, less can be said than of them all.
+    for (const auto& entry : by) {
         CAPTURE(entry.first);
-        // Within two standard deviations of a share of so many runs (binomial).
-        const double n = c.runs;
-        CHECK(std::abs(c.half - 0.5 * n) <= 2 * std::sqrt(0.25 * n));
-        CHECK(c.most >= 0.9 * n - 2 * std::sqrt(0.09 * n));
+        if (entry.second.runs >= 15) CHECK(entry.second.most >= 0.8 * entry.second.runs);
     }
-    const Coverage all = coverage_of(measured_errors()).at("all");
-    CHECK(all.runs > 200);
+    const Coverage all = by.at("all");
+    CHECK(all.runs > 350);
     CHECK(all.half == near(0.5 * all.runs, 0.1));
-    CHECK(all.most >= 0.9 * all.runs);
+    CHECK(all.most == near(0.9 * all.runs, 0.03));
+}
+
+TEST_CASE("errors on fitted sources are grown to the size of those on judged ones, which stay as they are") {
+    const Halves halves(R"({"fitted": ["a"], "judged": ["b"]})", "halves.json");
+    std::vector<MeasuredRun> runs(4);
+    std::vector<RunAccuracy> found(4);
+    const double errors[] = {0.1, 0.1, 0.21, 1 / 1.21 - 1};  // 1.21 = 1.1 ^ 2
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].family = i < 2 ? "a" : "b", found[i].time = errors[i];
+    const std::vector<MeasuredError> out = held_out_errors(runs, found, halves);
+    CHECK(out[0].error == near(0.21));
+    CHECK(out[2].error == near(0.21));
+    CHECK(out[3].size() == near(0.21));
+    CHECK_THROWS_AS(static_cast<void>(halves.judged("c")), Error);
+    CHECK_THROWS_AS(Halves(R"({"fitted": ["a"], "judged": ["a"]})", ""), Error);
+    CHECK_THROWS_AS(Halves(R"({"fitted": ["a"]})", ""), Error);
 }
 
 TEST_CASE("the errors that the program carries are those of its measured runs today") {
@@ -49,7 +62,8 @@ TEST_CASE("the errors that the program carries are those of its measured runs to
     std::vector<RunAccuracy> found;
     Evaluation scratch;
     for (const MeasuredRun& run : runs) found.push_back(accuracy_of(run, scratch));
-    const std::vector<MeasuredError> now = held_out_errors(runs, found);
+    const std::vector<MeasuredError> now =
+        held_out_errors(runs, found, read_halves_file(GOLDEN_DIR "/halves.json"));
     REQUIRE(now.size() == measured_errors().size());
     for (std::size_t i = 0; i < now.size(); ++i) {
         const MeasuredError& kept = measured_errors()[i];

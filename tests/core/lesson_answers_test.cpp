@@ -132,7 +132,7 @@ TEST_CASE("queries of memory agree with the fullest stage worked out by hand") {
     CHECK(l.number("memory parameters") == near(2 * held / gib, 1e-3));
     CHECK(l.number("memory gradients") == near(4 * held / gib, 1e-3));
     CHECK(l.number("memory optimizer") == near(12 * held / 8 / gib, 1e-3));
-    CHECK(l.number("memory hbm") == near(80e9 / gib));
+    CHECK(l.number("memory hbm") == near(81559.0 / 1024));
     CHECK(l.number("fullest stage") == 0);
     double sum = 0;
     for (const char* part : {"memory parameters", "memory gradients", "memory optimizer",

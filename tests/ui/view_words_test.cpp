@@ -39,7 +39,7 @@ TEST_CASE("Communication says with whom the layers synchronise") {
 TEST_CASE("Memory says the GPU's capacity as it is sold beside GiB, and an overflow as a multiple of it") {
     Driver d("llama-3-70b-3d", kLarge);
     d.press({Key::n5});
-    CHECK(says(d, "of 74.5 GiB (80 GB)"));  // 80e9 / 2^30
+    CHECK(says(d, "of 79.6 GiB (85.5 GB)"));  // 81,559 MiB
     CHECK_FALSE(says(d, "too much"));
     for (const char* axis : {"layout.tp.toggle", "layout.pp.toggle"}) REQUIRE(d.click(axis));
     const Memory& m = d.shell.evaluation().memory;

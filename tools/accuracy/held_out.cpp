@@ -1,38 +1,24 @@
 #include "tools/accuracy/held_out.h"
 
 #include "core/base/number.h"
-#include "core/calibrate/parameters.h"
+#include "core/base/statistics.h"
 #include "core/plan/names.h"
-#include "core/plan/software.h"
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 namespace pentamesh {
 namespace {
 
-bool is_megatron(Software s) {
-    return s == Software::megatron || s == Software::megatron_bridge;
-}
-
-// Over the error in the sample, in logarithms.
-EnumArray<Software, double> growth_of(const std::vector<MeasuredError>& errors) {
-    EnumArray<Software, double> growth{};
-    for (const Software s : all_of<Software>()) {
-        const auto same = [&](const MeasuredError& m) {
-            return m.run.software == s || (is_megatron(s) && is_megatron(m.run.software));
-        };
-        const auto n = static_cast<double>(std::count_if(errors.begin(), errors.end(), same));
-        const auto& figures = facts_of(s).figures;
-        auto p = static_cast<double>(std::count_if(figures.begin(), figures.end(), [](const auto& f) {
-            return f.from == SoftwareFacts::Figure::From::own_runs;
-        }));
-        if (is_megatron(s)) p += static_cast<double>(fitted_parameters().size());
-        growth[s] = 1 / (1 - std::min(0.5, n > 0 ? p / n : 0));  // of fewer runs the mean says nothing
-    }
-    return growth;
+// Median size of the errors of one half, in logarithms.
+double median_of(const std::vector<MeasuredError>& errors, const Halves& halves, bool judged) {
+    std::vector<double> sizes;
+    for (const MeasuredError& m : errors)
+        if (halves.judged(m.family) == judged) sizes.push_back(std::abs(std::log1p(m.error)));
+    return sizes.empty() ? 0 : median(std::move(sizes));
 }
 
 std::string gpu_kind(double peak) {
@@ -42,21 +28,24 @@ std::string gpu_kind(double peak) {
 }  // namespace
 
 std::vector<MeasuredError> held_out_errors(const std::vector<MeasuredRun>& runs,
-                                           const std::vector<RunAccuracy>& found) {
+                                           const std::vector<RunAccuracy>& found, const Halves& halves) {
     std::vector<MeasuredError> out;
     for (std::size_t i = 0; i < runs.size(); ++i)
         if (found[i].time) out.push_back({runs[i].id, runs[i].family, found[i].traits, *found[i].time});
-    const EnumArray<Software, double> growth = growth_of(out);
-    for (MeasuredError& m : out) m.error = std::expm1(growth[m.run.software] * std::log1p(m.error));
+    const double fitted = median_of(out, halves, false), judged = median_of(out, halves, true);
+    const double growth = fitted > 0 ? std::max(1.0, judged / fitted) : 1;
+    for (MeasuredError& m : out)
+        if (!halves.judged(m.family)) m.error = std::expm1(growth * std::log1p(m.error));
     return out;
 }
 
 std::map<std::string, Coverage> coverage_of(const std::vector<MeasuredError>& errors) {
     std::map<std::string, Coverage> by;
     for (std::size_t i = 0; i < errors.size(); ++i) {
-        std::vector<MeasuredError> others = errors;
-        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
         const MeasuredError& m = errors[i];
+        std::vector<MeasuredError> others;
+        for (const MeasuredError& o : errors)
+            if (o.family != m.family) others.push_back(o);
         const ErrorRange range = error_range(std::span<const MeasuredError>(others), m.run);
         const std::string kind = m.run.moe ? "MoE" : "dense";
         for (const std::string& name : {std::string("all"), kind, gpu_kind(m.run.peak),
@@ -78,8 +67,8 @@ std::string write_measured_errors(const std::vector<MeasuredError>& errors) {
         "errors of the step's time on measured runs (tests/golden/measured.json, with sources), made by "
         "`accuracy . --write`";
     about["error"] =
-        "measured time over the program's, less 1, grown to what it would be had the run been left out "
-        "of what was fitted (docs/accuracy.md)";
+        "measured time over the program's, less 1; of sources that the constants are fitted on grown to "
+        "the size of the errors on those that they are not (docs/accuracy.md)";
     about["flops_per_token"] = "of the model, forward and backward, as in MFU";
     about["peak"] = "of a GPU in 16 bits, FLOP/s";
     std::string text = "{\n\"_about\": " + about.dump(1) + ",\n\"runs\": [\n";
