@@ -32,7 +32,7 @@ constexpr Unheld kBridge[] = {
     {"offload_optimizer", "", "/training/offload/optimizer"},
 };
 constexpr Unheld kTorchtitan[] = {
-    {"pipeline_parallel_schedule_csv", "the plan has no field for an order that a file lists", ""},
+    {"pipeline_parallel_schedule_csv", "the plan names a schedule and lists none of its steps", ""},
     {"pipeline_parallel_split_points", "", "/layout/stage_layers"},
 };
 

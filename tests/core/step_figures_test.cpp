@@ -148,7 +148,8 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
         read_errors(read_text(GOLDEN_DIR "/step_errors.txt"), "step_errors.txt");
     REQUIRE(kept.size() == runs.size());
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
-        const Plan& p = runs[i].plans.front();
+        Plan p = runs[i].plans.front();
+        p.training.software = runs[i].traits.software;  // whose run it was
         CAPTURE(runs[i].label);
         const std::vector<NearRun> nearest = NearestRuns(runs).of(p, 3);
         REQUIRE(nearest.size() == 3);
