@@ -161,7 +161,7 @@ TEST_CASE("reductions that do not exist are errors, those that the software has 
     const Evaluation whole = of({{"gradient_reduction", "step"}});
     CHECK(whole.valid);
     CHECK(has_code(whole, "no-such-reduction"));
-    CHECK_FALSE(has_code(of({}), "no-such-reduction"));
+    CHECK_FALSE(has_code(of(json::object()), "no-such-reduction"));
 }
 
 TEST_CASE("of two plans that differ in when gradients are reduced alone, none holds and sends less") {
