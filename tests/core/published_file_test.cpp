@@ -20,7 +20,7 @@ struct OwnRuns {
         fs::remove_all(root);
         fs::create_directories(root);
         for (const char* folder : {"gpus", "clusters", "models", "plans"})
-            fs::create_directory_symlink(fs::path(SOURCE_DIR) / "presets" / folder, root / folder);
+            fs::create_directory_symlink(fs::current_path() / "presets" / folder, root / folder);
     }
     ~OwnRuns() { fs::remove_all(root); }
     OwnRuns(const OwnRuns&) = delete;

@@ -5,13 +5,11 @@
 
 #include <cstdlib>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string_view>
 
 int main(int argc, char** argv) {
     if (argc > 3 && std::string_view(argv[1]) == "--never-pressed")
         return pentamesh::ui::all_were_pressed(argv[2], {argv + 3, argv + argc}) ? 0 : 1;
-    std::filesystem::current_path(TREE);  // as in tests/main.cpp
     doctest::Context context(argc, argv);
     const int status = context.run();
     if (const char* file = std::getenv("PENTAMESH_PRESSES"); file != nullptr && !context.shouldExit())
