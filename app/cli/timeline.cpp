@@ -139,6 +139,9 @@ int timeline(const Context& context, const TimelineOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
+    if (own_costs && plan.layout.pp == 1 && plan.layout.virtual_stages > 1)
+        throw Error(ErrorKind::invalid, "", "/layout/pp",
+                    "a schedule of several chunks a device needs at least 2 pipeline stages; pp is 1");
     Evaluation e = assess(plan);
     if (own_costs) replay(plan, own, e);
     const TimelineCosts& costs = e.costs;

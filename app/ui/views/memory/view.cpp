@@ -268,9 +268,9 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
            Dash::dashed);
 }
 
-// "fullest: stage 3, 66.1 GiB of 79.6 GiB (85.5 GB)", what is too much, and the legend. Where the row is short
-// the capacity is said in GiB alone, then whose figure it is goes.
-// Behind it the difference to the fullest GPU of the pinned plan A.
+// "fullest: stage 3, 66.1 GiB of 79.6 GiB (85.5 GB)", what is too much, and the legend. Where the row is
+// short the capacity is said in GiB alone, then whose figure it is goes. Behind it the difference to the
+// fullest GPU of the pinned plan A.
 void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const StageMemory& peak,
                MemoryViewState& state) {
     const Memory& m = scene.evaluation.memory;
