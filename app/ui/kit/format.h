@@ -18,7 +18,7 @@ namespace pentamesh::ui {
 [[nodiscard]] inline std::string memory_text(double bytes) {  // "66.1 GiB"
     return pentamesh::memory_text(bytes, Zeros::kept);
 }
-// "74.5 GiB (80 GB)": a GPU's memory as it is counted here, and as it is sold.
+// "79.6 GiB (85.5 GB)": a GPU's memory, in both units.
 [[nodiscard]] inline std::string capacity_text(double bytes) {
     return memory_text(bytes) + " (" + bytes_text(bytes) + ")";
 }
