@@ -59,7 +59,9 @@ TEST_CASE(
     CHECK(spread_of(judged.time).median < 0.18);
     CHECK(spread_of(judged.time).most < 0.4);
     CHECK(judged.right >= 0.95 * judged.judged);
-    for (const auto& [name, errors] : by) {
+    for (const auto& entry : by) {
+        const std::string& name = entry.first;
+        const Errors& errors = entry.second;
         CAPTURE(name);
         if (name != "judged" && name != "torchtitan" && !errors.memory.empty())
             CHECK(spread_of(errors.memory).median < 0.1);
