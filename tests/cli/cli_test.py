@@ -466,7 +466,10 @@ class Statuses(unittest.TestCase):
     def test_a_search_without_memory_is_an_error_and_no_crash(self):
         search = [PROGRAM, "search", "--model", "llama-3-70b", "--cluster", "h100-sxm-ib", "--gpus", "2048",
                   "--set", "training.global_batch=15360"]
-        r = subprocess.run(["bash", "-c", 'ulimit -v 300000; exec "$@"', "-", *search], capture_output=True, timeout=60)
+        limited = ["bash", "-c", 'ulimit -v 300000; exec "$@"', "-"]
+        if subprocess.run([*limited, PROGRAM, "--version"], capture_output=True, timeout=60).returncode:
+            self.skipTest("a program with sanitizers reserves more address space than this before it begins")
+        r = subprocess.run([*limited, *search], capture_output=True, timeout=60)
         self.assertIn(r.returncode, (0, 1))
         if r.returncode:
             self.assertIn(b"memory", r.stderr)
