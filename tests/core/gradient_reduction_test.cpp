@@ -6,6 +6,7 @@
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
 #include "core/pipeline/gradient_reduction.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 
 using namespace pentamesh;
 using nlohmann::json;
+using test::near;
 
 namespace {
 
@@ -78,7 +80,7 @@ TEST_CASE("gradients are reduced and parameters gathered as often as the framewo
             if (!on_axis(o.group, c["axis"]) || name_of(o.collective) != c["select"]["collective"]) continue;
             sent += o.sent_bytes_per_rank, calls += o.count_per_step;
         }
-        CHECK(sent == doctest::Approx(c["sent_bytes_per_rank"].get<double>()).epsilon(2e-3));
+        CHECK(sent == near(c["sent_bytes_per_rank"].get<double>(), 2e-3));
         if (c.contains("calls")) CHECK(calls == c["calls"].get<double>());
     }
 }
@@ -88,8 +90,8 @@ TEST_CASE("a rank holds of gradients and gathered parameters what the frameworks
         CAPTURE(c.dump());
         const json& l = c["layout"];
         const StageMemory s = evaluate(plan_of(c, l)).memory.stage[c["stage"].get<std::size_t>()];
-        CHECK(s.parameters == doctest::Approx(c["parameters_bytes"].get<double>()).epsilon(2e-3));
-        CHECK(s.gradients == doctest::Approx(c["gradients_bytes"].get<double>()).epsilon(2e-3));
+        CHECK(s.parameters == near(c["parameters_bytes"].get<double>(), 2e-3));
+        CHECK(s.gradients == near(c["gradients_bytes"].get<double>(), 2e-3));
         // Allocated, less what the same plan without ZeRO allocates beside its state.
         json bare = l;
         bare.erase("gradient_reduction"), bare.erase("reshard");
@@ -98,7 +100,7 @@ TEST_CASE("a rank holds of gradients and gathered parameters what the frameworks
         bare.update({{"zero", 0}, {"dp_shard", 1}, {"dp_replicate", replicas}});
         const StageMemory b = evaluate(plan_of(c, bare)).memory.stage[c["stage"].get<std::size_t>()];
         const double held = s.allocated - (b.allocated - b.parameters - b.gradients - b.optimizer);
-        CHECK(held == doctest::Approx(c["held_bytes"].get<double>()).epsilon(2e-3));
+        CHECK(held == near(c["held_bytes"].get<double>(), 2e-3));
     }
 }
 
@@ -113,11 +115,11 @@ TEST_CASE("ZeRO-2 with gradient accumulation pays on the wire for what it saves 
     };
     const Evaluation one = of(1), two = of(2), three = of(3);
     const double p = 8030261248.0, f = 7.0 / 8;
-    CHECK(data_parallel_sent(one) == doctest::Approx(f * p * (4 + 2)).epsilon(1e-9));
-    CHECK(data_parallel_sent(two) == doctest::Approx(f * p * (16 * 4 + 2)).epsilon(1e-9));
-    CHECK(data_parallel_sent(three) == doctest::Approx(f * p * 16 * (4 + 2 * 2)).epsilon(1e-9));
-    CHECK(one.memory.stage[0].gradients == doctest::Approx(p * 4).epsilon(1e-9));
-    CHECK(two.memory.stage[0].gradients == doctest::Approx(p * 4 / 8).epsilon(1e-9));
+    CHECK(data_parallel_sent(one) == near(f * p * (4 + 2), 1e-9));
+    CHECK(data_parallel_sent(two) == near(f * p * (16 * 4 + 2), 1e-9));
+    CHECK(data_parallel_sent(three) == near(f * p * 16 * (4 + 2 * 2), 1e-9));
+    CHECK(one.memory.stage[0].gradients == near(p * 4, 1e-9));
+    CHECK(two.memory.stage[0].gradients == near(p * 4 / 8, 1e-9));
     CHECK(two.step->time_s >= one.step->time_s);
 }
 

@@ -4,6 +4,7 @@
 #include "core/decide/search.h"
 #include "core/memory/memory_costs.h"
 #include "plans.h"
+#include "tests/near.h"
 
 #include <algorithm>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 
 using namespace pentamesh;
+using test::near;
 
 namespace {
 
@@ -183,7 +185,7 @@ TEST_CASE("on one GPU recomputation is billed with what it adds to the step") {
         p.training.recompute = Recompute::full;
         const Evaluation e = evaluate(p);
         REQUIRE(e.step);
-        CHECK(e.step->recompute_s == doctest::Approx(e.step->time_s - before).epsilon(1e-9));
+        CHECK(e.step->recompute_s == near(e.step->time_s - before, 1e-9));
     }
 }
 
@@ -264,7 +266,7 @@ TEST_CASE("what an axis exposes is what the step says of it, and no more than it
         for (const GroupKind k : all_of<GroupKind>()) {
             CAPTURE(name_of(k));
             const AxisTraffic& axis = e.comm.by_axis[k];
-            CHECK(axis.exposed_s == doctest::Approx(e.step->exposed_comm_s[k]).epsilon(1e-9));
+            CHECK(axis.exposed_s == near(e.step->exposed_comm_s[k], 1e-9));
             CHECK(axis.exposed_s <= axis.time_s * (1 + 1e-9));
         }
     }
@@ -298,14 +300,14 @@ TEST_CASE("experts without sequence parallelism get s b / t tokens in memory, ti
     const double m = 4, layers = 32, s = 4096, h = 4096;
     // Four exchanges a layer and micro-batch of s / 4 tokens, each to two experts, 7 of 8 elsewhere.
     const double exchanged = m * layers * 4 * (s / 4) * 2 * h * 2 * 7 / 8;
-    CHECK(test::sent(without.comm, GroupKind::ep) == doctest::Approx(exchanged).epsilon(1e-12));
-    CHECK(test::sent(with.comm, GroupKind::ep) == doctest::Approx(exchanged).epsilon(1e-12));
+    CHECK(test::sent(without.comm, GroupKind::ep) == near(exchanged, 1e-12));
+    CHECK(test::sent(with.comm, GroupKind::ep) == near(exchanged, 1e-12));
     // Outputs are gathered over tp forward, gradients of the tokens backward: s b h each.
     double gathered = 0;
     for (const Operation& o : without.comm.operations)
         if (o.group == GroupKind::tp && o.unit == Unit::moe_layer && o.collective == Collective::all_gather)
             gathered += o.sent_bytes_per_rank;
-    CHECK(gathered == doctest::Approx(m * layers * 2 * s * h * 2 * 3 / 4).epsilon(1e-12));
+    CHECK(gathered == near(m * layers * 2 * s * h * 2 * 3 / 4, 1e-12));
     // Of experts' time what follows the tokens is the same.
     const ModuleTimes &a = with.work.times.of(0).module, &b = without.work.times.of(0).module;
     CHECK(a[RecomputeModule::moe_act] == b[RecomputeModule::moe_act]);
@@ -329,7 +331,7 @@ TEST_CASE("gradients and optimizer are those of one device, of the one that they
     // What each stage's update, reduce-scatter and gather take, one after the other.
     const StageNumbers& n = e.comm.reduced;
     const double optimizer = optimizer_time(p, n, shards_of(p, degrees));
-    CHECK(e.step->optimizer_s == doctest::Approx(optimizer + once_a_step(p)).epsilon(1e-12));
+    CHECK(e.step->optimizer_s == near(optimizer + once_a_step(p), 1e-12));
     double sent = 0;
     for (const Operation& o : e.comm.operations)
         if (is_data_parallel(o.group)) sent += o.time_s;
@@ -346,8 +348,8 @@ TEST_CASE("gradients and optimizer are those of one device, of the one that they
     CHECK(is_a_stage);
     // Reduce-scatter over dp 8 and edp 2, then the gather of parameters in 16 bits.
     const double bytes = bytes_of(p.training.gradients) + bytes_of(p.training.parameters);
-    CHECK(test::sent(e.comm, GroupKind::dp_shard) == doctest::Approx(n.dense.all() * bytes * 7 / 8));
-    CHECK(test::sent(e.comm, GroupKind::edp) == doctest::Approx(n.experts.all() * bytes / 2));
+    CHECK(test::sent(e.comm, GroupKind::dp_shard) == near(n.dense.all() * bytes * 7 / 8));
+    CHECK(test::sent(e.comm, GroupKind::edp) == near(n.experts.all() * bytes / 2));
 }
 
 TEST_CASE("Megatron refuses experts whose data parallelism differs, unless pp is outermost") {
