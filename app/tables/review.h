@@ -27,7 +27,7 @@ namespace pentamesh {
 // The nearest measured runs, the nearest first: what was measured, what is estimated with the constants that
 // ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);
-// What its distances are made of, and how near the nearest of all measured runs is.
+// Says what its distances are made of, and how near the nearest of all measured runs is.
 [[nodiscard]] std::string near_runs_words(const Step& step);
 
 // What the estimates leave out, a sentence each: of every plan, then what holds for this one.

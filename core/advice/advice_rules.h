@@ -56,7 +56,7 @@ struct Advice {
     [[nodiscard]] Candidate candidate() const;  // of the trial
     // Evaluates the plan with these edits as a report shows it, into `shown`. False: no valid plan.
     [[nodiscard]] bool show(const std::vector<Edit>& edits);
-    // What is shown takes no more memory than a GPU has, or than the plan takes.
+    // A plan that is shown takes no more memory than a GPU has, or than the plan takes.
     [[nodiscard]] bool shown_memory_allows() const {
         return shown.memory.fits() || shown.memory.peak() <= now.memory.peak();
     }

@@ -60,7 +60,7 @@ void thousands_of_shards(Advice& a) {
     if (const Candidate* c = fastest.better_than(a.base.step->time_s)) offer(a, p, *c);
 }
 
-// What the plan does between the micro-batches of a step, in words.
+// Says in words what the plan does between the micro-batches of a step.
 std::string rounds_text(const Advice& a) {
     const StateRounds rounds = state_rounds(a.plan);
     const bool every = rounds.forward.each == GradientReduction::micro_batch,

@@ -1,4 +1,4 @@
-// What number does a sentence mean?
+// The number that a sentence means.
 #pragma once
 
 #include "core/advice/advised.h"

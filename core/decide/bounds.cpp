@@ -195,7 +195,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
     const StateShards shards = shards_of(plan, degrees);
     const double cut[2] = {static_cast<double>(degrees.dense_shard),
                            static_cast<double>(degrees.expert_shard)};
-    // Whether what this run does with every micro-batch, all runs of the node do.
+    // True if all runs of the node do with every micro-batch what this run does.
     const bool all_do = own.microbatches > 1 && !of.reduces_runs;
     for (int k = 0; k < 2; ++k) {
         out.parameters[k] = 1 / static_cast<double>(shards.parameter[k]);

@@ -67,7 +67,7 @@ void refuse_by_rules(Page& page, Rule rule, Software software);
 void lose_order(Page& page, std::initializer_list<std::array<Axis, kAxisCount>> orders, const char* theirs);
 // weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is said.
 void lose_finer_choices(Page& page, bool says_ep_comm = false);
-// Where the framework reduces gradients at other times than the plan says. `theirs`: when it does.
+// Notes that the framework reduces gradients at other times than the plan says. `theirs`: when it does.
 void lose_reduction(Page& page, GradientReduction theirs);
 // When that software does, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);

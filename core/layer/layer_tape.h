@@ -84,7 +84,7 @@ class LayerTape {
     Value exchanged_experts(Value x, Value logits, double own, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
     Value expert_products(Value x);
-    // Of tokens that all tensor-parallel ranks hold, those that this one sends to the experts.
+    // The tokens that this rank sends to the experts, of those that all tensor-parallel ranks hold.
     Value own_part(Value x);
     Value all_parts(Value y, Value like);
     // Tokens on their way: `local` of them on a rank.

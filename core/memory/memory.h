@@ -48,7 +48,7 @@ struct StageMemory {
     bool operator==(const StageMemory&) const = default;
 };
 
-// Of a plan that may fit and does not: the same words everywhere.
+// Every place says these words of a plan that may fit and does not.
 inline constexpr std::string_view kFitsIfSmall = "fits only if buffers stay small";
 
 struct Memory {
@@ -56,11 +56,11 @@ struct Memory {
     int peak_stage = 0;              // a place in `stage`
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
-    // Whether every GPU holds what is commonly measured, the middle of the buffers' range.
+    // True if every GPU holds what is commonly measured, the middle of the buffers' range.
     [[nodiscard]] bool fits() const {
         return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.total() <= hbm; });
     }
-    // Whether every GPU holds the least that it may take: then a plan that does not fit may run all the same
+    // True if every GPU holds the least that it may take: then a plan that does not fit may run all the same
     // (kFitsIfSmall), as under pressure an allocator gives back what it reserved beyond its tensors.
     [[nodiscard]] bool may_fit() const {
         return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.least() <= hbm; });

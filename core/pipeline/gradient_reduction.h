@@ -14,22 +14,22 @@ namespace pentamesh {
 // The plan's own choice or its software's: PyTorch's pipelines keep weights gathered for the whole step.
 [[nodiscard]] Reshard reshard_of(const Plan& plan);
 
-// Whether there is such a thing: ZeRO-1 reduces once a step; only gradients that are cut are reduced after
+// True if there is such a thing: ZeRO-1 reduces once a step; only gradients that are cut are reduced after
 // runs of micro-batches, and a V-shaped placement has no runs.
 [[nodiscard]] bool can_reduce(GradientReduction when, const Layout& layout);
 
-// What the plan's software says to its ZeRO stage, pipeline and reduction. `refuses` and `lacks` cannot be
-// run with it.
+// Returns what the plan's software says to its ZeRO stage, pipeline and reduction. `refuses` and `lacks`
+// cannot be run with it.
 enum class ReductionSupport : std::uint8_t { runs, refuses, lacks };
 [[nodiscard]] ReductionSupport reduction_support(const Plan& plan);
 
-// Whether its software runs a ZeRO stage in a pipeline of so many stages at all.
+// Returns what the software says to a ZeRO stage in a pipeline of so many stages.
 [[nodiscard]] ReductionSupport zero_support(Software software, int zero, std::int64_t pp);
 // After a change of a plan's layout: a reduction that is now impossible, or that its software has not while
 // it ran the plan's own, becomes the software's.
 void follow_software(const Plan& own, Plan& changed);
 
-// How many times in a step, and beside which backwards or forwards: `times` of each number.
+// Each number moves `times` times in a step, beside these backwards or forwards.
 struct Rounds {
     GradientReduction each = GradientReduction::step;
     double times = 1;

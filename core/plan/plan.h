@@ -272,7 +272,7 @@ enum class CpComm : std::uint8_t { ring, allgather, ulysses, ulysses_ring };
 // How tokens find their experts. alltoall: a copy for each expert; allgather: every token to every rank;
 // deepep and hybridep: once to each node and rank that holds one of its experts.
 enum class EpComm : std::uint8_t { alltoall, allgather, deepep, hybridep };
-// What ZeRO-3 does with gathered weights after the forward pass. by_software: the plan does not say
+// ZeRO-3 lets gathered weights go after the forward pass, or keeps them. by_software: the plan does not say
 // (gradient_reduction.h says what that comes to; the same below).
 enum class Reshard : std::uint8_t { by_software, after_forward, never };
 // When gradients are reduced over the data-parallel ranks. A run is what a chunk does in a row before another

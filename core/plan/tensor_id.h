@@ -219,7 +219,7 @@ enum class TensorId : std::uint8_t {
 template <>
 inline constexpr std::size_t kEnumCount<TensorId> = 187;
 
-// What an MLP has and keeps; the experts' have the same parts.
+// The tensors that an MLP has and keeps; the experts' have the same parts.
 struct MlpTensors {
     TensorId gate, up, down, gate_bias, up_bias, down_bias, activated, product;
 };

@@ -91,8 +91,8 @@ void torchtitan_expert_tensor_parallel(Rules& r) {
                          ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
 }
 
-// What can be laid out but not be run with the plan's software (gradient_reduction.cpp has the places in
-// code).
+// Names what can be laid out but not be run with the plan's software (gradient_reduction.cpp has the places
+// in code).
 void reduction_of_software(Rules& r) {
     const Plan& plan = r.plan;
     const Layout& l = plan.layout;

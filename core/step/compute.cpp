@@ -239,7 +239,7 @@ class Layer {
         return static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
     }
     // Tokens that a rank's experts get, once for each expert.
-    // Of ranks that hold the same tokens each sends its part.
+    // Each of the ranks that hold the same tokens sends its part.
     [[nodiscard]] double expert_copies(const Moe& e) const {
         return s_.tokens / s_.tp * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
     }

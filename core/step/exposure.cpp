@@ -67,7 +67,7 @@ void CoveredTimes::each(const Operation& o, F&& use) {
     const Cover cover = cover_of(o);
     for (LayerMask m = o.types; m != 0; m &= m - 1) {
         const int t = std::countr_zero(m);
-        // What is recomputed is a forward: as much of its calls is hidden.
+        // A recomputation is a forward: as much of its calls is hidden.
         use(t, of(t, cover, o.phase == Phase::forward || o.recomputed));
     }
 }
@@ -163,8 +163,8 @@ PassTime room_of(const Plan& plan, const ChunkWork& work) {
 
 namespace {
 
-// What one micro-batch of a device has room for. A transfer hides beside each of the micro-batches that it is
-// made for.
+// Returns the room that one micro-batch of a device has. A transfer hides beside each of the micro-batches
+// that it is made for.
 struct Rooms {
     double forward = 0, backward = 0;
 };
@@ -186,7 +186,7 @@ void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatch
     const double m = std::max(microbatches, 1.0);
     const PassTime room = room_of(plan, work);
     Rooms rooms{std::max(room.forward, 0.0) / m, std::max(room.input_grad, 0.0) / m};
-    // What happens once has what the calls of every micro-batch leave of the last one's room.
+    // A transfer that happens once has what the calls of every micro-batch leave of the last one's room.
     using enum GradientReduction;
     for (const GradientReduction each : {micro_batch, run, step})
         for (Operation& o : comm.operations) {

@@ -5,8 +5,8 @@
 
 namespace pentamesh {
 
-// What the devices of a pipeline reduce, without those that hold no more dense numbers and no more experts
-// than another: what the slowest of them can be. Calls use(StageNumbers).
+// Visits what the devices of a pipeline reduce, without those that hold no more dense numbers and no more
+// experts than another: what the slowest of them can be. Calls use(StageNumbers).
 template <typename F>
 void each_reduced(const Plan& plan, const Comm& comm, F&& use) {
     const auto numbers = [&](int d) { return numbers_of(plan.model, comm.held, comm.stages.contents(d)); };

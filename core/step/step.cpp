@@ -173,7 +173,7 @@ double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const T
     return shape.devices <= 1 ? 0.0 : std::max(makespan_estimate(shape, costs) - busy, 0.0);
 }
 
-// What the longest stage works more than the average one; 0 where they differ by rounding.
+// Returns the time that the longest stage works more than the average one; 0 where they differ by rounding.
 double wait_for_longest(double longest, double mean) {
     constexpr double kRounding = 1e-9;
     return std::abs(longest - mean) > kRounding * mean ? longest - mean : 0;
@@ -256,7 +256,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
         plan.training.overlap.pp
             ? std::min({waits, 2 * static_cast<double>(shape.devices - 1) * work.send_s, send_time(comm)})
             : 0;
-    // Where a V turns no message leaves the device: what its costs hold there is a wait.
+    // No message leaves the device at which a V turns: what its costs hold there is a wait.
     const double sends = std::min(parts.sends, send_time(comm));
     s.exposed_comm_s[GroupKind::pp] = sends + ramp;
     expose_sends(plan, sends + ramp, comm);

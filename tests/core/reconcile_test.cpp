@@ -198,7 +198,7 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
                      replica = e.mesh.expert[static_cast<std::size_t>(Axis::dp_replicate)];
         const std::int64_t expert_ranks = p.layout.zero == 0 ? shard.size * replica.size : shard.size;
         const Held reduced = reduced_by_calls(p, e.comm);
-        // Of one stage, both kinds.
+        // Both kinds are of one stage.
         CHECK(std::any_of(stages.begin(), stages.end(), [&](const Held& own) {
             return (dense_ranks <= 1 || std::abs(reduced.dense - own.dense) <= close(own.dense))
                    && (expert_ranks <= 1 || std::abs(reduced.experts - own.experts) <= close(own.experts));

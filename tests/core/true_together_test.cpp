@@ -308,7 +308,7 @@ TEST_CASE("experts without sequence parallelism get s b / t tokens in memory, ti
         if (o.group == GroupKind::tp && o.unit == Unit::moe_layer && o.collective == Collective::all_gather)
             gathered += o.sent_bytes_per_rank;
     CHECK(gathered == near(m * layers * 2 * s * h * 2 * 3 / 4, 1e-12));
-    // Of experts' time what follows the tokens is the same.
+    // The part of experts' time that follows the tokens is the same.
     const ModuleTimes &a = with.work.times.of(0).module, &b = without.work.times.of(0).module;
     CHECK(a[RecomputeModule::moe_act] == b[RecomputeModule::moe_act]);
     std::vector<ActivationBytes> kept;
@@ -328,7 +328,7 @@ TEST_CASE("gradients and optimizer are those of one device, of the one that they
     const Evaluation e = evaluate(p);
     REQUIRE(e.valid);
     const Degrees degrees = degrees_of(p, e.mesh);
-    // What each stage's update, reduce-scatter and gather take, one after the other.
+    // Each stage's update, reduce-scatter and gather take this, one after the other.
     const StageNumbers& n = e.comm.reduced;
     const double optimizer = optimizer_time(p, n, shards_of(p, degrees));
     CHECK(e.step->optimizer_s == near(optimizer + once_a_step(p), 1e-12));

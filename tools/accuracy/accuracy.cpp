@@ -35,7 +35,7 @@ std::string cells(const std::vector<double>& errors) {
            + (s.bias > 0 ? "+" : "") + percent_text(s.bias);
 }
 
-// Of the runs of one half.
+// Covers the runs of one half.
 std::string kinds_table(const std::vector<MeasuredRun>& runs, const std::vector<RunAccuracy>& found,
                         const Halves& halves, bool judged) {
     std::map<std::string, Kind> kinds;

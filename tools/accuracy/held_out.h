@@ -1,5 +1,5 @@
-// How large would each run's error be, had the constants not been fitted to its source? And do the ranges
-// made of these errors hold on a source that is not among them?
+// Says how large each run's error would be, had the constants not been fitted to its source, and how often
+// the ranges made of these errors hold on a source that is not among them.
 #pragma once
 
 #include "tools/accuracy/halves.h"

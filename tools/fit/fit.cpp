@@ -176,7 +176,8 @@ void write_presets(const std::string& root, const std::vector<Parameter>& parame
     }
 }
 
-// How near the constants that are set now are, by half and framework; the median size on the judged half.
+// Prints how near the constants that are set now are, by half and framework; the median size on the judged
+// half.
 double print_halves(const std::vector<MeasuredRun>& runs, const Halves& halves) {
     std::map<std::string, std::vector<double>> by;
     Evaluation scratch;
