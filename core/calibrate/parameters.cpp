@@ -28,16 +28,6 @@ double cost_of_error(double error) {
     return std::sqrt(error * error + kRound * kRound) + 4 * error * error;
 }
 
-double cost_of_values(const std::vector<Parameter>& parameters) {
-    constexpr double kPrior = 0.05;  // of a run
-    double sum = 0;
-    for (const Parameter& p : parameters) {
-        const double z = std::log(p.value / p.expected) / p.spread;
-        sum += kPrior * z * z;
-    }
-    return sum;
-}
-
 std::vector<Parameter> fitted_parameters() {
     const std::vector<std::string_view> ampere{"a100-80gb-sxm", "a100-40gb-sxm"};
     const std::vector<std::string_view> hopper{"h100-sxm", "h800-sxm", "h200-sxm"};

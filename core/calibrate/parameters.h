@@ -41,8 +41,17 @@ void set_parameters(const std::vector<Parameter>& parameters, F&& for_each) {
 // error, rounded off near 0, and its square.
 [[nodiscard]] double cost_of_error(double error);
 // How far the parameters are from what is known of them, one standard deviation weighing as much as 5 % of a
-// run that is off by e.
-[[nodiscard]] double cost_of_values(const std::vector<Parameter>& parameters);
+// run that is off by e. P: with value, expected and spread.
+template <typename P>
+[[nodiscard]] double cost_of_values(const std::vector<P>& parameters) {
+    constexpr double kPrior = 0.05;  // of a run
+    double sum = 0;
+    for (const P& p : parameters) {
+        const double z = std::log(p.value / p.expected) / p.spread;
+        sum += kPrior * z * z;
+    }
+    return sum;
+}
 
 // Coordinate search in the logarithm of each parameter, the step halved when none helps. cost() uses the
 // values. P: with value, least and most.

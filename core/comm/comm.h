@@ -92,7 +92,8 @@ struct Comm {
     HeldNumbers held;
     // Numbers whose gradients are reduced: of one device once times are known (core/step/state_stage.h).
     StageNumbers reduced;
-    int embedding_copies = 0;  // devices that hold the word embedding once more
+    std::vector<StageNumbers> reducing;  // the devices that can be this one (find_reduced)
+    int embedding_copies = 0;            // devices that hold the word embedding once more
     void clear();
     bool operator==(const Comm&) const = default;
 };

@@ -31,6 +31,7 @@ void Comm::clear() {
     types = {};
     held = {};
     reduced = {};
+    reducing.clear();
     embedding_copies = 0;
 }
 

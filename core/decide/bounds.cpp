@@ -2,7 +2,6 @@
 
 #include "core/memory/memory_costs.h"
 #include "core/step/exposure.h"
-#include "core/step/state_stage.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>
@@ -167,10 +166,10 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
     }
     // Whose numbers are reduced depends on the sharding: no fewer than the least of these.
     out.dense = out.experts = std::numeric_limits<double>::infinity();
-    each_reduced(plan, e.comm, [&](const StageNumbers& n) {
+    for (const StageNumbers& n : e.comm.reducing) {
         out.dense = std::min(out.dense, n.dense.all());
         out.experts = std::min(out.experts, n.experts.all());
-    });
+    }
     out.fewest_layers = std::numeric_limits<double>::infinity();
     for (const StageMemory& s : e.memory.stage)
         out.fewest_layers = std::min(out.fewest_layers, static_cast<double>(s.layers));

@@ -5,6 +5,9 @@
 #include "core/mesh/degrees.h"
 #include "core/step/compute.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace pentamesh {
 namespace {
 
@@ -16,8 +19,8 @@ double message_of(const Operation& o, const StageNumbers& listed, const StageNum
 }
 
 double seconds(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, const Comm& comm,
-               const StageNumbers& n) {
-    double sum = optimizer_time(plan, n, shards_of(plan, degrees_of(plan, mesh)));
+               const StateShards& shards, const StageNumbers& n) {
+    double sum = optimizer_time(plan, n, shards);
     for (const Operation& o : comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         Operation own = o;
@@ -25,6 +28,21 @@ double seconds(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary
         sum += o.calls * call_time(plan, find_route(plan, mesh, summary[o.group]), own);
     }
     return sum;
+}
+
+// Lists a device's numbers where no other has as many of both kinds, in the order of devices.
+void list_reducing(const Plan& plan, Comm& comm) {
+    const auto covers = [](const StageNumbers& a, const StageNumbers& b) {
+        return a.dense.all() >= b.dense.all() && a.experts.all() >= b.experts.all();
+    };
+    for (int d = 0; d < comm.stages.devices; ++d) {
+        if (repeats_previous(comm.stages, d)) continue;
+        const StageNumbers own = numbers_of(plan.model, comm.held, comm.stages.contents(d));
+        const auto covers_own = [&](const StageNumbers& other) { return covers(other, own); };
+        if (std::any_of(comm.reducing.begin(), comm.reducing.end(), covers_own)) continue;
+        std::erase_if(comm.reducing, [&](const StageNumbers& other) { return covers(own, other); });
+        comm.reducing.push_back(own);
+    }
 }
 
 // Between DualPipe's copies goes what data parallelism leaves of both.
@@ -37,17 +55,20 @@ double left_of(const StateShards& shards, const StageNumbers& n) {
 
 void find_reduced(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm) {
     // With one kind of numbers the device that holds most of them is listed already.
-    if (comm.reduced.experts.all() <= 0 || comm.stages.devices <= 1) return;
+    if (comm.reduced.experts.all() <= 0 || comm.stages.devices <= 1) {
+        comm.reducing.push_back(comm.reduced);
+        return;
+    }
+    list_reducing(plan, comm);
+    if (comm.reducing.size() == 1) {
+        comm.reduced = comm.reducing.front();
+        return;
+    }
+    const StateShards shards = shards_of(plan, degrees_of(plan, mesh));
     double most = -1;
     StageNumbers slowest;
-    each_reduced(plan, comm, [&](const StageNumbers& n) {
-        if (n.dense.all() == comm.reduced.dense.all() && n.experts.all() == comm.reduced.experts.all()) {
-            slowest = n, most = 0;
-            return;
-        }
-        if (const double s = seconds(plan, mesh, summary, comm, n); s > most) most = s, slowest = n;
-    });
-    const StateShards shards = shards_of(plan, degrees_of(plan, mesh));
+    for (const StageNumbers& n : comm.reducing)
+        if (const double s = seconds(plan, mesh, summary, comm, shards, n); s > most) most = s, slowest = n;
     const double left = left_of(shards, slowest) / left_of(shards, comm.reduced);
     for (Operation& o : comm.operations) {
         const bool copies = o.what == What::gradients_of_a_stages_two_copies

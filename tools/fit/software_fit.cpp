@@ -4,7 +4,6 @@
 #include "core/base/number.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace pentamesh {
@@ -33,16 +32,6 @@ std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts) {
 SoftwareFacts with_values(SoftwareFacts facts, const std::vector<SoftwareParameter>& parameters) {
     for (const SoftwareParameter& p : parameters) facts.*p.member = p.value;
     return facts;
-}
-
-double cost_of_values(const std::vector<SoftwareParameter>& parameters) {
-    constexpr double kPrior = 0.05;  // of a run
-    double sum = 0;
-    for (const SoftwareParameter& p : parameters) {
-        const double z = std::log(p.value / p.expected) / p.spread;
-        sum += kPrior * z * z;
-    }
-    return sum;
 }
 
 void write_software(const std::string& root, std::string_view id,

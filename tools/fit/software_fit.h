@@ -22,8 +22,6 @@ struct SoftwareParameter {
 // The facts with the parameters' values.
 [[nodiscard]] SoftwareFacts with_values(SoftwareFacts facts,
                                         const std::vector<SoftwareParameter>& parameters);
-// As `cost_of_values` of the GPU's.
-[[nodiscard]] double cost_of_values(const std::vector<SoftwareParameter>& parameters);
 
 // Writes the values to four digits into presets/software/ID.json below `root`.
 void write_software(const std::string& root, std::string_view id,
