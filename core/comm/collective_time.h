@@ -24,6 +24,29 @@ struct Route {
     std::array<RoutePart, kMaxTiers> part{};
 };
 [[nodiscard]] Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary);
+
+// The route of the axis asked for last: operations come axis by axis.
+class Routes {
+  public:
+    Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
+        : plan_(plan), mesh_(mesh), summary_(summary) {}
+
+    const Route& of(GroupKind k) {
+        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[k]);
+        known_ = true;
+        kind_ = k;
+        return route_;
+    }
+
+  private:
+    const Plan& plan_;
+    const Mesh& mesh_;
+    const GroupSummaries& summary_;
+    Route route_;
+    GroupKind kind_ = GroupKind::tp;
+    bool known_ = false;
+};
+
 // The first `inner` ranks of each group, and one rank of each such set: for the two halves of a group that no
 // kind names (the shards and the replicas of expert data parallelism).
 [[nodiscard]] Route within(const Route& route, double inner);

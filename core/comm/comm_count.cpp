@@ -35,10 +35,6 @@ void Comm::clear() {
     embedding_copies = 0;
 }
 
-double microbatches_or_one(const Plan& plan) {
-    return static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
-}
-
 double runs_per_step(const Plan& plan) {
     const double m = microbatches_or_one(plan);
     return runs_of(schedule_of(plan.layout), m);

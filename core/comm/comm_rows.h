@@ -140,9 +140,7 @@ class CommRows {
 
 // ---- comm_count.cpp ----
 
-// Micro-batches per step and replica, one where the batch does not divide; and those that each chunk of a
-// device runs.
-[[nodiscard]] double microbatches_or_one(const Plan& plan);
+// Micro-batches that each chunk of a device runs in a step.
 [[nodiscard]] double runs_per_step(const Plan& plan);
 // Finds the busiest device by the work of its layers (the numbers that a token meets), and what is reduced.
 // Needs stages and held.

@@ -119,10 +119,9 @@ StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemo
         out.gradients[k] = reserved * g.of(*numbers[k]);
         out.optimizer[k] = reserved * o.of(*numbers[k]) * (1 - away.optimizer);
     }
-    // The 16-bit copy beside an fp32 sum is of ZeRO-0 and 1 alone.
-    const double copy =
-        facts_of(plan.training.software).gradient_copy_bytes * (n.dense.all() + n.experts.all());
-    out.rest = s.total() - reserved * (s.parameters + s.gradients + s.optimizer + copy);
+    // Layouts of ZeRO-2 and 3 have no such copy.
+    out.rest =
+        s.total() - reserved * (s.parameters + s.gradients + s.optimizer + gradient_copy_bytes(plan, n));
     return out;
 }
 

@@ -28,44 +28,45 @@ std::optional<double> memory_of(const Evaluation& e, double (*read)(const Memory
 struct FigureKind {
     std::string_view key, name;
     FigureRow::Unit unit;
-    bool less_is_better;
+    FigureRow::Better better;
     Figure read;
     bool if_known = false;  // it is left out where no plan gives enough for it
 };
 using Unit = FigureRow::Unit;
-constexpr std::string_view kHfu = "step.hfu";
+using Better = FigureRow::Better;
 constexpr std::array<FigureKind, 14> kFigures{{
-    {"step.time_s", "step", Unit::seconds, true,
+    {"step.time_s", "step", Unit::seconds, Better::less,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::time_s); }},
-    {"step.tokens_per_s", "tokens", Unit::tokens_per_s, false,
+    {"step.tokens_per_s", "tokens", Unit::tokens_per_s, Better::more,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::tokens_per_s); }},
-    {"step.mfu", "MFU", Unit::share, false,
+    {"step.mfu", "MFU", Unit::share, Better::more,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::mfu); }},
-    {"step.mfu_causal", "MFU (causal)", Unit::share, false,
+    {"step.mfu_causal", "MFU (causal)", Unit::share, Better::more,
      [](const Plan&, const Evaluation& e) {
          return e.step ? std::optional<double>(mfu_causal(*e.step)) : std::nullopt;
      }},
-    {kHfu, "HFU", Unit::share, false,
+    {"step.hfu", "HFU", Unit::share, Better::neither,  // more recomputation raises it and helps nobody
+
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::hfu); }},
-    {"step.bubble_s", "bubble and uneven stages", Unit::seconds, true,
+    {"step.bubble_s", "bubble and uneven stages", Unit::seconds, Better::less,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::bubble_s); }},
-    {"memory.peak", "fullest GPU", Unit::bytes, true,
+    {"memory.peak", "fullest GPU", Unit::bytes, Better::less,
      [](const Plan&, const Evaluation& e) { return memory_of(e, [](const Memory& m) { return m.peak(); }); }},
-    {"memory.headroom", "memory left on it", Unit::share, false,
+    {"memory.headroom", "memory left on it", Unit::share, Better::more,
      [](const Plan&, const Evaluation& e) {
          return memory_of(e, [](const Memory& m) { return m.hbm > 0 ? 1 - m.peak() / m.hbm : 0; });
      }},
-    {"cost.days", "days", Unit::days, true,
+    {"cost.days", "days", Unit::days, Better::less,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days; }, true},
-    {"cost.gpu_hours", "GPU-hours", Unit::gpu_hours, true,
+    {"cost.gpu_hours", "GPU-hours", Unit::gpu_hours, Better::less,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).gpu_hours; }, true},
-    {"cost.cost", "cost", Unit::money, true,
+    {"cost.cost", "cost", Unit::money, Better::less,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).money; }, true},
-    {"cost.energy_kwh", "energy", Unit::kwh, true,
+    {"cost.energy_kwh", "energy", Unit::kwh, Better::less,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).kwh; }, true},
-    {"cost.goodput", "goodput", Unit::share, false,
+    {"cost.goodput", "goodput", Unit::share, Better::more,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).goodput; }, true},
-    {"cost.days_with_failures", "days with failures", Unit::days, true,
+    {"cost.days_with_failures", "days with failures", Unit::days, Better::less,
      [](const Plan& p, const Evaluation& e) { return costs_of(p, e).days_with_failures; }, true},
 }};
 
@@ -161,14 +162,15 @@ std::string FigureRow::one_currency() const {
 }
 
 std::optional<std::size_t> FigureRow::better() const {
-    if (key == kHfu) return std::nullopt;  // more recomputation raises it and helps nobody
+    if (which == Better::neither) return std::nullopt;
     std::optional<std::size_t> best;
     bool alike = true;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i]) return std::nullopt;
         if (!currency.empty() && currency[i] != currency[0]) return std::nullopt;
         alike = alike && *values[i] == *values[0];
-        if (!best || (less_is_better ? *values[i] < *values[*best] : *values[i] > *values[*best])) best = i;
+        if (!best || (which == Better::less ? *values[i] < *values[*best] : *values[i] > *values[*best]))
+            best = i;
     }
     return alike ? std::nullopt : best;
 }
@@ -180,7 +182,7 @@ std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                     [](const Evaluation& e) { return e.step && shows_causal_mfu(*e.step); });
     for (const FigureKind& k : kFigures) {
         if (k.key == "step.mfu_causal" && !causal) continue;
-        FigureRow row{k.key, k.name, k.unit, k.less_is_better};
+        FigureRow row{k.key, k.name, k.unit, k.better};
         bool any = false;
         for (std::size_t i = 0; i < plans.size(); ++i) {
             row.values.push_back(k.read(plans[i], evaluations[i]));

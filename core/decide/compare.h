@@ -28,7 +28,7 @@ struct FigureRow {
     enum class Unit : std::uint8_t { seconds, tokens_per_s, share, bytes, days, gpu_hours, money, kwh };
     std::string_view key, name;  // static: "step.time_s", "step"
     Unit unit = Unit::seconds;
-    bool less_is_better = false;
+    enum class Better : std::uint8_t { more, less, neither } which = Better::more;
     std::vector<std::optional<double>> values{};  // none: the plan has no such figure
     // Of Unit::money, by plan: cluster.currency, empty where it names none. Else empty.
     std::vector<std::string> currency{};

@@ -1,6 +1,7 @@
 // Hugging Face accelerate's YAML: accelerate/commands/config, parallelism_config.py, utils/dataclasses.py.
 #include "core/interop/export_page.h"
 #include "core/pipeline/gradient_reduction.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ void accelerate_deepspeed(Page& page) {
     const Layout& l = page.plan.layout;
     const Training& t = page.plan.training;
     page.put("/layout/zero", std::int64_t{l.zero});
-    page.say("deepspeed_config.gradient_accumulation_steps", microbatches(page.plan));
+    page.say("deepspeed_config.gradient_accumulation_steps", microbatches_of(page.plan));
     page.say("deepspeed_config.zero3_init_flag", l.zero == 3);
     const auto device = [&](const char* pointer, double share, bool allowed) {
         page.put(pointer, std::string(share == 1 && allowed ? "cpu" : "none"));
@@ -140,8 +141,8 @@ void export_accelerate(Page& page) {
         page.lose("/training/offload", "offload: only with FSDP or DeepSpeed");
     accelerate_axes(page, engine);
     page.note("model, sequence length and micro-batch: your program's");
-    if (microbatches(p) > 1 && engine != Engine::deepspeed)
-        page.note("gradient accumulation over " + number_text(microbatches(p))
+    if (microbatches_of(p) > 1 && engine != Engine::deepspeed)
+        page.note("gradient accumulation over " + number_text(microbatches_of(p))
                   + " micro-batches: your program's");
     note_training(page, true);
     page.out.text = as_comment(head_lines(page)) + yaml_text(page.said);

@@ -1,6 +1,7 @@
 // DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
 #include "core/interop/export_page.h"
 #include "core/pipeline/gradient_reduction.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ void deepspeed_zero(Page& page) {
 void deepspeed_batch(Page& page) {
     const Plan& p = page.plan;
     page.put("/training/micro_batch", p.training.micro_batch);
-    page.say("gradient_accumulation_steps", microbatches(p));
+    page.say("gradient_accumulation_steps", microbatches_of(p));
     // With AutoTP DeepSpeed counts the ranks of tp into the world that this figure is divided by.
     if (p.layout.tp == 1) page.put("/training/global_batch", p.training.global_batch);
 }

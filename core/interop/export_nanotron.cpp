@@ -1,6 +1,7 @@
 // nanotron's YAML (nanotron/config/config.py) and picotron's JSON (picotron/train.py).
 #include "core/interop/export_page.h"
 #include "core/pipeline/schedules/schedule.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -141,7 +142,7 @@ void export_nanotron(Page& page) {
     page.put("/training/recompute", t.recompute.whole_layers());
     page.put("/training/sequence_length", t.sequence_length);
     page.put("/training/micro_batch", t.micro_batch);
-    page.put("/training/global_batch", microbatches(p));
+    page.put("/training/global_batch", microbatches_of(p));
     page.say("tokens.train_steps", std::int64_t{100});
     page.say("tokens.val_check_interval", std::int64_t{-1});
     page.put("/training/compute", torch_name(t.compute));
@@ -207,7 +208,7 @@ void export_picotron(Page& page) {
     page.say("model.use_fused_adam", t.optimizer == Optimizer::adamw);
     page.put("/training/sequence_length", t.sequence_length);
     page.put("/training/micro_batch", t.micro_batch);
-    page.put("/training/global_batch", microbatches(p));
+    page.put("/training/global_batch", microbatches_of(p));
     page.say("training.learning_rate", 0.0003);
     page.say("training.total_train_steps", std::int64_t{100});
     page.say("training.seed", std::int64_t{42});

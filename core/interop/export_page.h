@@ -45,7 +45,6 @@ class Page {
 
 [[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
 [[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
-[[nodiscard]] std::int64_t microbatches(const Plan& plan);   // of one replica in a step
 [[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
 // ZeRO stage that makes a difference: 0 where states are shared by one rank.
 [[nodiscard]] int zero_in_force(const Plan& plan);

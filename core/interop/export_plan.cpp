@@ -56,11 +56,6 @@ std::int64_t data_ranks(const Plan& plan) {
     return plan.layout.dp_shard * replicas(plan);
 }
 
-std::int64_t microbatches(const Plan& plan) {
-    return plan.training.global_batch
-           / std::max<std::int64_t>(1, plan.training.micro_batch * data_ranks(plan));
-}
-
 // A domain larger than a machine is a rack of NVLink: its machines have four GPUs.
 std::int64_t gpus_per_host(const Plan& plan) {
     constexpr std::int64_t largest_machine = 16, of_a_rack = 4;
@@ -157,7 +152,7 @@ GradientReduction usual_reduction(const Plan& plan, Software software) {
 
 void lose_reduction(Page& page, GradientReduction theirs) {
     const GradientReduction ours = gradient_reduction_of(page.plan);
-    if (zero_in_force(page.plan) < 2 || microbatches(page.plan) <= 1 || ours == theirs) return;
+    if (zero_in_force(page.plan) < 2 || microbatches_of(page.plan) <= 1 || ours == theirs) return;
     const std::string what = "gradient_reduction " + std::string(pentamesh::name_of(ours)) + ": "
                              + std::string(name_of(page.target)) + " reduces gradients by "
                              + std::string(pentamesh::name_of(theirs))

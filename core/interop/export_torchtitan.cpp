@@ -2,6 +2,7 @@
 #include "core/interop/export_page.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ void titan_pipeline(Page& page) {
     if (name.empty()) return lose_schedule(page, "torchtitan");
     page.put("/layout/schedule", std::string(name));
     titan_stages(page);
-    page.say("parallelism.num_pp_microbatches", microbatches(p));
+    page.say("parallelism.num_pp_microbatches", microbatches_of(p));
 }
 
 void titan_degrees(Page& page) {

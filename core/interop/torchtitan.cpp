@@ -147,9 +147,8 @@ class ClassReader {
         // parallelize.py: by default weights stay gathered under a pipeline.
         const std::string reshard =
             s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
-        if (l_["zero"] == 3 && (reshard == "never" || (reshard == "always" && pp_ > 1)))
-            l_["reshard"] = reshard == "never" ? "never" : "after_forward";
-        if (l_["zero"] == 3 && reshard == "default" && pp_ > 1) l_["reshard"] = "never";
+        const bool kept = reshard == "never" || (reshard == "default" && pp_ > 1);
+        if (l_["zero"] == 3 && (kept || pp_ > 1)) l_["reshard"] = kept ? "never" : "after_forward";
         for (const char* key :
              {"expert_parallel_comm_backend", "expert_parallel_a2a_dispatch_impl", "moe_comm_backend"})
             if (const auto kernel = s_.text(key, "/layout/ep_comm");

@@ -116,14 +116,11 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     const double wide = activation_widths(plan.training.compute).wide;
     const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
     const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
-    const double g = bytes_of(plan.training.gradients);
     const SoftwareFacts& software = facts_of(plan.training.software);
-    // ZeRO-2 and 3 free a parameter's gradient once it is reduced (stage_1_and_2.py:966).
-    if (software.gradient_copy_bytes > 0 && plan.layout.zero <= 1 && g > 2
-        && bytes_of(plan.training.parameters) <= 2) {
+    if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
-        const double copy = whole(software.gradient_copy_bytes * (n.dense.all() + n.experts.all()));
-        put("gradients in 16 bits", "beside their sum in fp32", BufferRange{copy, copy, copy});
+        if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
+            put("gradients in 16 bits", "beside their sum in fp32", BufferRange{copy, copy, copy});
     }
     if (never) {
         const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);

@@ -57,6 +57,13 @@ StateBytes optimizer_bytes(const Training& t) {
     return {s.matrix * s.bytes + m.linear, s.matrix * s.bytes + m.router, s.other * s.bytes + m.other};
 }
 
+double gradient_copy_bytes(const Plan& plan, const StageNumbers& numbers) {
+    const Training& t = plan.training;
+    const bool copies = plan.layout.zero <= 1 && bytes_of(t.gradients) > 2 && bytes_of(t.parameters) <= 2;
+    return copies ? facts_of(t.software).gradient_copy_bytes * (numbers.dense.all() + numbers.experts.all())
+                  : 0;
+}
+
 StateShards shards_of(const Plan& plan, const Degrees& degrees) {
     StateShards s;
     s.copies = parameter_copies(schedule_of(plan.layout));

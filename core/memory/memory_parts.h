@@ -28,6 +28,9 @@ struct StateBytes {
 [[nodiscard]] StateBytes gradient_bytes(const Training& t);
 [[nodiscard]] StateBytes optimizer_bytes(const Training& t);  // the states and the master copy
 [[nodiscard]] StateBytes master_bytes(const Training& t);     // of the master copy alone
+// Bytes of the 16-bit gradients that a software keeps beside their sum in fp32. ZeRO-2 and 3 free a
+// parameter's gradient once it is reduced (DeepSpeed stage_1_and_2.py:966).
+[[nodiscard]] double gradient_copy_bytes(const Plan& plan, const StageNumbers& numbers);
 
 // Into how many shards ZeRO cuts each state: dense, experts. 1 below its stage, and of gradients where a step
 // sums them whole (gradient_reduction.h). Where a pipeline holds two

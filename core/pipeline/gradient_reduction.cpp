@@ -4,7 +4,6 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace pentamesh {
@@ -104,7 +103,7 @@ void follow_software(const Plan& own, Plan& changed) {
 
 StateRounds state_rounds(const Plan& plan) {
     const Layout& l = plan.layout;
-    const double m = static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
+    const double m = microbatches_or_one(plan);
     const Rounds once, every{When::micro_batch, runs_of(schedule_of(l), m)};
     StateRounds out;
     switch (gradient_reduction_of(plan)) {

@@ -107,6 +107,10 @@ std::int64_t microbatches_of(const Plan& plan) {
     return calls % replicas == 0 ? calls / replicas : 0;
 }
 
+double microbatches_or_one(const Plan& plan) {
+    return static_cast<double>(std::max<std::int64_t>(microbatches_of(plan), 1));
+}
+
 std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis) {
     const Layout& l = plan.layout;
     std::int64_t room = plan.cluster.gpus;

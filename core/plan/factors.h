@@ -26,6 +26,7 @@ inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
 // Micro-batches per step and rank: global_batch over micro_batch and the replicas; 0 where it does not
 // divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
+[[nodiscard]] double microbatches_or_one(const Plan& plan);  // one where it does not divide
 
 [[nodiscard]] inline double tokens_per_step(const Training& t) {
     return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);

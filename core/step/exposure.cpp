@@ -19,28 +19,6 @@ int unit_axis(GroupKind k) {
     }
 }
 
-// The route of the axis asked for last: operations come axis by axis.
-class Routes {
-  public:
-    Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
-        : plan_(plan), mesh_(mesh), summary_(summary) {}
-
-    const Route& of(GroupKind k) {
-        if (!known_ || k != kind_) route_ = find_route(plan_, mesh_, summary_[k]);
-        known_ = true;
-        kind_ = k;
-        return route_;
-    }
-
-  private:
-    const Plan& plan_;
-    const Mesh& mesh_;
-    const GroupSummaries& summary_;
-    Route route_;
-    GroupKind kind_ = GroupKind::tp;
-    bool known_ = false;
-};
-
 Cover cover_of(const Operation& o) {
     switch (o.group) {
     case GroupKind::cp: return o.collective == Collective::send_recv ? Cover::core : Cover::none;

@@ -18,14 +18,14 @@ double message_of(const Operation& o, const StageNumbers& listed, const StageNum
     return was > 0 ? o.message_bytes * ((o.group == GroupKind::edp ? experts : dense) / was) : 0;
 }
 
-double seconds(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, const Comm& comm,
-               const StateShards& shards, const StageNumbers& n) {
+double seconds(const Plan& plan, Routes& routes, const Comm& comm, const StateShards& shards,
+               const StageNumbers& n) {
     double sum = optimizer_time(plan, n, shards);
     for (const Operation& o : comm.operations) {
         if (!is_data_parallel(o.group)) continue;
         Operation own = o;
         own.message_bytes = message_of(o, comm.reduced, n);
-        sum += o.calls * call_time(plan, find_route(plan, mesh, summary[o.group]), own);
+        sum += o.calls * call_time(plan, routes.of(o.group), own);
     }
     return sum;
 }
@@ -65,10 +65,11 @@ void find_reduced(const Plan& plan, const Mesh& mesh, const GroupSummaries& summ
         return;
     }
     const StateShards shards = shards_of(plan, degrees_of(plan, mesh));
+    Routes routes(plan, mesh, summary);
     double most = -1;
     StageNumbers slowest;
     for (const StageNumbers& n : comm.reducing)
-        if (const double s = seconds(plan, mesh, summary, comm, shards, n); s > most) most = s, slowest = n;
+        if (const double s = seconds(plan, routes, comm, shards, n); s > most) most = s, slowest = n;
     const double left = left_of(shards, slowest) / left_of(shards, comm.reduced);
     for (Operation& o : comm.operations) {
         const bool copies = o.what == What::gradients_of_a_stages_two_copies
