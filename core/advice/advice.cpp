@@ -70,6 +70,10 @@ bool offer(Advice& a, Advised& problem, const Candidate& candidate) {
     return true;
 }
 
+void offer_or_withdraw(Advice& a, Advised& problem, const Candidate& candidate) {
+    if (!offer(a, problem, candidate)) a.out.pop_back();
+}
+
 void say_price(Advice& a, Advised& problem) {
     constexpr double kSame = 1e-3;
     const Stated sent = a.before(Measure::sent), then = a.after(Measure::sent);

@@ -35,7 +35,7 @@ void advise_experts(Advice& a) {
     say(p, "ep = 1: ", copies.degree, " GPUs keep the same ", experts,
         " experts each. Expert parallelism deals them out.");
     if (fits) {
-        if (!offer(a, p, *c)) a.out.pop_back();
+        offer_or_withdraw(a, p, *c);
         return;
     }
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;

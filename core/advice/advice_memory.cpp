@@ -206,7 +206,7 @@ void recomputes_without_need(Advice& a) {
     Advised& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
     say(p, "Activations would fit with less recomputation: ", a.after(Measure::memory), " of ",
         a.before(Measure::hbm), " per GPU.");
-    if (!offer(a, p, *c)) a.out.pop_back();
+    offer_or_withdraw(a, p, *c);
 }
 
 void nearly_full(Advice& a) {

@@ -129,7 +129,7 @@ void order_puts_chatty_axis_outside(Advice& a) {
         a.before(Measure::group_exposed_s, kind), " of it stays exposed per step, against ",
         a.after(Measure::group_exposed_s, kind), " over ", tier_name(a.plan.cluster, after.slowest_tier),
         ".");
-    if (!offer(a, p, usual)) a.out.pop_back();
+    offer_or_withdraw(a, p, usual);
 }
 
 void tiers_that_do_not_nest(Advice& a) {

@@ -95,6 +95,8 @@ class Fastest {
 // " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
 // message. False, and nothing is said, where the replay shows less than one percent of gain.
 bool offer(Advice& a, Advised& problem, const Candidate& candidate);
+// The same; advice that was added last and that nothing can be offered for is taken back.
+void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candidate);
 // Appends what the shown plan changes on the wire and in time: " for the same bytes on the wire", or "; each
 // GPU then sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s instead of 3.1
 // s".

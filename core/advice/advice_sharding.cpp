@@ -44,7 +44,7 @@ void shards_over_slow_tier(Advice& a) {
         tier_name(a.plan.cluster, s.slowest_tier), ". Sharding inside and replicating across needs ",
         a.after(Measure::sent_data_parallel), " and ", a.after(Measure::memory), " per GPU instead of ",
         a.before(Measure::memory), ".");
-    if (!offer(a, p, *c)) a.out.pop_back();
+    offer_or_withdraw(a, p, *c);
 }
 
 void thousands_of_shards(Advice& a) {

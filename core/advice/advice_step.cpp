@@ -154,7 +154,7 @@ void expert_tensor_parallel(Advice& a) {
     say(p, "etp = ", etp, l.etp ? "" : " (left out, so it is tp)", " cuts each expert of width ",
         a.plan.model.moe->expert_ffn, " to ", a.plan.model.moe->expert_ffn / etp,
         " and gathers its tokens besides.");
-    if (!offer(a, p, *c)) a.out.pop_back();
+    offer_or_withdraw(a, p, *c);
 }
 
 }  // namespace
