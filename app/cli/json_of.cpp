@@ -43,7 +43,7 @@ Json json_of_problems(const std::vector<Problem>& problems) {
                            {"path", edit.path},
                            {"value", std::visit([](const auto& v) { return Json(v); }, edit.value)}});
         out.push_back({{"severity", name_of(p.severity)},
-                       {"code", p.code},
+                       {"code", name_of(p.code)},
                        {"rule", name_of(p.rule)},
                        {"pointer", p.pointer},
                        {"message", p.message},

@@ -96,7 +96,7 @@ Json json_of_search(const SearchReport& r, double seconds) {
     }
     for (const Rejection& x : r.rejected)
         rejected.push_back(
-            {{"code", x.code},
+            {{"code", name_of(x.code)},
              {"count", x.count},
              {"example", {{"layout", layout_of(x.example)}, {"training", training_of(x.example)}}},
              {"message", x.message}});

@@ -90,8 +90,8 @@ Table rejected_table(const SearchReport& r) {
     Table t;
     t.columns = {{"reason"}, {"layouts", Shown::count, "count"}, {"for example"}, {"message"}};
     for (const Rejection& x : r.rejected)
-        t.rows.push_back(
-            {x.code, cell(x.count), choice_words(x.example.layout, x.example.training), x.message});
+        t.rows.push_back({std::string(name_of(x.code)), cell(x.count),
+                          choice_words(x.example.layout, x.example.training), x.message});
     return t;
 }
 

@@ -31,7 +31,7 @@ void advise_experts(Advice& a) {
     }
     const Candidate* c = fits ? fastest.better_than(a.base.step->time_s) : fastest.any();
     if (!c) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "experts-copied", "/layout/ep");
+    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::experts_copied, "/layout/ep");
     say(p, "ep = 1: ", copies.degree, " GPUs keep the same ", experts,
         " experts each. Expert parallelism deals them out.");
     if (fits) {

@@ -179,7 +179,7 @@ void does_not_fit(Advice& a) {
     const Memory& m = a.now.memory;
     if (m.stage.empty() || m.hbm <= 0 || m.fits()) return;
     const StageMemory& s = m.stage[m.peak_stage];
-    Advised& p = a.add(Severity::warning, Rule::hardware, "memory-does-not-fit", "/cluster/gpu");
+    Advised& p = a.add(Severity::warning, Rule::hardware, ProblemCode::memory_does_not_fit, "/cluster/gpu");
     const bool one = m.stage.size() == 1;
     say(p, one ? std::string("The GPUs") : sentence("The GPUs of stage ", s.stage), " need ",
         a.before(Measure::memory), ", ", a.before(Measure::memory_over), " more than the ",
@@ -203,7 +203,7 @@ void recomputes_without_need(Advice& a) {
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
-    Advised& p = a.add(Severity::info, Rule::advice, "recompute-not-needed", "/training/recompute");
+    Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::recompute_not_needed, "/training/recompute");
     say(p, "Activations would fit with less recomputation: ", a.after(Measure::memory), " of ",
         a.before(Measure::hbm), " per GPU.");
     offer_or_withdraw(a, p, *c);
@@ -214,7 +214,7 @@ void nearly_full(Advice& a) {
     if (!m.fits() || m.hbm <= 0 || m.stage.empty()) return;
     const StageMemory& s = m.stage[m.peak_stage];
     if (s.most() <= m.hbm) return;
-    Advised& p = a.add(Severity::info, Rule::hardware, "memory-nearly-full", "/cluster/gpu");
+    Advised& p = a.add(Severity::info, Rule::hardware, ProblemCode::memory_nearly_full, "/cluster/gpu");
     const std::string who = m.stage.size() == 1 ? "Each GPU" : sentence("Stage ", s.stage);
     say(p, who, " fits with ", a.before(Measure::memory), " of ", a.before(Measure::hbm),
         ", but not if the framework's own buffers take the upper end of their range (",
@@ -227,7 +227,8 @@ void sequence_parallel_left_off(Advice& a) {
     if (!a.show(edits)) return;
     const Stated saved = a.after(Measure::memory_saved);
     if (saved.value < 0.01 * a.now.memory.peak()) return;
-    Advised& p = a.add(Severity::info, Rule::advice, "sequence-parallel-off", "/layout/sequence_parallel");
+    Advised& p =
+        a.add(Severity::info, Rule::advice, ProblemCode::sequence_parallel_off, "/layout/sequence_parallel");
     say(p, "With tp = ", a.plan.layout.tp,
         " every tp rank computes and keeps the same norms and dropouts. Sequence parallelism cuts them and "
         "saves ",

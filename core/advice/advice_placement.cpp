@@ -61,7 +61,7 @@ void say_crossing(const Advice& a, Advised& p, const GroupSummary& s, std::strin
 void tensor_parallel_over_slow_tier(Advice& a) {
     const GroupSummary& s = groups_of(a.base, GroupKind::tp);
     if (s.degree == 1 || crossing(s) == 0) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "tp-spans-nodes", "/layout/tp");
+    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::tp_spans_nodes, "/layout/tp");
     say_crossing(a, p, s, "tp");
     Fastest fastest(a);
     fastest.consider([](Plan& q) { put_innermost(q.layout, Axis::tp); });
@@ -97,8 +97,8 @@ void experts_over_slow_tier(Advice& a) {
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     // Experts over nodes are a choice that large models make; a warning only where another one is faster.
     const bool large = t.exposed_s > 0.1 * a.now.step->time_s;
-    Advised& p =
-        a.add(c && large ? Severity::warning : Severity::info, Rule::advice, "ep-spans-nodes", "/layout/ep");
+    Advised& p = a.add(c && large ? Severity::warning : Severity::info, Rule::advice,
+                       ProblemCode::ep_spans_nodes, "/layout/ep");
     say_crossing(a, p, s, "ep");
     if (c) offer(a, p, *c);
 }
@@ -123,7 +123,8 @@ void order_puts_chatty_axis_outside(Advice& a) {
     if (!a.show(usual.edits)) return;
     const GroupKind kind = most_relieved(a.now, a.shown);
     const GroupSummary &before = groups_of(a.now, kind), &after = groups_of(a.shown, kind);
-    Advised& p = a.add(Severity::warning, Rule::advice, "order-puts-chatty-axis-outside", "/layout/order");
+    Advised& p =
+        a.add(Severity::warning, Rule::advice, ProblemCode::order_puts_chatty_axis_outside, "/layout/order");
     say(p, "This order lays ", name_of(kind), " (stride ", group_factors(a.base.mesh, kind).factor[0].stride,
         ") over ", tier_name(a.plan.cluster, before.slowest_tier), ": ",
         a.before(Measure::group_exposed_s, kind), " of it stays exposed per step, against ",
@@ -136,7 +137,7 @@ void tiers_that_do_not_nest(Advice& a) {
     const std::vector<Tier>& tiers = a.plan.cluster.tiers;
     for (std::size_t i = 1; i + 1 < tiers.size(); ++i) {
         if (tiers[i - 1].domain < 1 || tiers[i].domain % tiers[i - 1].domain == 0) continue;
-        Advised& p = a.add(Severity::info, Rule::hardware, "tiers-do-not-nest", "/cluster/tiers");
+        Advised& p = a.add(Severity::info, Rule::hardware, ProblemCode::tiers_do_not_nest, "/cluster/tiers");
         p.message = sentence("A ", tiers[i].name, " domain of ", tiers[i].domain,
                              " GPUs is not a whole number of ", tiers[i - 1].name, " domains of ",
                              tiers[i - 1].domain, ": some of those lie in two of them.");

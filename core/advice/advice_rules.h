@@ -29,7 +29,7 @@ struct Advice {
     Evaluation shown = {};  // the plan with `shown_edits`, as its own report will show it
     std::vector<Edit> shown_edits = {};
 
-    Advised& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
+    Advised& add(Severity severity, Rule rule, ProblemCode code, std::string_view pointer) {
         Advised& p = out.emplace_back();
         p.severity = severity;
         p.rule = rule;

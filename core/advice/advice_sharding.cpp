@@ -37,7 +37,8 @@ void shards_over_slow_tier(Advice& a) {
     consider_hsdp(a, fastest, std::min<std::int64_t>(l.dp_shard - 1, 1024));
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c || !a.show(c->edits)) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "hsdp-keeps-shards-inside", "/layout/dp_shard");
+    Advised& p =
+        a.add(Severity::warning, Rule::advice, ProblemCode::hsdp_keeps_shards_inside, "/layout/dp_shard");
     say(p, "Parameters are sharded over ", s.degree, " GPUs, at most ", s.per_fast_domain, " of them in one ",
         tier_name(a.plan.cluster, 0), " domain: ", rows_device_text(a.now.comm), " sends ",
         a.before(Measure::sent_data_parallel), " of shards and gradients per step over ",
@@ -51,7 +52,7 @@ void thousands_of_shards(Advice& a) {
     constexpr std::int64_t kMany = 1024;
     const GroupSummary& s = shard_group(a);
     if (a.plan.layout.zero != 3 || s.degree < kMany) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "fsdp-many-ranks", "/layout/dp_shard");
+    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::fsdp_many_ranks, "/layout/dp_shard");
     say(p, "FSDP over ", s.degree, " ranks: a ring of that length takes ", s.degree - 1, " steps of ",
         a.before(Measure::ring_piece), " each; latency by itself is ", a.before(Measure::ring_latency_s),
         " a collective, ", a.before(Measure::ring_latency_step_s), " a step.");
@@ -80,7 +81,7 @@ std::string rounds_text(const Advice& a) {
 void pipeline_with_sharded_parameters(Advice& a) {
     const Layout& l = a.plan.layout;
     if (l.pp == 1 || l.zero != 3 || l.dp_shard == 1) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "pp-with-zero3", "/layout/zero");
+    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::pp_with_zero3, "/layout/zero");
     say(p, "ZeRO-3 under a pipeline of ", l.pp, " stages: ", rounds_text(a), " Each GPU sends ",
         a.before(Measure::sent_data_parallel), " per step for data parallelism.");
     Fastest fastest(a);
@@ -96,7 +97,7 @@ void pipeline_with_sharded_parameters(Advice& a) {
 void shard_axis_that_shards_nothing(Advice& a) {
     const Layout& l = a.plan.layout;
     if (l.zero != 0 || l.dp_shard == 1) return;
-    Advised& p = a.add(Severity::info, Rule::advice, "shard-axis-without-zero", "/layout/zero");
+    Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::shard_axis_without_zero, "/layout/zero");
     say(p, "dp_shard = ", l.dp_shard, " with zero = 0 shards nothing: it is plain replication.");
     const std::vector<Edit> edits{{"/layout/zero", std::int64_t{1}}};
     if (!a.show(edits)) return;

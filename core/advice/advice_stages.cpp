@@ -50,7 +50,7 @@ void advise_stages(Advice& a) {
     if (a.plan.layout.pp == 1 || share <= kLargeUnevenness) return;
     const int stage = a.now.comm.busiest_device;
     const StageContents& contents = a.base.comm.stages.contents(stage);
-    Advised& p = a.add(Severity::warning, Rule::advice, "stages-uneven", "/layout/stage_layers");
+    Advised& p = a.add(Severity::warning, Rule::advice, ProblemCode::stages_uneven, "/layout/stage_layers");
     say(p, "Stage ", stage, " computes ", a.before(Measure::uneven_s), " a step (",
         a.before(Measure::uneven_share), ") longer than the average of ", a.base.comm.stages.devices,
         " stages, which wait for it: it has ", count_text(contents.layers, "layer"),

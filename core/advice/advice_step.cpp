@@ -83,7 +83,8 @@ void consider_interleaving(Advice& a, Fastest& fastest) {
 void large_bubble(Advice& a) {
     const Layout& l = a.plan.layout;
     if (l.pp == 1 || bubble_share(a.now) <= kLargeBubble) return;
-    Advised& p = a.add(Severity::warning, Rule::advice, "bubble-too-large", "/training/global_batch");
+    Advised& p =
+        a.add(Severity::warning, Rule::advice, ProblemCode::bubble_too_large, "/training/global_batch");
     say(p, "The pipeline idles ", a.before(Measure::bubble_s), " of each ", a.before(Measure::step_s),
         " step (", a.before(Measure::bubble_share), "): ", a.base.microbatches, " micro-batches for ", l.pp,
         " stages.");
@@ -112,8 +113,8 @@ void stragglers(Advice& a) {
     const double cv = a.plan.training.straggler_cv;
     if (cv <= 0 || s.straggler_s <= 0) return;
     const double share = s.straggler_s / (s.time_s - s.straggler_s);
-    Advised& p = a.add(share > 0.05 ? Severity::warning : Severity::info, Rule::advice, "straggler-tax",
-                       "/training/straggler_cv");
+    Advised& p = a.add(share > 0.05 ? Severity::warning : Severity::info, Rule::advice,
+                       ProblemCode::straggler_tax, "/training/straggler_cv");
     say(p, "Every step waits for the slowest of ", a.base.mesh.world, " GPUs: with a variation of ",
         a.before(Measure::straggler_cv), " that is ", a.before(Measure::straggler_s), " a step, ",
         a.before(Measure::straggler_share), " (the bound cv √(2 ln N) would say ",
@@ -131,7 +132,7 @@ void overlap_left_off(Advice& a) {
         const std::string pointer = sentence("/training/overlap/", s.name);
         const std::vector<Edit> edits{{pointer, true}};
         if (!a.show(edits) || !a.shown_is_faster()) continue;
-        Advised& p = a.add(Severity::info, Rule::advice, "overlap-off", pointer);
+        Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::overlap_off, pointer);
         say(p, "Communication on ", s.name, " is not hidden behind compute; hiding it saves ",
             a.after(Measure::step_saved_s), " of ", a.before(Measure::step_s), " a step.");
         p.fix = edits;
@@ -150,7 +151,7 @@ void expert_tensor_parallel(Advice& a) {
     });
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
-    Advised& p = a.add(Severity::info, Rule::advice, "etp-cuts-small-experts", "/layout/etp");
+    Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::etp_cuts_small_experts, "/layout/etp");
     say(p, "etp = ", etp, l.etp ? "" : " (left out, so it is tp)", " cuts each expert of width ",
         a.plan.model.moe->expert_ffn, " to ", a.plan.model.moe->expert_ffn / etp,
         " and gathers its tokens besides.");

@@ -130,21 +130,6 @@ double communicators(const Plan& plan, const Evaluation& e, double group_bytes) 
     return group_bytes * degrees_of(plan, e.mesh).communicators;
 }
 
-// What one process group takes, as memory counts it.
-double bytes_of_group(const Plan& plan) {
-    Degrees one;
-    one.communicators = 1;
-    const MemoryCosts costs = memory_costs(plan, one);
-    StageMemory none;
-    none.types.resize(costs.types.size());
-    none.recomputed.resize(costs.types.size());
-    std::vector<BufferBytes> parts;
-    list_buffers(plan, costs, none, parts);
-    for (const BufferBytes& b : parts)
-        if (b.name == "communicators") return b.mid;
-    return 0;
-}
-
 }  // namespace
 
 // Costs, activations and what is in flight do not ask how states are sharded: those of zero = 0 are those of
@@ -232,7 +217,7 @@ BoundOf::BoundOf(const Plan& plan) {
     if (plan.training.straggler_cv > 0)
         straggle += plan.training.straggler_cv * expected_maximum(plan.cluster.gpus);
     fixed = once_a_step(plan);
-    group_bytes = bytes_of_group(plan);
+    group_bytes = communicator_bytes(plan, 1).mid;
     reduces_runs = plan.layout.gradient_reduction == GradientReduction::run;
 }
 

@@ -47,8 +47,8 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
                         plan.cluster.gpus, " GPUs, or no schedule runs these virtual_stages.");
     if (report.counts.too_big == 0) {
         const Rejection& r = report.rejected.front();
-        return sentence("No layout is possible; most break one rule (", r.code, ", ", r.count, " of ",
-                        report.counts.layouts, "): ", r.message);
+        return sentence("No layout is possible; most break one rule (", name_of(r.code), ", ", r.count,
+                        " of ", report.counts.layouts, "): ", r.message);
     }
     const std::optional<Plan> least = smallest(plan, report.space, options, cancel);
     if (!least) return "No layout fits.";

@@ -90,8 +90,8 @@ void list_rejected(const Plan& plan, const Shared& all, SearchReport& out) {
         one.example = plan;
         lay_out(plan, all.nodes.choice(r.example), one.example);
         const Evaluation e = evaluate(one.example);
-        one.message =
-            e.valid && code == kTooBig ? too_big_text(e, all.options.headroom) : first_error(e.problems);
+        one.message = e.valid && code == ProblemCode::out_of_memory ? too_big_text(e, all.options.headroom)
+                                                                    : first_error(e.problems);
     }
     std::stable_sort(out.rejected.begin(), out.rejected.end(),
                      [](const Rejection& a, const Rejection& b) { return a.count > b.count; });

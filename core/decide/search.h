@@ -49,7 +49,7 @@ struct SearchResult {
 };
 
 struct Rejection {
-    std::string code;  // of the first rule that it breaks, or "out-of-memory"
+    ProblemCode code = ProblemCode::out_of_memory;  // or of the first rule that it breaks
     std::int64_t count = 0;
     Plan example;
     std::string message;

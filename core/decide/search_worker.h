@@ -26,24 +26,22 @@
 
 namespace pentamesh::searching {
 
-inline constexpr std::string_view kTooBig = "out-of-memory";
-
 struct RejectedCode {
     std::int64_t count = 0;
     std::uint64_t example = 0;  // index of a layout, the first
 };
-using Rejected = std::map<std::string_view, RejectedCode>;  // codes are static texts
+using Rejected = std::map<ProblemCode, RejectedCode>;
 
-inline void reject(Rejected& all, std::string_view code, std::int64_t count, std::uint64_t example) {
+inline void reject(Rejected& all, ProblemCode code, std::int64_t count, std::uint64_t example) {
     RejectedCode& r = all.try_emplace(code, RejectedCode{0, example}).first->second;
     r.count += count;
     r.example = std::min(r.example, example);
 }
 
-inline std::string_view first_code(const Evaluation& e) {
+inline ProblemCode first_code(const Evaluation& e) {
     for (const Problem& p : e.problems)
         if (p.severity == Severity::error) return p.code;
-    return "no-time";
+    return ProblemCode::no_time;
 }
 
 struct RunNode {
@@ -157,12 +155,12 @@ class Worker {
     [[nodiscard]] std::uint64_t index_of(const SearchNode& n, std::size_t run, std::size_t shard) const {
         return n.first + run * n.shards.size() + shard;
     }
-    void reject_layouts(std::string_view code, std::size_t count, std::uint64_t example) {
+    void reject_layouts(ProblemCode code, std::size_t count, std::uint64_t example) {
         if (count == 0) return;
         const auto n = static_cast<std::int64_t>(count);
         reject(rejected_, code, n, example);
         counts_.evaluated += n;
-        (code == kTooBig ? counts_.too_big : counts_.invalid) += n;
+        (code == ProblemCode::out_of_memory ? counts_.too_big : counts_.invalid) += n;
     }
     void skip(std::size_t count) { counts_.skipped += static_cast<std::int64_t>(count); }
 
@@ -218,7 +216,7 @@ class Worker {
             for (std::size_t q = 0; q < n.shards.size(); ++q)
                 if (!shards.possible[q] || all_.bound.memory(r.bound, shards.shard[q]) <= all_.room)
                     return false;
-            reject_layouts(kTooBig, n.shards.size(), index_of(n, r.run, 0));
+            reject_layouts(ProblemCode::out_of_memory, n.shards.size(), index_of(n, r.run, 0));
             return true;
         };
         found_.erase(
@@ -253,7 +251,7 @@ class Worker {
             }
             const double memory = all_.bound.memory(bound, shards.shard[q]);
             if (memory > all_.room) {
-                reject_layouts(kTooBig, 1, index_of(n, run.run, q));
+                reject_layouts(ProblemCode::out_of_memory, 1, index_of(n, run.run, q));
                 continue;
             }
             left_.push_back({q, all_.bound.time(bound, shards.shard[q]), memory});
@@ -310,12 +308,12 @@ class Worker {
         evaluate(plan_, e_, kQuick);
         if (!e_.step) return reject_layouts(first_code(e_), 1, index);
         FitLayout x{e_.step->time_s, e_.memory.peak(), index};
-        if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
+        if (x.memory > all_.room) return reject_layouts(ProblemCode::out_of_memory, 1, index);
         if (replayed && !take_replay()) {  // it is not the same replay after all
             evaluate(plan_, e_, kReplayed);
             if (!e_.step) return reject_layouts(first_code(e_), 1, index);
             x.memory = e_.memory.peak();
-            if (x.memory > all_.room) return reject_layouts(kTooBig, 1, index);
+            if (x.memory > all_.room) return reject_layouts(ProblemCode::out_of_memory, 1, index);
         }
         x.time_s = e_.step->time_s;
         counts_.evaluated += 1;

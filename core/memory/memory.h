@@ -94,9 +94,25 @@ enum class LayerKind : std::uint8_t { dense, moe, head, embedding, mtp };  // mt
 void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);
 
 // The parts of the buffers category.
+enum class Buffer : std::uint8_t {
+    gradient_copy,
+    gathered_layers,
+    unreduced_gradients,
+    offloaded_layers,
+    recomputed_layer,
+    keys_and_values,
+    token_dispatch,
+    activation_gradients,
+    fragmentation,
+    communicators,
+    context
+};
+template <>
+inline constexpr std::size_t kEnumCount<Buffer> = 11;
+[[nodiscard]] std::string_view name_of(Buffer buffer);  // "gathered layers"
 struct BufferBytes {
-    std::string_view name;  // "gathered layers"
-    std::string_view why;   // a sentence
+    Buffer buffer = Buffer::gathered_layers;
+    std::string_view why;  // a sentence
     double low = 0, mid = 0, high = 0;
 };
 void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,

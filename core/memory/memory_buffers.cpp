@@ -2,6 +2,8 @@
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/gradient_reduction.h"
 
+#include <iterator>
+
 namespace pentamesh {
 namespace {
 
@@ -120,40 +122,39 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
-            put("gradients in 16 bits", "beside their sum in fp32", BufferRange{copy, copy, copy});
+            put(Buffer::gradient_copy, "beside their sum in fp32", BufferRange{copy, copy, copy});
     }
     if (never) {
         const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);
-        put("gathered layers", "ZeRO-3 that never lets go: the parameters of all layers, whole",
+        put(Buffer::gathered_layers, "ZeRO-3 that never lets go: the parameters of all layers, whole",
             BufferRange{all, all, all});
     } else {
-        put("gathered layers",
+        put(Buffer::gathered_layers,
             "ZeRO-3: parameters of the layer in use and of the next, prefetched, and embedding and head, "
             "whole",
             BufferRange{whole(gathered.layer * wide), whole((2 * gathered.layer + gathered.ends) * wide),
                         whole((3 * gathered.layer + gathered.ends) * wide)});
     }
-    put("unreduced gradients", "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
+    put(Buffer::unreduced_gradients, "ZeRO-2 and 3: a layer's gradients before they are summed and cut",
         unreduced(plan, c, s));
-    put("offloaded layers on their way", "activations between GPU and host memory", on_the_way(plan, c, s));
+    put(Buffer::offloaded_layers, "activations between GPU and host memory", on_the_way(plan, c, s));
     const double recomputed = whole(recomputed_beside_head(plan, c, s));
-    put("recomputed layer",
+    put(Buffer::recomputed_layer,
         s.head ? "activations of one layer or unit, made again while its backward runs, less what the head "
                  "held until then"
                : "activations of one layer or unit, made again while its backward runs",
         BufferRange{recomputed, recomputed, recomputed});
-    put("keys and values", "context parallelism: those of other ranks", c.shared.keys_and_values);
-    put("token dispatch", "expert parallelism: tokens sent and received", c.shared.dispatch);
-    put("gradients of activations", "the backward pass's own tensors", c.shared.gradients);
+    put(Buffer::keys_and_values, "context parallelism: those of other ranks", c.shared.keys_and_values);
+    put(Buffer::token_dispatch, "expert parallelism: tokens sent and received", c.shared.dispatch);
+    put(Buffer::activation_gradients, "the backward pass's own tensors", c.shared.gradients);
 }
 
 // Beside the allocator's.
 template <typename F>
 void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
-    put("communicators", "NCCL's buffers, for each process group of more than one rank",
-        scaled(said_or(plan.training.buffers.communicator_bytes, kCommunicatorBytes),
-               c.degrees.communicators));
-    put("CUDA context", "the driver's context, kernels and library workspaces",
+    put(Buffer::communicators, "NCCL's buffers, for each process group of more than one rank",
+        communicator_bytes(plan, c.degrees.communicators));
+    put(Buffer::context, "the driver's context, kernels and library workspaces",
         scaled(said_or(plan.training.buffers.context_bytes, facts_of(plan.training.software).context_bytes),
                1));
 }
@@ -181,6 +182,17 @@ double whole_in_a_run(const Plan& plan, const MemoryCosts& c, const StageMemory&
                        + (c.shards.gradient[1] > 1 ? c.gradient.of(n.experts) : 0);
     return std::max(whole(all * c.shards.in_a_run),
                     whole(cut_unit(c, s, c.shards.gradient).layer * c.gradient.other));
+std::string_view name_of(Buffer buffer) {
+    static constexpr std::string_view kNames[] = {
+        "gradients in 16 bits", "gathered layers", "unreduced gradients", "offloaded layers on their way",
+        "recomputed layer",     "keys and values", "token dispatch",      "gradients of activations",
+        "fragmentation",        "communicators",   "CUDA context"};
+    static_assert(std::size(kNames) == kEnumCount<Buffer>);
+    return kNames[static_cast<std::size_t>(buffer)];
+}
+
+BufferRange communicator_bytes(const Plan& plan, int groups) {
+    return scaled(said_or(plan.training.buffers.communicator_bytes, kCommunicatorBytes), groups);
 }
 
 SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
@@ -191,10 +203,8 @@ SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const Lay
 
 FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
     FixedBuffers sum;
-    visit_live(plan, costs, stage,
-               [&](std::string_view, std::string_view, const BufferRange& r) { sum.live += r; });
-    visit_outside(plan, costs,
-                  [&](std::string_view, std::string_view, const BufferRange& r) { sum.outside += r; });
+    visit_live(plan, costs, stage, [&](Buffer, std::string_view, const BufferRange& r) { sum.live += r; });
+    visit_outside(plan, costs, [&](Buffer, std::string_view, const BufferRange& r) { sum.outside += r; });
     return sum;
 }
 
@@ -211,11 +221,11 @@ BufferRange reserved_beyond(const Training& training, const SoftwareFacts& softw
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   std::vector<BufferBytes>& out) {
     out.clear();
-    const auto put = [&](std::string_view name, std::string_view why, const BufferRange& r) {
-        if (r.high > 0) out.push_back({name, why, r.low, r.mid, r.high});
+    const auto put = [&](Buffer buffer, std::string_view why, const BufferRange& r) {
+        if (r.high > 0) out.push_back({buffer, why, r.low, r.mid, r.high});
     };
     visit_live(plan, costs, stage, put);
-    put("fragmentation", "what the allocator reserves beyond what is allocated",
+    put(Buffer::fragmentation, "what the allocator reserves beyond what is allocated",
         reserved_beyond(plan.training, facts_of(plan.training.software), stage.allocated));
     visit_outside(plan, costs, put);
 }

@@ -76,6 +76,8 @@ struct CutUnit {
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   std::vector<BufferBytes>& out);
 
+// NCCL's buffers of so many process groups.
+[[nodiscard]] BufferRange communicator_bytes(const Plan& plan, int groups);
 // `types`: of the plan's model.
 [[nodiscard]] SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
 // Whatever is in flight: tensors that live at the peak beside model state and activations, and what lies

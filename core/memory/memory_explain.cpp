@@ -143,7 +143,7 @@ Explanation buffers(const Plan& plan, const MemoryCosts& c, const StageMemory& s
     Explanation e;
     for (const BufferBytes& b : parts) {
         const char* plus = e.formula.empty() ? "" : " + ";
-        e.formula += sentence(plus, b.name);
+        e.formula += sentence(plus, name_of(b.buffer));
         e.substituted += sentence(plus, memory_text(b.mid));
     }
     e.source = "sizes of gathered, recomputed and dispatched tensors are computed; NCCL, CUDA context and "

@@ -1,6 +1,7 @@
 // What is wrong with a plan or could be better, and the edit that mends it.
 #pragma once
 
+#include "core/base/enum_array.h"
 #include "core/plan/names.h"
 #include "core/plan/plan.h"
 
@@ -23,6 +24,105 @@ inline constexpr std::array<std::string_view, 6> kNames<Rule>{"arithmetic", "meg
                                                               "schedule",   "hardware", "advice"};
 static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1);
 
+// Which rule it is, in the order of the names. A search says two of its layouts: out_of_memory does not
+// leave the headroom that is asked for, no_time has no step time.
+enum class ProblemCode : std::uint8_t {
+    batch_does_not_divide,
+    below_one,
+    bubble_too_large,
+    cluster_too_large,
+    compute_type_unsupported,
+    cp_inner,
+    deepep_domain,
+    ep_experts,
+    ep_kernel_rate,
+    ep_spans_nodes,
+    ep_without_experts,
+    etp_cuts_small_experts,
+    etp_ffn,
+    expert_mesh_does_not_fold,
+    experts_copied,
+    fp32_as_tf32,
+    fsdp_many_ranks,
+    gradient_reduction,
+    hsdp_keeps_shards_inside,
+    imbalance_below_one,
+    indexer_not_modelled,
+    kv_heads,
+    layer_kinds,
+    leftover_replicas,
+    linear_sizes,
+    mamba_sizes,
+    megatron_ep_overlap,
+    megatron_expert_order,
+    megatron_fsdp_optimizer,
+    megatron_moe_needs_sp,
+    megatron_offload,
+    megatron_p2p_overlap,
+    megatron_positions,
+    megatron_tp_overlap,
+    memory_does_not_fit,
+    memory_nearly_full,
+    mla_qkv_bias,
+    mtp_chunk,
+    mtp_message,
+    negative_variation,
+    no_such_reduction,
+    no_time,
+    offload_needs_zero_3,
+    offload_time,
+    order_not_a_permutation,
+    order_puts_chatty_axis_outside,
+    out_of_memory,
+    overlap_off,
+    pattern_linear,
+    pattern_mamba,
+    pattern_moe,
+    pattern_window,
+    pipeline_groups_differ,
+    pp_exceeds_layers,
+    pp_with_zero3,
+    recompute_launches,
+    recompute_module_missing,
+    recompute_not_needed,
+    reshard_without_zero_3,
+    scan_context_parallel,
+    scan_not_measured,
+    schedule_refuses,
+    selective_scan,
+    sequence_does_not_divide,
+    sequence_exceeds_positions,
+    sequence_parallel_off,
+    shard_axis_without_zero,
+    stage_layers,
+    stages_uneven,
+    straggler_tax,
+    tiers_do_not_nest,
+    too_many_chunks,
+    too_many_microbatches,
+    top_k_exceeds_experts,
+    torchtitan_ep,
+    torchtitan_kv_heads,
+    torchtitan_no_etp,
+    tp_ffn,
+    tp_heads,
+    tp_kv_heads,
+    tp_layers,
+    tp_spans_nodes,
+    ulysses_heads,
+    uneven_stages,
+    vocab_padded,
+    weight_shards,
+    weight_shards_not_counted,
+    window_context_parallel,
+    world_differs_from_gpus,
+    zero_out_of_range,
+    zero_refused
+};
+template <>
+inline constexpr std::size_t kEnumCount<ProblemCode> = 91;
+[[nodiscard]] std::string_view name_of(ProblemCode code);  // "tp-spans-nodes"
+
 // One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is
 // absent).
 using EditValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>,
@@ -36,7 +136,7 @@ struct Edit {
 struct Problem {
     Severity severity = Severity::error;
     Rule rule = Rule::arithmetic;
-    std::string_view code;  // static, kebab-case: "tp-spans-nodes"
+    ProblemCode code = ProblemCode::below_one;
     std::string message;    // a sentence with the numbers in it
     std::string pointer;    // the field it is about, "/layout/tp"
     std::vector<Edit> fix;  // the smallest edit that mends it; empty: none is known

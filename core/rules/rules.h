@@ -24,7 +24,7 @@ struct Rules {
     std::vector<Problem>& out;
 
     // Appends a problem; the caller fills in its message and fix where `messages` is set.
-    Problem& add(Severity severity, Rule rule, std::string_view code, std::string_view pointer) {
+    Problem& add(Severity severity, Rule rule, ProblemCode code, std::string_view pointer) {
         Problem& p = out.emplace_back();
         p.severity = severity;
         p.rule = rule;
@@ -32,7 +32,7 @@ struct Rules {
         if (messages) p.pointer = pointer;
         return p;
     }
-    Problem& error(Rule rule, std::string_view code, std::string_view pointer) {
+    Problem& error(Rule rule, ProblemCode code, std::string_view pointer) {
         return add(Severity::error, rule, code, pointer);
     }
 };

@@ -37,7 +37,8 @@ void check_positions(Rules& r) {
     const Model& m = r.plan.model;
     const std::int64_t s = r.plan.training.sequence_length;
     if (m.positions != Positions::learned || m.max_positions < 1 || s <= m.max_positions) return;
-    Problem& p = r.error(Rule::arithmetic, "sequence-exceeds-positions", "/training/sequence_length");
+    Problem& p =
+        r.error(Rule::arithmetic, ProblemCode::sequence_exceeds_positions, "/training/sequence_length");
     if (!r.messages) return;
     p.message =
         sentence("sequence_length = ", s, ", but the model has learned ", m.max_positions, " positions.");
@@ -47,7 +48,7 @@ void check_positions(Rules& r) {
 void check_ulysses(Rules& r) {
     const Layout& l = r.plan.layout;
     if (l.cp == 1 || l.cp_comm != CpComm::ulysses || r.plan.model.heads % (l.tp * l.cp) == 0) return;
-    Problem& p = r.error(Rule::arithmetic, "ulysses-heads", "/layout/cp");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::ulysses_heads, "/layout/cp");
     if (!r.messages) return;
     p.message = sentence("Ulysses hands each rank whole heads: ", r.plan.model.heads,
                          " heads do not divide by tp × cp = ", l.tp * l.cp, ". The ring has no such limit.");
@@ -74,7 +75,7 @@ void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
 void check_schedule(Rules& r, std::int64_t microbatches, std::int64_t sequences) {
     const ScheduleShape shape = shape_of(r.plan, microbatches);
     if (accepts(shape)) return;
-    Problem& p = r.error(Rule::schedule, "schedule-refuses", "/layout/schedule");
+    Problem& p = r.error(Rule::schedule, ProblemCode::schedule_refuses, "/layout/schedule");
     if (!r.messages) return;
     const Refusal why = refuse(shape);
     p.message = why.message;
@@ -103,7 +104,8 @@ void check_sequence(Rules& r) {
     const std::int64_t s = r.plan.training.sequence_length;
     const std::int64_t unit = sequence_unit(l);
     if (s % unit == 0) return;
-    Problem& p = r.error(Rule::arithmetic, "sequence-does-not-divide", "/training/sequence_length");
+    Problem& p =
+        r.error(Rule::arithmetic, ProblemCode::sequence_does_not_divide, "/training/sequence_length");
     if (!r.messages) return;
     const std::string_view why = l.cp == 1 ? "sequence parallelism cuts it by tp"
                                  : l.cp_comm == CpComm::ulysses
@@ -121,7 +123,7 @@ void check_batch(Rules& r) {
     // Sequences of one micro-batch on every replica. Both are bounded where they matter: dp by the world.
     const std::int64_t sequences = t.micro_batch > kMaxWorld ? 0 : t.micro_batch * dp;
     if (sequences == 0 || t.global_batch % sequences != 0) {
-        Problem& p = r.error(Rule::arithmetic, "batch-does-not-divide", "/training/global_batch");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::batch_does_not_divide, "/training/global_batch");
         if (!r.messages) return;
         p.message =
             sentence("global_batch = ", t.global_batch, " sequences is not a multiple of micro_batch ",
@@ -135,7 +137,7 @@ void check_batch(Rules& r) {
         return;
     }
     if (t.global_batch / sequences > kMaxWorld) {
-        Problem& p = r.error(Rule::arithmetic, "too-many-microbatches", "/training/global_batch");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::too_many_microbatches, "/training/global_batch");
         if (!r.messages) return;
         p.message = sentence("global_batch = ", t.global_batch, " makes ", t.global_batch / sequences,
                              " micro-batches per step, more than ", kMaxWorld, ".");
@@ -150,7 +152,7 @@ void check_precision(Rules& r) {
     const Flops& f = r.plan.cluster.gpu.flops;
     const Dtype t = r.plan.training.compute;
     if (f.bf16 <= 0 || flops_of(f, t) > 0) return;
-    Problem& p = r.error(Rule::hardware, "compute-type-unsupported", "/training/compute");
+    Problem& p = r.error(Rule::hardware, ProblemCode::compute_type_unsupported, "/training/compute");
     if (!r.messages) return;
     p.message = sentence(r.plan.cluster.gpu.name, " has no ", name_of(t), " matrix units; bf16 it has.");
     p.fix = {{"/training/compute", std::string(name_of(Dtype::bf16))}};

@@ -32,7 +32,8 @@ void check_cp_inner(Rules& r) {
     const std::int64_t inner = l.cp_inner.value_or(0);
     const bool divides = inner >= 1 && l.cp % inner == 0;
     if (divides && heads_for(r.plan, inner)) return;
-    Problem& p = r.error(Rule::arithmetic, divides ? "ulysses-heads" : "cp-inner", "/layout/cp_inner");
+    Problem& p = r.error(Rule::arithmetic, divides ? ProblemCode::ulysses_heads : ProblemCode::cp_inner,
+                         "/layout/cp_inner");
     if (!r.messages) return;
     if (inner == 0)
         p.message = sentence("cp_comm is ulysses+ring, so cp_inner must say how many of the ", l.cp,
@@ -56,7 +57,7 @@ void check_mtp_chunk(Rules& r) {
     while (last > 0 && layers[last] == 0) --last;
     const std::int64_t at = *l.mtp_chunk;
     if (chunks == 0 || (at >= last && at < chunks)) return;
-    Problem& p = r.error(Rule::arithmetic, "mtp-chunk", "/layout/mtp_chunk");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::mtp_chunk, "/layout/mtp_chunk");
     if (!r.messages) return;
     p.message = at >= chunks ? sentence("mtp_chunk = ", at, ", but the chunks are 0 to ", chunks - 1, ".")
                              : sentence("mtp_chunk = ", at, ", but chunk ", last,
@@ -67,7 +68,7 @@ void check_mtp_chunk(Rules& r) {
 void check_weight_shards(Rules& r) {
     const std::int64_t shards = r.plan.layout.weight_shards.value_or(1), dp = data_parallel(r.plan);
     if (shards == 1 || dp < 1 || dp % shards == 0) return;
-    Problem& p = r.error(Rule::megatron, "weight-shards", "/layout/weight_shards");
+    Problem& p = r.error(Rule::megatron, ProblemCode::weight_shards, "/layout/weight_shards");
     if (!r.messages) return;
     p.message = sentence("weight_shards = ", shards, " does not divide the ", dp,
                          " data-parallel ranks that the weights are cut over.");
@@ -76,7 +77,7 @@ void check_weight_shards(Rules& r) {
 
 void check_offload(Rules& r) {
     if (r.plan.training.offload.parameters <= 0 || r.plan.layout.zero == 3) return;
-    Problem& p = r.error(Rule::arithmetic, "offload-needs-zero-3", "/training/offload/parameters");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::offload_needs_zero_3, "/training/offload/parameters");
     if (!r.messages) return;
     p.message = sentence("Parameters lie in host memory only where they are gathered layer by layer: ZeRO-3, "
                          "not zero = ",
@@ -103,7 +104,7 @@ std::string_view missing_for(const Model& m, RecomputeModule module) {
 void check_reduction(Rules& r) {
     const Layout& l = r.plan.layout;
     if (can_reduce(l.gradient_reduction, l)) return;
-    Problem& p = r.error(Rule::arithmetic, "gradient-reduction", "/layout/gradient_reduction");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::gradient_reduction, "/layout/gradient_reduction");
     if (!r.messages) return;
     const std::string_view asked = name_of(l.gradient_reduction);
     if (l.zero == 1)
@@ -145,7 +146,8 @@ void check_modules(Rules& r) {
         needs += (needs.empty() ? "" : ", ") + std::string(missing);
     }
     if (lost.empty()) return;
-    Problem& p = r.add(Severity::warning, Rule::megatron, "recompute-module-missing", "/training/recompute");
+    Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::recompute_module_missing,
+                       "/training/recompute");
     if (!r.messages) return;
     p.message = sentence("Nothing to recompute for ", lost, ": the model has no ", needs, ".");
     if (left.empty())

@@ -15,8 +15,8 @@ namespace {
 void megatron_moe_sequence_parallel(Rules& r) {
     const Layout& l = r.plan.layout;
     if (!r.plan.model.moe || l.tp == 1 || l.sequence_parallel) return;
-    Problem& p =
-        r.add(Severity::warning, Rule::megatron, "megatron-moe-needs-sp", "/layout/sequence_parallel");
+    Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::megatron_moe_needs_sp,
+                       "/layout/sequence_parallel");
     if (!r.messages) return;
     p.message = sentence("Megatron refuses experts with tp = ", l.tp,
                          " without sequence parallelism: every tp rank would route the same tokens.");
@@ -27,7 +27,7 @@ void megatron_uneven_stages(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t chunks = pipeline_chunks(l), layers = r.plan.model.layers;
     if (!l.stage_layers.empty() || chunks > layers || layers % chunks == 0) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, "uneven-stages", "/layout/stage_layers");
+    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::uneven_stages, "/layout/stage_layers");
     if (!r.messages) return;
     p.message = sentence(layers, " layers over ", chunks, " chunks: ", layers % chunks, " hold ",
                          layers / chunks + 1, ", the others ", layers / chunks,
@@ -40,7 +40,7 @@ void megatron_padded_vocabulary(Rules& r) {
     const std::int64_t own = r.plan.model.vocab_multiple, multiple = own > 0 ? own : 128;
     const std::int64_t unit = multiple * r.plan.layout.tp, vocab = r.plan.model.vocab;
     if ((own == 0 && r.plan.layout.tp == 1) || vocab % unit == 0) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, "vocab-padded", "/model/vocab");
+    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::vocab_padded, "/model/vocab");
     if (!r.messages) return;
     const std::int64_t padded = (vocab + unit - 1) / unit * unit;
     p.message = sentence("Megatron pads the vocabulary of ", vocab, " to ", padded, ", a multiple of ",
@@ -53,7 +53,7 @@ void torchtitan_expert_degree(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t width = l.dp_shard * l.cp * l.tp;
     if (!r.plan.model.moe || l.ep == 1 || width % l.ep == 0) return;
-    Problem& p = r.add(Severity::warning, Rule::torchtitan, "torchtitan-ep", "/layout/ep");
+    Problem& p = r.add(Severity::warning, Rule::torchtitan, ProblemCode::torchtitan_ep, "/layout/ep");
     if (!r.messages) return;
     p.message = sentence("torchtitan takes ep out of dp_shard × cp × tp = ", width, ", which ep = ", l.ep,
                          " does not divide.");
@@ -75,7 +75,7 @@ void torchtitan_kv_heads(Rules& r) {
     const Model& m = r.plan.model;
     const std::int64_t tp = r.plan.layout.tp;
     if (m.attention != AttentionKind::mha_gqa || m.kv_heads % tp == 0) return;
-    Problem& p = r.add(Severity::info, Rule::torchtitan, "torchtitan-kv-heads", "/layout/tp");
+    Problem& p = r.add(Severity::info, Rule::torchtitan, ProblemCode::torchtitan_kv_heads, "/layout/tp");
     if (!r.messages) return;
     p.message = sentence("tp = ", tp, " exceeds the ", m.kv_heads,
                          " key-value heads: Megatron copies them, torchtitan refuses.");
@@ -85,7 +85,7 @@ void torchtitan_expert_tensor_parallel(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t etp = l.etp.value_or(l.tp);
     if (!r.plan.model.moe || l.ep == 1 || etp == 1) return;
-    Problem& p = r.add(Severity::info, Rule::torchtitan, "torchtitan-no-etp", "/layout/etp");
+    Problem& p = r.add(Severity::info, Rule::torchtitan, ProblemCode::torchtitan_no_etp, "/layout/etp");
     if (!r.messages) return;
     p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
                          ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
@@ -106,7 +106,7 @@ void reduction_of_software(Rules& r) {
                           ? Rule::megatron
                           : Rule::schedule;
     Problem& p = r.add(refuses || zero ? Severity::warning : Severity::info, rule,
-                       refuses ? "zero-refused" : "no-such-reduction",
+                       refuses ? ProblemCode::zero_refused : ProblemCode::no_such_reduction,
                        zero ? "/layout/zero" : "/layout/gradient_reduction");
     if (!r.messages) return;
     const std::string name = rule == Rule::megatron ? "Megatron-FSDP" : facts_of(software).name;
@@ -132,7 +132,8 @@ void leftover_replicas(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t replicas = replicas_in_force(r.plan);
     if (l.dp_replicate || replicas == 1) return;
-    Problem& p = r.add(Severity::info, Rule::arithmetic, "leftover-replicas", "/layout/dp_replicate");
+    Problem& p =
+        r.add(Severity::info, Rule::arithmetic, ProblemCode::leftover_replicas, "/layout/dp_replicate");
     if (!r.messages) return;
     p.message = sentence("tp ", l.tp, " × cp ", l.cp, " × dp_shard ", l.dp_shard, " × pp ", l.pp, " = ",
                          r.mesh.world / replicas, " GPUs; what is left of the ", r.plan.cluster.gpus,

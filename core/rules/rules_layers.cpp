@@ -11,7 +11,7 @@ bool any_run(const Model& m, MixerKind kind) {
     return false;
 }
 
-void missing(Rules& r, std::string_view code, std::string_view pointer, std::string_view what) {
+void missing(Rules& r, ProblemCode code, std::string_view pointer, std::string_view what) {
     Problem& p = r.error(Rule::arithmetic, code, pointer);
     if (r.messages) p.message = sentence("The pattern has ", what, ", but ", pointer, " is not there.");
 }
@@ -20,7 +20,7 @@ void check_linear(Rules& r, const Linear& a) {
     if (a.kind == LinearKind::short_conv) return;
     for (const std::int64_t size : {a.key_heads, a.value_heads, a.key_head_dim, a.value_head_dim}) {
         if (size >= 1) continue;
-        Problem& p = r.error(Rule::arithmetic, "linear-sizes", "/model/linear");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::linear_sizes, "/model/linear");
         if (r.messages)
             p.message = "Linear attention needs key_heads, value_heads, key_head_dim and value_head_dim of 1 "
                         "or more.";
@@ -32,7 +32,7 @@ void check_mamba(Rules& r, const Mamba& a) {
     const bool sized =
         a.version == 1 ? a.dt_rank >= 1 : a.heads >= 1 && a.groups >= 1 && a.inner % a.heads == 0;
     if (sized && a.inner >= 1 && a.state >= 1) return;
-    Problem& p = r.error(Rule::arithmetic, "mamba-sizes", "/model/mamba");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::mamba_sizes, "/model/mamba");
     if (!r.messages) return;
     p.message = a.version == 1
                     ? "Mamba of version 1 needs inner, state and dt_rank of 1 or more."
@@ -78,7 +78,7 @@ Uncut first_uncut(const Model& m, std::int64_t tp) {
     return {};
 }
 
-void notice(Rules& r, std::string_view code, std::string_view pointer, std::string_view text) {
+void notice(Rules& r, ProblemCode code, std::string_view pointer, std::string_view text) {
     Problem& p = r.add(Severity::info, Rule::advice, code, pointer);
     if (r.messages) p.message = text;
 }
@@ -90,21 +90,22 @@ void check_pattern(Rules& r) {
     if (m.pattern.empty()) return;
     const LayerTypes types = layer_types(m);
     if (!types.complete) {
-        Problem& p = r.error(Rule::arithmetic, "layer-kinds", "/model/pattern");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::layer_kinds, "/model/pattern");
         if (r.messages)
             p.message = sentence("The pattern has more kinds of layers than the ", kMostLayerTypes,
                                  " that can be laid out.");
     }
     if (any_run(m, MixerKind::linear) && !m.linear)
-        missing(r, "pattern-linear", "/model/linear", "linear layers");
-    if (any_run(m, MixerKind::mamba) && !m.mamba) missing(r, "pattern-mamba", "/model/mamba", "Mamba layers");
+        missing(r, ProblemCode::pattern_linear, "/model/linear", "linear layers");
+    if (any_run(m, MixerKind::mamba) && !m.mamba)
+        missing(r, ProblemCode::pattern_mamba, "/model/mamba", "Mamba layers");
     for (const LayerRun& run : m.pattern) {
         if (run.ffn == LayerFfn::moe && !m.moe) {
-            missing(r, "pattern-moe", "/model/moe", "MoE layers");
+            missing(r, ProblemCode::pattern_moe, "/model/moe", "MoE layers");
             break;
         }
         if (run.kind == MixerKind::window && run.window == 0 && m.sliding_window == 0) {
-            missing(r, "pattern-window", "/model/sliding_window", "layers with a window");
+            missing(r, ProblemCode::pattern_window, "/model/sliding_window", "layers with a window");
             break;
         }
     }
@@ -121,7 +122,8 @@ void check_mixer_cuts(Rules& r) {
     const std::int64_t tp = r.plan.layout.tp;
     const Uncut uncut = first_uncut(m, tp);
     if (uncut.name.empty()) return;
-    Problem& p = r.error(uncut.megatron ? Rule::megatron : Rule::arithmetic, "tp-layers", "/layout/tp");
+    Problem& p =
+        r.error(uncut.megatron ? Rule::megatron : Rule::arithmetic, ProblemCode::tp_layers, "/layout/tp");
     if (!r.messages) return;
     p.message = sentence("tp = ", tp, " cannot share out the ", uncut.size, " ", uncut.name,
                          " of some layers of the pattern evenly.");
@@ -139,24 +141,24 @@ void check_mixers(Rules& r) {
     const bool linear = m.linear && any_run(m, MixerKind::linear),
                mamba = m.mamba && any_run(m, MixerKind::mamba);
     if (linear || mamba)
-        notice(r, "scan-not-measured", "/model/pattern",
+        notice(r, ProblemCode::scan_not_measured, "/model/pattern",
                "Linear and Mamba layers: the scan takes its published operations at the rate of fused "
                "attention and "
                "keeps what the published kernels save; no measured run stands behind these figures.");
     if (mamba && m.mamba->version == 1)
-        notice(r, "selective-scan", "/model/mamba",
+        notice(r, ProblemCode::selective_scan, "/model/mamba",
                "Mamba of version 1 scans outside the matrix units: only its traffic to memory is timed.");
     if ((linear || mamba) && r.plan.layout.cp > 1)
         notice(
-            r, "scan-context-parallel", "/layout/cp_comm",
+            r, ProblemCode::scan_context_parallel, "/layout/cp_comm",
             "Context parallelism exchanges heads for tokens around each scan (all-to-all), whatever cp_comm "
             "says: so Megatron does.");
     if (any_run(m, MixerKind::window) && r.plan.layout.cp > 1)
-        notice(r, "window-context-parallel", "/layout/cp",
+        notice(r, ProblemCode::window_context_parallel, "/layout/cp",
                "Layers with a window send their keys and values to all cp ranks here, as layers over all "
                "keys do.");
     if (m.attention == AttentionKind::mla && m.mla && m.mla->index_heads > 0)
-        notice(r, "indexer-not-modelled", "/model/mla",
+        notice(r, ProblemCode::indexer_not_modelled, "/model/mla",
                "Sparse attention: the indexer's scores are counted, the choice of keys and its own loss are "
                "not.");
 }

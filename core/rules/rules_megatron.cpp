@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-Problem& refusal(Rules& r, std::string_view code, std::string_view pointer) {
+Problem& refusal(Rules& r, ProblemCode code, std::string_view pointer) {
     return r.add(Severity::warning, Rule::megatron, code, pointer);
 }
 
@@ -20,7 +20,7 @@ void order_of_experts(Rules& r) {
     const std::int64_t ranks = r.mesh.world / l.pp;
     const std::int64_t dense = ranks / (l.tp * l.cp), experts = ranks / (l.etp.value_or(l.tp) * l.ep);
     if (dense == experts) return;
-    Problem& p = refusal(r, "megatron-expert-order", "/layout/order");
+    Problem& p = refusal(r, ProblemCode::megatron_expert_order, "/layout/order");
     if (!r.messages) return;
     p.message = sentence("Megatron refuses an order with pp not outermost where experts and the rest have "
                          "different data-parallel sizes: here ",
@@ -32,7 +32,7 @@ void order_of_experts(Rules& r) {
 void interleaved_messages(Rules& r) {
     const Layout& l = r.plan.layout;
     if (l.pp != 2 || l.virtual_stages == 1 || r.plan.training.overlap.pp) return;
-    Problem& p = refusal(r, "megatron-p2p-overlap", "/training/overlap/pp");
+    Problem& p = refusal(r, ProblemCode::megatron_p2p_overlap, "/training/overlap/pp");
     if (!r.messages) return;
     p.message =
         sentence("Megatron refuses the interleaved schedule on pp = 2 without overlap of its messages "
@@ -43,7 +43,7 @@ void interleaved_messages(Rules& r) {
 void tensor_overlap(Rules& r) {
     const Layout& l = r.plan.layout;
     if (l.tp == 1 || l.sequence_parallel || !r.plan.training.overlap.tp) return;
-    Problem& p = refusal(r, "megatron-tp-overlap", "/training/overlap/tp");
+    Problem& p = refusal(r, ProblemCode::megatron_tp_overlap, "/training/overlap/tp");
     if (!r.messages) return;
     p.message =
         "Megatron refuses overlap of tensor parallelism (--tp-comm-overlap) without sequence parallelism.";
@@ -68,7 +68,7 @@ void expert_overlap(Rules& r) {
     if (r.plan.layout.pp > 1 && !traits_of(r.plan.layout.schedule).in_megatron) return;
     const std::string_view lacks = expert_overlap_lacks(r.plan);
     if (lacks.empty()) return;
-    Problem& p = refusal(r, "megatron-ep-overlap", "/training/overlap/ep");
+    Problem& p = refusal(r, ProblemCode::megatron_ep_overlap, "/training/overlap/ep");
     if (!r.messages) return;
     p.message = sentence("Megatron refuses overlap of the experts' exchange "
                          "(--overlap-moe-expert-parallel-comm): it wants ",
@@ -79,7 +79,7 @@ void expert_overlap(Rules& r) {
 // arguments.py: Megatron-FSDP, which ZeRO 2 and 3 need, has two optimizers.
 void fsdp_optimizer(Rules& r) {
     if (r.plan.layout.zero < 2 || r.plan.training.optimizer != Optimizer::muon) return;
-    Problem& p = refusal(r, "megatron-fsdp-optimizer", "/training/optimizer");
+    Problem& p = refusal(r, ProblemCode::megatron_fsdp_optimizer, "/training/optimizer");
     if (!r.messages) return;
     p.message = sentence("Megatron refuses muon with Megatron-FSDP, which ZeRO-", r.plan.layout.zero,
                          " needs: it takes Adam and SGD.");
@@ -92,7 +92,7 @@ void learned_positions(Rules& r) {
     if (m.positions != Positions::learned || m.max_positions == 0
         || m.max_positions >= r.plan.training.sequence_length)
         return;
-    Problem& p = refusal(r, "megatron-positions", "/training/sequence_length");
+    Problem& p = refusal(r, ProblemCode::megatron_positions, "/training/sequence_length");
     if (!r.messages) return;
     p.message = sentence("Megatron refuses sequences of ", r.plan.training.sequence_length,
                          " tokens: the model has ", m.max_positions, " learned positions.");

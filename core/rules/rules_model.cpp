@@ -44,14 +44,14 @@ void check_tp(Rules& r) {
     const std::int64_t tp = r.plan.layout.tp;
     if (tp == 1) return;
     if (m.heads % tp != 0) {
-        Problem& p = r.error(Rule::arithmetic, "tp-heads", "/layout/tp");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::tp_heads, "/layout/tp");
         if (r.messages) {
             p.message = sentence("tp = ", tp, " cannot share out ", m.heads,
                                  " attention heads evenly; tp may be ", divisors_text(m.heads, m.heads), ".");
             p.fix = smaller_tp(r);
         }
     } else if (!kv_heads_fit(m, tp)) {
-        Problem& p = r.error(Rule::megatron, "tp-kv-heads", "/layout/tp");
+        Problem& p = r.error(Rule::megatron, ProblemCode::tp_kv_heads, "/layout/tp");
         if (r.messages) {
             p.message = sentence("tp = ", tp, " and ", m.kv_heads,
                                  " key-value heads: neither divides the other, so they can be neither shared "
@@ -61,7 +61,7 @@ void check_tp(Rules& r) {
     }
     for (const std::int64_t width : {m.ffn, shared_ffn(m)}) {
         if (width % tp == 0) continue;
-        Problem& p = r.error(Rule::arithmetic, "tp-ffn", "/layout/tp");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::tp_ffn, "/layout/tp");
         if (r.messages) {
             p.message = sentence("tp = ", tp, " cannot cut the MLP's width of ", width, " into equal parts.");
             p.fix = smaller_tp(r);
@@ -74,7 +74,7 @@ void check_experts(Rules& r) {
     const Layout& l = r.plan.layout;
     if (!r.plan.model.moe) {
         if (l.ep == 1) return;
-        Problem& p = r.error(Rule::arithmetic, "ep-without-experts", "/layout/ep");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::ep_without_experts, "/layout/ep");
         if (r.messages) {
             p.message = sentence("ep = ", l.ep, " on a dense model: there are no experts to share out.");
             p.fix = {{"/layout/ep", std::int64_t{1}}};
@@ -83,7 +83,7 @@ void check_experts(Rules& r) {
     }
     const Moe& moe = *r.plan.model.moe;
     if (moe.experts % l.ep != 0) {
-        Problem& p = r.error(Rule::arithmetic, "ep-experts", "/layout/ep");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::ep_experts, "/layout/ep");
         if (r.messages) {
             const std::int64_t ep = largest_divisor(moe.experts, l.ep);
             p.message = sentence("ep = ", l.ep, " cannot share out ", moe.experts,
@@ -93,7 +93,7 @@ void check_experts(Rules& r) {
     }
     const std::int64_t etp = l.etp.value_or(l.tp);
     if (moe.expert_ffn % etp != 0) {
-        Problem& p = r.error(Rule::arithmetic, "etp-ffn", "/layout/etp");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::etp_ffn, "/layout/etp");
         if (r.messages) {
             p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
                                  " cannot cut an expert's width of ", moe.expert_ffn, " into equal parts.");
@@ -110,7 +110,7 @@ void check_stage_layers(Rules& r, std::int64_t chunks) {
     std::uint64_t sum = 0;
     for (const std::int64_t n : layers) sum += static_cast<std::uint64_t>(n);
     if (!negative && counted && sum == static_cast<std::uint64_t>(r.plan.model.layers)) return;
-    Problem& p = r.error(Rule::arithmetic, "stage-layers", "/layout/stage_layers");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::stage_layers, "/layout/stage_layers");
     if (!r.messages) return;
     if (negative)
         p.message = "stage_layers holds a negative number of layers.";
@@ -125,7 +125,7 @@ void check_stage_layers(Rules& r, std::int64_t chunks) {
 
 void too_many_chunks(Rules& r, std::int64_t chunks) {
     if (chunks <= kMostChunks) return;
-    Problem& p = r.error(Rule::arithmetic, "too-many-chunks", "/layout/pp");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::too_many_chunks, "/layout/pp");
     if (r.messages) {
         p.message = sentence("pp × virtual_stages = ", chunks, " chunks are more than the ", kMostChunks,
                              " that can be laid out.");
@@ -145,7 +145,7 @@ void check_depth(Rules& r) {
         too_many_chunks(r, chunks);
         return;
     }
-    Problem& p = r.error(Rule::arithmetic, "pp-exceeds-layers", "/layout/pp");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::pp_exceeds_layers, "/layout/pp");
     if (!r.messages) return;
     const bool virtual_too_many = l.pp <= layers;
     p.message = l.virtual_stages == 1
@@ -165,7 +165,7 @@ void check_depth(Rules& r) {
 void check_model_cuts(Rules& r) {
     const Model& m = r.plan.model;
     if (has_kv_heads(m) && m.heads % m.kv_heads != 0) {
-        Problem& p = r.error(Rule::arithmetic, "kv-heads", "/model/kv_heads");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::kv_heads, "/model/kv_heads");
         if (r.messages)
             p.message =
                 sentence(m.heads, " query heads cannot share ", m.kv_heads, " key-value heads evenly.");

@@ -13,7 +13,7 @@ void deepep_domain(Rules& r) {
     const Plan& plan = r.plan;
     if (plan.layout.ep_comm != EpComm::deepep || !r.mesh.has_experts || plan.cluster.tiers.empty()) return;
     if (plan.layout.ep <= kDeepEpPeers || domain_of(plan.cluster, 0) <= kDeepEpPeers) return;
-    Problem& p = r.add(Severity::warning, Rule::hardware, "deepep-domain", "/layout/ep_comm");
+    Problem& p = r.add(Severity::warning, Rule::hardware, ProblemCode::deepep_domain, "/layout/ep_comm");
     if (!r.messages) return;
     p.message = sentence("DeepEP's kernels know ", kDeepEpPeers,
                          " NVLink peers and go over the network "
@@ -26,7 +26,7 @@ void exchange_kernels(Rules& r) {
     const EpComm how = r.plan.layout.ep_comm;
     if ((how != EpComm::deepep && how != EpComm::hybridep) || !r.mesh.has_experts || r.plan.layout.ep == 1)
         return;
-    Problem& p = r.add(Severity::info, Rule::advice, "ep-kernel-rate", "/layout/ep_comm");
+    Problem& p = r.add(Severity::info, Rule::advice, ProblemCode::ep_kernel_rate, "/layout/ep_comm");
     if (!r.messages) return;
     p.message = sentence(name_of(how),
                          " is counted by what it sends on each tier, at the rate of an "
@@ -36,7 +36,7 @@ void exchange_kernels(Rules& r) {
 void offload_time(Rules& r) {
     const Offload& away = r.plan.training.offload;
     if (!away.any()) return;
-    Problem& p = r.add(Severity::info, Rule::advice, "offload-time", "/training/offload");
+    Problem& p = r.add(Severity::info, Rule::advice, ProblemCode::offload_time, "/training/offload");
     if (!r.messages) return;
     p.message =
         "What lies in host memory leaves the GPU's memory; the time of its way over PCIe or C2C and of "
@@ -48,8 +48,8 @@ void offload_time(Rules& r) {
 void megatron_offload(Rules& r) {
     const bool pipeline = r.plan.layout.pp > 1, again = r.plan.training.recompute.any();
     if (r.plan.training.offload.activations_layers == 0 || (!pipeline && !again)) return;
-    Problem& p =
-        r.add(Severity::warning, Rule::megatron, "megatron-offload", "/training/offload/activations_layers");
+    Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::megatron_offload,
+                       "/training/offload/activations_layers");
     if (!r.messages) return;
     p.message = sentence("Megatron keeps activations in host memory (--cpu-offloading-num-layers) neither "
                          "with recomputation nor with a pipeline; here ",
@@ -63,7 +63,7 @@ void small_modules(Rules& r) {
     const RecomputeModules small(RecomputeModule::layernorm, RecomputeModule::moe_act,
                                  RecomputeModule::mla_up_proj);
     if (!choice.modules.any_of(small)) return;
-    Problem& p = r.add(Severity::info, Rule::advice, "recompute-launches", "/training/recompute");
+    Problem& p = r.add(Severity::info, Rule::advice, ProblemCode::recompute_launches, "/training/recompute");
     if (!r.messages) return;
     p.message = "Modules that are recomputed are counted with their work, not with the host's time to launch "
                 "their kernels again: where the host is the slower one, a step takes a few per cent more.";
@@ -72,7 +72,8 @@ void small_modules(Rules& r) {
 void reshard_without_gathering(Rules& r) {
     const Layout& l = r.plan.layout;
     if (l.reshard != Reshard::never || l.zero == 3) return;
-    Problem& p = r.add(Severity::info, Rule::arithmetic, "reshard-without-zero-3", "/layout/reshard");
+    Problem& p =
+        r.add(Severity::info, Rule::arithmetic, ProblemCode::reshard_without_zero_3, "/layout/reshard");
     if (!r.messages) return;
     p.message = sentence("reshard says what ZeRO-3 does with gathered weights; with zero = ", l.zero,
                          " nothing is gathered.");
@@ -81,7 +82,8 @@ void reshard_without_gathering(Rules& r) {
 void weight_shards(Rules& r) {
     const std::int64_t shards = r.plan.layout.weight_shards.value_or(1);
     if (shards == 1) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, "weight-shards-not-counted", "/layout/weight_shards");
+    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::weight_shards_not_counted,
+                       "/layout/weight_shards");
     if (!r.messages) return;
     p.message = sentence("Weights in ", shards,
                          " further shards, gathered for each pass, are not in the "
@@ -92,7 +94,7 @@ void prediction_message(Rules& r) {
     const Plan& plan = r.plan;
     const std::int64_t last = pipeline_chunks(plan.layout) - 1;
     if (plan.model.mtp_layers == 0 || plan.layout.mtp_chunk.value_or(last) >= last) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, "mtp-message", "/layout/mtp_chunk");
+    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::mtp_message, "/layout/mtp_chunk");
     if (!r.messages) return;
     p.message = sentence("From chunk ", *plan.layout.mtp_chunk, " on a message carries the states of ",
                          count_text(plan.model.mtp_layers, "prediction"),
@@ -103,7 +105,7 @@ void prediction_message(Rules& r) {
 void bias_of_latents(Rules& r) {
     const Model& m = r.plan.model;
     if (!m.qkv_bias || m.attention != AttentionKind::mla || m.attention_bias) return;
-    Problem& p = r.add(Severity::info, Rule::advice, "mla-qkv-bias", "/model/qkv_bias");
+    Problem& p = r.add(Severity::info, Rule::advice, ProblemCode::mla_qkv_bias, "/model/qkv_bias");
     if (!r.messages) return;
     p.message = "qkv_bias does nothing with attention mla: biases of its projections are attention_bias.";
     p.fix = {{"/model/qkv_bias", false}};
@@ -112,7 +114,7 @@ void bias_of_latents(Rules& r) {
 // A GPU's preset has no peak of its vector units.
 void full_precision(Rules& r) {
     if (r.plan.training.compute != Dtype::fp32) return;
-    Problem& p = r.add(Severity::warning, Rule::hardware, "fp32-as-tf32", "/training/compute");
+    Problem& p = r.add(Severity::warning, Rule::hardware, ProblemCode::fp32_as_tf32, "/training/compute");
     if (!r.messages) return;
     const bool tf32 = r.plan.cluster.gpu.flops.tf32 > 0;
     p.message = sentence("fp32 products are timed at the peak of ", tf32 ? "tf32" : "bf16",

@@ -70,7 +70,7 @@ std::string product_text(const Plan& plan) {
 bool check_world(Rules& r) {
     const std::int64_t gpus = r.plan.cluster.gpus, world = r.mesh.world;
     if (gpus > kMaxWorld) {
-        Problem& p = r.error(Rule::arithmetic, "cluster-too-large", "/cluster/gpus");
+        Problem& p = r.error(Rule::arithmetic, ProblemCode::cluster_too_large, "/cluster/gpus");
         if (r.messages) {
             p.message = sentence("gpus = ", gpus, " is more than the ", kMaxWorld, " that can be laid out.");
             p.fix = {{"/cluster/gpus", kMaxWorld}};
@@ -78,7 +78,7 @@ bool check_world(Rules& r) {
         return false;
     }
     if (world == gpus) return true;
-    Problem& p = r.error(Rule::arithmetic, "world-differs-from-gpus", "/cluster/gpus");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::world_differs_from_gpus, "/cluster/gpus");
     if (!r.messages) return false;
     const std::int64_t ranks = model_ranks(r.plan.layout);
     if (world == 0)
@@ -106,7 +106,7 @@ void check_expert_mesh(Rules& r) {
     const std::int64_t per_stage = r.mesh.world / l.pp, etp = l.etp.value_or(l.tp);
     const std::int64_t width = saturating(etp, l.ep);
     if (per_stage % width == 0) {
-        Problem& p = r.error(Rule::megatron, "pipeline-groups-differ", "/layout/order");
+        Problem& p = r.error(Rule::megatron, ProblemCode::pipeline_groups_differ, "/layout/order");
         if (!r.messages) return;
         p.message =
             sentence("With this order the pipeline groups of the dense mesh (stride ",
@@ -116,7 +116,7 @@ void check_expert_mesh(Rules& r) {
         p.fix = fix_by(r.plan, pp_outermost);
         return;
     }
-    Problem& p = r.error(Rule::arithmetic, "expert-mesh-does-not-fold", "/layout/ep");
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::expert_mesh_does_not_fold, "/layout/ep");
     if (!r.messages) return;
     p.message = sentence("A pipeline stage has ", per_stage, " GPUs (", r.mesh.world, " / pp ", l.pp,
                          "), not a multiple of etp ", etp, l.etp ? "" : " (left out, so it is tp)", " × ep ",

@@ -46,7 +46,7 @@ void accepted(const json& text) {
     CAPTURE(text.dump());
     const Evaluation e = evaluate(parse_plan(text.dump(), "case", presets));
     for (const Problem& p : e.problems)
-        if (p.severity == Severity::error) FAIL_CHECK(p.code << ": " << p.message);
+        if (p.severity == Severity::error) FAIL_CHECK(name_of(p.code) << ": " << p.message);
     CHECK(e.valid);
 }
 
@@ -122,13 +122,13 @@ TEST_CASE("plans that ship are accepted") {
 
 TEST_CASE("a fix applied through the plan file's own rules gives what the engine reckoned with") {
     const Presets presets(SOURCE_DIR "/presets");
-    const auto check = [&](const char* id, auto break_it, const char* code) {
+    const auto check = [&](const char* id, auto break_it, ProblemCode code) {
         Plan broken = presets.plan(id);
         break_it(broken);
         bool found = false;
         for (const Problem& p : assess(broken).problems) {
             if (p.fix.empty()) continue;
-            CAPTURE(p.code);
+            CAPTURE(name_of(p.code));
             Plan in_core = broken;
             REQUIRE(apply_in_core(in_core, p.fix));
             const Plan through_file = apply_edits(broken, p.fix, presets);
@@ -137,38 +137,41 @@ TEST_CASE("a fix applied through the plan file's own rules gives what the engine
             CHECK(through_file.cluster.gpus == in_core.cluster.gpus);
             found = found || p.code == code;
         }
-        CHECK_MESSAGE(found, id << " lacks " << code);
+        CHECK_MESSAGE(found, id << " lacks " << name_of(code));
     };
     check(
-        "llama-3-70b-3d", [](Plan& p) { p.layout.tp = 3; }, "tp-heads");
+        "llama-3-70b-3d", [](Plan& p) { p.layout.tp = 3; }, ProblemCode::tp_heads);
     check(
-        "llama-3-70b-3d", [](Plan& p) { p.cluster.gpus = 257; }, "world-differs-from-gpus");
+        "llama-3-70b-3d", [](Plan& p) { p.cluster.gpus = 257; }, ProblemCode::world_differs_from_gpus);
     check(
         "llama-3-70b-3d",
         [](Plan& p) {
             p.layout.stage_layers = {80, 1};
         },
-        "stage-layers");
+        ProblemCode::stage_layers);
     check(
         "llama-3-70b-3d", [](Plan& p) { std::swap(p.layout.order[0], p.layout.order[3]); },
-        "order-puts-chatty-axis-outside");
+        ProblemCode::order_puts_chatty_axis_outside);
     check(
         "llama-3-70b-3d", [](Plan& p) { p.training.overlap.pp = p.training.overlap.dp = false; },
-        "overlap-off");
+        ProblemCode::overlap_off);
     check(
-        "llama-3-70b-3d", [](Plan& p) { p.training.recompute = Recompute::full; }, "recompute-not-needed");
+        "llama-3-70b-3d", [](Plan& p) { p.training.recompute = Recompute::full; },
+        ProblemCode::recompute_not_needed);
     check(
-        "llama-3-70b-3d", [](Plan& p) { p.training.compute = Dtype::fp4; }, "compute-type-unsupported");
+        "llama-3-70b-3d", [](Plan& p) { p.training.compute = Dtype::fp4; },
+        ProblemCode::compute_type_unsupported);
     check(
-        "llama-3-70b-3d", [](Plan& p) { p.layout.schedule = Schedule::dualpipev; }, "schedule-refuses");
+        "llama-3-70b-3d", [](Plan& p) { p.layout.schedule = Schedule::dualpipev; },
+        ProblemCode::schedule_refuses);
     check(
         "deepseek-v3-2048",
         [](Plan& p) {
             p.layout.order = {Axis::ep, Axis::pp, Axis::cp, Axis::tp, Axis::dp_shard, Axis::dp_replicate};
         },
-        "pipeline-groups-differ");
+        ProblemCode::pipeline_groups_differ);
     check(
-        "broken-tp-over-ib", [](Plan&) {}, "tp-spans-nodes");
+        "broken-tp-over-ib", [](Plan&) {}, ProblemCode::tp_spans_nodes);
     check(
-        "broken-pp-zero3", [](Plan&) {}, "pp-with-zero3");
+        "broken-pp-zero3", [](Plan&) {}, ProblemCode::pp_with_zero3);
 }

@@ -19,7 +19,7 @@ namespace {
 
 const Problem* uneven(const Evaluation& e) {
     for (const Problem& x : e.problems)
-        if (x.code == "stages-uneven") return &x;
+        if (x.code == ProblemCode::stages_uneven) return &x;
     return nullptr;
 }
 

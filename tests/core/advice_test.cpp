@@ -19,7 +19,7 @@ using namespace pentamesh::test;
 namespace {
 
 // The problem of that code in a plan's evaluation, if any.
-std::optional<Problem> advice_on(const Plan& plan, std::string_view code) {
+std::optional<Problem> advice_on(const Plan& plan, ProblemCode code) {
     const Evaluation e = assess(plan);
     for (const Problem& p : e.problems)
         if (p.code == code) return p;
@@ -44,14 +44,14 @@ TEST_CASE("tp across nodes is shown in bytes and time, and its fix is faster") {
     Plan p = valid_plan();
     p.model.kv_heads = 32;
     p.layout.tp = 16, p.layout.dp_shard = 2;
-    const auto found = advice_on(p, "tp-spans-nodes");
+    const auto found = advice_on(p, ProblemCode::tp_spans_nodes);
     REQUIRE(found);
     CHECK(found->severity == Severity::warning);
     CHECK(found->message.find("4 of its 4 groups") != std::string::npos);
     CHECK(found->message.find("IB") != std::string::npos);
     const Plan fixed = mended(p, *found);
     CHECK(evaluate(fixed).step->time_s < evaluate(p).step->time_s);
-    CHECK(!advice_on(valid_plan(), "tp-spans-nodes"));
+    CHECK(!advice_on(valid_plan(), ProblemCode::tp_spans_nodes));
 }
 
 TEST_CASE("groups that would fit a domain but straddle two are told why") {
@@ -61,7 +61,8 @@ TEST_CASE("groups that would fit a domain but straddle two are told why") {
                        {"IB", LinkKind::ib, 144, 50e9, 5e-6, 1}};
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 144, p.layout.ep = 16,
     p.training.global_batch = 144;
-    const auto found = advice_on(p, "ep-spans-nodes");  // ranks 64 .. 79 alone cross the end of the first 72
+    const auto found =
+        advice_on(p, ProblemCode::ep_spans_nodes);  // ranks 64 .. 79 alone cross the end of the first 72
     REQUIRE(found);
     CHECK(found->message.find("in 1 of its 9 groups") != std::string::npos);
     CHECK(found->message.find("uses 64 GPUs of each domain") != std::string::npos);
@@ -71,7 +72,7 @@ TEST_CASE("an order that lays tp over the slow tier is named with the axis that 
     Plan p = valid_plan();
     p.layout.tp = 8, p.layout.dp_shard = 8, p.layout.pp = 1;
     p.layout.order = {Axis::dp_shard, Axis::tp, Axis::cp, Axis::ep, Axis::dp_replicate, Axis::pp};
-    const auto found = advice_on(p, "order-puts-chatty-axis-outside");
+    const auto found = advice_on(p, ProblemCode::order_puts_chatty_axis_outside);
     REQUIRE(found);
     CHECK(found->message.find("lays tp (stride 8)") != std::string::npos);
     mended(p, *found);
@@ -82,7 +83,7 @@ TEST_CASE("FSDP over nodes is offered HSDP where that is faster") {
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 64, p.layout.zero = 3;
     p.training.sequence_length = 1024,
     p.training.global_batch = 64 * 4;  // gathers repeat, replicas reduce once
-    const auto found = advice_on(p, "hsdp-keeps-shards-inside");
+    const auto found = advice_on(p, ProblemCode::hsdp_keeps_shards_inside);
     REQUIRE(found);
     Plan fixed = p;
     REQUIRE(apply_in_core(fixed, found->fix));
@@ -97,7 +98,7 @@ TEST_CASE("a thousand FSDP ranks are warned of with the ring's latency") {
     Plan p = valid_plan();
     p.cluster.gpus = p.cluster.tiers[1].domain = p.training.global_batch = 1024;
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1024, p.layout.zero = 3;
-    const auto found = advice_on(p, "fsdp-many-ranks");
+    const auto found = advice_on(p, ProblemCode::fsdp_many_ranks);
     REQUIRE(found);
     CHECK(found->message.find("1,023 steps") != std::string::npos);
     CHECK(found->message.find("5.12 ms a collective") != std::string::npos);  // 1,023 x 5 us
@@ -106,17 +107,17 @@ TEST_CASE("a thousand FSDP ranks are warned of with the ring's latency") {
 TEST_CASE("ZeRO-3 under a pipeline is shown what it sends, and what less sharding would") {
     Plan p = valid_plan();
     p.layout.zero = 3, p.training.global_batch = 512;
-    const auto found = advice_on(p, "pp-with-zero3");
+    const auto found = advice_on(p, ProblemCode::pp_with_zero3);
     REQUIRE(found);
     mended(p, *found);
     p.layout.zero = 1;
-    CHECK(!advice_on(p, "pp-with-zero3"));
+    CHECK(!advice_on(p, ProblemCode::pp_with_zero3));
 }
 
 TEST_CASE("a large bubble names the batch that makes it small") {
     Plan p = valid_plan();
     p.layout.pp = 8, p.layout.dp_shard = 4, p.training.global_batch = 32;
-    const auto found = advice_on(p, "bubble-too-large");
+    const auto found = advice_on(p, ProblemCode::bubble_too_large);
     REQUIRE(found);
     const Plan fixed = mended(p, *found);
     const Evaluation e = evaluate(fixed);
@@ -131,12 +132,12 @@ TEST_CASE("a large bubble names the batch that makes it small") {
 TEST_CASE("interleaving is advised without the group of micro-batches that another schedule had") {
     Plan p = valid_plan();
     p.layout.pp = 8, p.layout.dp_shard = 4, p.training.global_batch = 64;
-    const auto plain = advice_on(p, "bubble-too-large");
+    const auto plain = advice_on(p, ProblemCode::bubble_too_large);
     REQUIRE(plain);
     REQUIRE(plain->message.find("interleaved") != std::string::npos);
     p.layout.microbatch_group = 32;  // 1F1B asks for none; interleaved refuses one above 16 micro-batches
     REQUIRE(evaluate(p, {false, false}).valid);
-    const auto found = advice_on(p, "bubble-too-large");
+    const auto found = advice_on(p, ProblemCode::bubble_too_large);
     REQUIRE(found);
     const auto end_of = [](const std::string& text) { return text.substr(text.rfind("takes")); };
     CHECK_MESSAGE(end_of(found->message) == end_of(plain->message), found->message);
@@ -145,7 +146,7 @@ TEST_CASE("interleaving is advised without the group of micro-batches that anoth
 TEST_CASE("what does not fit is offered a change that fits") {
     Plan p = valid_plan();
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1, p.layout.dp_replicate = 64, p.layout.zero = 0;
-    const auto found = advice_on(p, "memory-does-not-fit");
+    const auto found = advice_on(p, ProblemCode::memory_does_not_fit);
     REQUIRE(found);
     CHECK(found->severity == Severity::warning);
     const Plan fixed = mended(p, *found);
@@ -154,13 +155,13 @@ TEST_CASE("what does not fit is offered a change that fits") {
     Plan experts = valid_plan(moe_model());
     experts.layout.tp = 1, experts.layout.pp = 1, experts.layout.dp_shard = 64, experts.layout.ep = 1;
     experts.model.moe->expert_ffn = 4096;
-    const auto spread = advice_on(experts, "memory-does-not-fit");
+    const auto spread = advice_on(experts, ProblemCode::memory_does_not_fit);
     REQUIRE(spread);
     CHECK(evaluate(mended(experts, *spread)).memory.fits());
 
     Plan hopeless = p;
     hopeless.model.hidden *= 64, hopeless.model.ffn *= 64, hopeless.model.head_dim *= 64;
-    const auto none = advice_on(hopeless, "memory-does-not-fit");
+    const auto none = advice_on(hopeless, ProblemCode::memory_does_not_fit);
     REQUIRE(none);
     CHECK(none->fix.empty());
 }
@@ -169,7 +170,7 @@ TEST_CASE("recomputation that nothing needs is named with the time it takes") {
     Plan p = valid_plan();
     p.layout.tp = 8, p.layout.dp_shard = 4;
     p.training.recompute = Recompute::full;
-    const auto found = advice_on(p, "recompute-not-needed");
+    const auto found = advice_on(p, ProblemCode::recompute_not_needed);
     REQUIRE(found);
     mended(p, *found);
 }
@@ -177,7 +178,7 @@ TEST_CASE("recomputation that nothing needs is named with the time it takes") {
 TEST_CASE("stragglers cost what the exact maximum says, beside the bound") {
     Plan p = valid_plan();
     p.training.straggler_cv = 0.05;
-    const auto found = advice_on(p, "straggler-tax");
+    const auto found = advice_on(p, ProblemCode::straggler_tax);
     REQUIRE(found);
     CHECK(found->message.find("slowest of 64 GPUs") != std::string::npos);
 }
@@ -187,7 +188,8 @@ TEST_CASE("rules of one framework are warnings or notices that name it, never er
     p.layout.etp = 1, p.layout.ep = 32, p.layout.sequence_parallel = false;
     p.layout.dp_shard = 1, p.layout.dp_replicate = 16;
     CHECK(evaluate(p).valid);
-    const auto sp = advice_on(p, "megatron-moe-needs-sp"), ep = advice_on(p, "torchtitan-ep");
+    const auto sp = advice_on(p, ProblemCode::megatron_moe_needs_sp),
+               ep = advice_on(p, ProblemCode::torchtitan_ep);
     REQUIRE(sp);
     REQUIRE(ep);
     CHECK(sp->message.find("Megatron") != std::string::npos);
@@ -200,7 +202,7 @@ TEST_CASE("leftover GPUs are said aloud as replicas") {
     Plan p = valid_plan();
     p.layout.dp_replicate.reset();
     p.layout.dp_shard = 4;
-    const auto found = advice_on(p, "leftover-replicas");
+    const auto found = advice_on(p, ProblemCode::leftover_replicas);
     REQUIRE(found);
     CHECK(found->message.find("dp_replicate = 4") != std::string::npos);
     CHECK(evaluate(p).valid);
@@ -224,7 +226,7 @@ TEST_CASE("whatever advice offers is a valid plan") {
         const Evaluation e = assess(p);
         if (!e.valid) continue;
         for (const Problem& problem : e.problems) {
-            CAPTURE(problem.code);
+            CAPTURE(name_of(problem.code));
             CHECK(problem.severity != Severity::error);
             CHECK(!problem.message.empty());
             Plan fixed = p;
@@ -244,20 +246,20 @@ TEST_CASE("experts that every GPU copies are dealt out first, and the fix fits o
     const auto first =
         std::find_if(e.problems.begin(), e.problems.end(), [](const Problem& x) { return !x.fix.empty(); });
     REQUIRE(first != e.problems.end());
-    CHECK(first->code == "experts-copied");
+    CHECK(first->code == ProblemCode::experts_copied);
     const Plan fixed = mended(p, *first);
     CHECK(fixed.layout.ep > 1);
     CHECK(evaluate(fixed).memory.fits());
     CHECK(p.model.moe->experts % fixed.layout.ep == 0);
     // Nothing is copied where ep deals already, and a dense model has no experts.
-    CHECK_FALSE(advice_on(fixed, "experts-copied"));
-    CHECK_FALSE(advice_on(valid_plan(), "experts-copied"));
+    CHECK_FALSE(advice_on(fixed, ProblemCode::experts_copied));
+    CHECK_FALSE(advice_on(valid_plan(), ProblemCode::experts_copied));
 }
 
 TEST_CASE("with one pipeline stage no advice speaks of stage 0") {
     Plan p = valid_plan();
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1, p.layout.dp_replicate = 64, p.layout.zero = 0;
-    const auto found = advice_on(p, "memory-does-not-fit");
+    const auto found = advice_on(p, ProblemCode::memory_does_not_fit);
     REQUIRE(found);
     CHECK(found->message.find("stage") == std::string::npos);
 }

@@ -22,8 +22,8 @@ std::vector<Problem> errors_of(const Plan& plan) {
 }
 
 // The one error that a change of the valid plan brings, fixed by its own fix.
-void breaks_and_mends(const char* code, const Plan& broken) {
-    CAPTURE(code);
+void breaks_and_mends(ProblemCode code, const Plan& broken) {
+    CAPTURE(name_of(code));
     const std::vector<Problem> errors = errors_of(broken);
     const auto found =
         std::find_if(errors.begin(), errors.end(), [&](const Problem& p) { return p.code == code; });
@@ -59,47 +59,53 @@ TEST_CASE("each rule is broken by a plan of its own, named in words and mended b
         change(p);
         return p;
     };
-    breaks_and_mends("below-one", with([](Plan& p) { p.layout.tp = 0; }));
-    breaks_and_mends("below-one", with([](Plan& p) { p.cluster.gpus = -3; }));
-    breaks_and_mends("zero-out-of-range", with([](Plan& p) { p.layout.zero = 4; }));
-    breaks_and_mends("order-not-a-permutation", with([](Plan& p) { p.layout.order[0] = Axis::pp; }));
-    breaks_and_mends("imbalance-below-one", with([](Plan& p) { p.training.router_imbalance = 0.5; }));
-    breaks_and_mends("negative-variation", with([](Plan& p) { p.training.straggler_cv = -1; }));
-    breaks_and_mends("tp-heads", with([](Plan& p) { p.layout.tp = 3; }));
-    breaks_and_mends("tp-kv-heads",
+    breaks_and_mends(ProblemCode::below_one, with([](Plan& p) { p.layout.tp = 0; }));
+    breaks_and_mends(ProblemCode::below_one, with([](Plan& p) { p.cluster.gpus = -3; }));
+    breaks_and_mends(ProblemCode::zero_out_of_range, with([](Plan& p) { p.layout.zero = 4; }));
+    breaks_and_mends(ProblemCode::order_not_a_permutation,
+                     with([](Plan& p) { p.layout.order[0] = Axis::pp; }));
+    breaks_and_mends(ProblemCode::imbalance_below_one,
+                     with([](Plan& p) { p.training.router_imbalance = 0.5; }));
+    breaks_and_mends(ProblemCode::negative_variation, with([](Plan& p) { p.training.straggler_cv = -1; }));
+    breaks_and_mends(ProblemCode::tp_heads, with([](Plan& p) { p.layout.tp = 3; }));
+    breaks_and_mends(ProblemCode::tp_kv_heads,
                      with([](Plan& p) { p.model.heads = 24, p.model.kv_heads = 6, p.layout.tp = 4; }));
-    breaks_and_mends("tp-ffn", with([](Plan& p) { p.model.ffn = 14337; }));
-    breaks_and_mends("ep-experts", with([](Plan& p) { p.layout.ep = 3; }));
-    breaks_and_mends("etp-ffn", with([](Plan& p) { p.layout.etp = 3; }));
-    breaks_and_mends("stage-layers", with([](Plan& p) { p.layout.stage_layers = {16, 15}; }));
-    breaks_and_mends("stage-layers", with([](Plan& p) { p.layout.stage_layers = {16, 16, 0}; }));
-    breaks_and_mends("pp-exceeds-layers", with([](Plan& p) { p.layout.pp = 64; }));
-    breaks_and_mends("world-differs-from-gpus", with([](Plan& p) { p.cluster.gpus = 65; }));
-    breaks_and_mends("world-differs-from-gpus", with([](Plan& p) { p.layout.pp = std::int64_t{1} << 60; }));
-    breaks_and_mends("world-differs-from-gpus", with([](Plan& p) { p.layout.dp_shard = 1000; }));
-    breaks_and_mends("cluster-too-large", with([](Plan& p) { p.cluster.gpus = std::int64_t{1} << 50; }));
-    breaks_and_mends("expert-mesh-does-not-fold", with([](Plan& p) { p.layout.ep = 64; }));
-    breaks_and_mends("pipeline-groups-differ", with([](Plan& p) {
+    breaks_and_mends(ProblemCode::tp_ffn, with([](Plan& p) { p.model.ffn = 14337; }));
+    breaks_and_mends(ProblemCode::ep_experts, with([](Plan& p) { p.layout.ep = 3; }));
+    breaks_and_mends(ProblemCode::etp_ffn, with([](Plan& p) { p.layout.etp = 3; }));
+    breaks_and_mends(ProblemCode::stage_layers, with([](Plan& p) { p.layout.stage_layers = {16, 15}; }));
+    breaks_and_mends(ProblemCode::stage_layers, with([](Plan& p) { p.layout.stage_layers = {16, 16, 0}; }));
+    breaks_and_mends(ProblemCode::pp_exceeds_layers, with([](Plan& p) { p.layout.pp = 64; }));
+    breaks_and_mends(ProblemCode::world_differs_from_gpus, with([](Plan& p) { p.cluster.gpus = 65; }));
+    breaks_and_mends(ProblemCode::world_differs_from_gpus,
+                     with([](Plan& p) { p.layout.pp = std::int64_t{1} << 60; }));
+    breaks_and_mends(ProblemCode::world_differs_from_gpus, with([](Plan& p) { p.layout.dp_shard = 1000; }));
+    breaks_and_mends(ProblemCode::cluster_too_large,
+                     with([](Plan& p) { p.cluster.gpus = std::int64_t{1} << 50; }));
+    breaks_and_mends(ProblemCode::expert_mesh_does_not_fold, with([](Plan& p) { p.layout.ep = 64; }));
+    breaks_and_mends(ProblemCode::pipeline_groups_differ, with([](Plan& p) {
                          p.layout.order = {Axis::tp,           Axis::pp, Axis::dp_shard,
                                            Axis::dp_replicate, Axis::cp, Axis::ep};
                          p.layout.etp = 1, p.layout.ep = 2;
                      }));
-    breaks_and_mends("sequence-does-not-divide", with([](Plan& p) { p.training.sequence_length = 8191; }));
-    breaks_and_mends("sequence-exceeds-positions", with([](Plan& p) {
+    breaks_and_mends(ProblemCode::sequence_does_not_divide,
+                     with([](Plan& p) { p.training.sequence_length = 8191; }));
+    breaks_and_mends(ProblemCode::sequence_exceeds_positions, with([](Plan& p) {
                          p.model.positions = Positions::learned, p.model.max_positions = 2048;
                      }));
-    breaks_and_mends("ulysses-heads", with([](Plan& p) {
+    breaks_and_mends(ProblemCode::ulysses_heads, with([](Plan& p) {
                          p.model.heads = p.model.kv_heads = 8, p.layout.cp = 8, p.layout.dp_shard = 2;
                          p.layout.cp_comm = CpComm::ulysses;
                      }));
-    breaks_and_mends("batch-does-not-divide", with([](Plan& p) { p.training.global_batch = 63; }));
-    breaks_and_mends("too-many-microbatches",
+    breaks_and_mends(ProblemCode::batch_does_not_divide, with([](Plan& p) { p.training.global_batch = 63; }));
+    breaks_and_mends(ProblemCode::too_many_microbatches,
                      with([](Plan& p) { p.training.global_batch = std::int64_t{1} << 60; }));
-    breaks_and_mends("schedule-refuses", with([](Plan& p) {
+    breaks_and_mends(ProblemCode::schedule_refuses, with([](Plan& p) {
                          p.layout.schedule = Schedule::interleaved, p.layout.virtual_stages = 2;
                          p.training.global_batch = 16 * 3;
                      }));
-    breaks_and_mends("compute-type-unsupported", with([](Plan& p) { p.training.compute = Dtype::fp4; }));
+    breaks_and_mends(ProblemCode::compute_type_unsupported,
+                     with([](Plan& p) { p.training.compute = Dtype::fp4; }));
 }
 
 TEST_CASE("a smaller tp suits the model and the cluster at once, and no GPU is left out") {
@@ -110,7 +116,7 @@ TEST_CASE("a smaller tp suits the model and the cluster at once, and no GPU is l
     p.model.moe.reset();
     p.training.global_batch = 256;
     const auto errors = errors_of(p);
-    REQUIRE(errors.front().code == "tp-heads");
+    REQUIRE(errors.front().code == ProblemCode::tp_heads);
     Plan mended = p;
     REQUIRE(apply_in_core(mended, errors.front().fix));
     CHECK(mended.layout.tp == 4);  // 6 divides the heads, not the cluster
@@ -155,7 +161,7 @@ TEST_CASE("ep that was meant to multiply the world is told that etp defaults to 
     p.layout.ep = 32;
     const std::vector<Problem> errors = errors_of(p);
     REQUIRE(errors.size() == 1);
-    CHECK(errors[0].code == "expert-mesh-does-not-fold");
+    CHECK(errors[0].code == ProblemCode::expert_mesh_does_not_fold);
     const std::vector<Edit> expected{{"/layout/etp", std::int64_t{1}}};
     CHECK(errors[0].fix == expected);
 }
@@ -212,7 +218,7 @@ TEST_CASE("applying fixes in any order ends in a valid plan") {
         int steps = 0;
         for (std::vector<Problem> errors = errors_of(p); !errors.empty(); errors = errors_of(p)) {
             const Problem& chosen = errors[rng() % errors.size()];
-            CAPTURE(chosen.code);
+            CAPTURE(name_of(chosen.code));
             CAPTURE(chosen.message);
             REQUIRE(!chosen.fix.empty());
             REQUIRE(apply_in_core(p, chosen.fix));

@@ -310,7 +310,7 @@ TEST_CASE("what Megatron refuses is refused on export and a warning of a plan th
     REQUIRE(made.refused.size() == 1);
     CHECK(contains(made.refused.front(), "--tp-comm-overlap"));
     CHECK(export_plan(p, Target::picotron, presets()).refused.empty());
-    const auto warns = [&](std::string_view code) {
+    const auto warns = [&](ProblemCode code) {
         const Evaluation e = assess(p, {.timeline = false});
         REQUIRE(e.valid);
         return std::any_of(e.problems.begin(), e.problems.end(), [&](const Problem& x) {
@@ -318,23 +318,23 @@ TEST_CASE("what Megatron refuses is refused on export and a warning of a plan th
                    && contains(x.message, "Megatron refuses");
         });
     };
-    CHECK(warns("megatron-tp-overlap"));
+    CHECK(warns(ProblemCode::megatron_tp_overlap));
     p.training.software = Software::torchtitan;
-    CHECK_FALSE(warns("megatron-tp-overlap"));
+    CHECK_FALSE(warns(ProblemCode::megatron_tp_overlap));
     p.training.software = Software::megatron_bridge;
     p.layout.sequence_parallel = true;
-    CHECK_FALSE(warns("megatron-tp-overlap"));
+    CHECK_FALSE(warns(ProblemCode::megatron_tp_overlap));
 
     p.model = presets().model("mixtral-8x7b");
     p.layout.tp = 1, p.layout.pp = 2, p.layout.ep = 4;
     p.training.overlap.ep = true;
-    CHECK(warns("megatron-ep-overlap"));
+    CHECK(warns(ProblemCode::megatron_ep_overlap));
     p.layout.schedule = Schedule::interleaved, p.layout.virtual_stages = 2;
-    CHECK_FALSE(warns("megatron-ep-overlap"));
+    CHECK_FALSE(warns(ProblemCode::megatron_ep_overlap));
     p.training.overlap.pp = false;
-    CHECK(warns("megatron-p2p-overlap"));
+    CHECK(warns(ProblemCode::megatron_p2p_overlap));
     p.training.optimizer = Optimizer::muon, p.layout.zero = 2;
-    CHECK(warns("megatron-fsdp-optimizer"));
+    CHECK(warns(ProblemCode::megatron_fsdp_optimizer));
 }
 
 TEST_CASE("a config.json that is written is read as the same model") {

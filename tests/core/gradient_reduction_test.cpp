@@ -72,7 +72,7 @@ TEST_CASE("gradients are reduced and parameters gathered as often as the framewo
         const Evaluation e = evaluate(plan_of(c, c["layout"]));
         REQUIRE(e.valid);
         if (c.contains("refused")) {
-            CHECK(has_code(assess(plan_of(c, c["layout"])), "zero-refused"));
+            CHECK(has_code(assess(plan_of(c, c["layout"])), ProblemCode::zero_refused));
             continue;
         }
         double sent = 0, calls = 0;
@@ -156,15 +156,15 @@ TEST_CASE("reductions that do not exist are errors, those that the software has 
     const json c{{"model", "llama-3-8b"}, {"training", {{"global_batch", 64}, {"recompute", "full"}}}};
     const json l{{"tp", 1}, {"cp", 1}, {"pp", 2}, {"dp_shard", 4}, {"dp_replicate", 1}, {"zero", 2}};
     const auto of = [&](const json& changes) { return assess(plan_of(c, l, changes)); };
-    CHECK(has_code(of({{"zero", 1}, {"gradient_reduction", "micro_batch"}}), "gradient-reduction"));
-    CHECK(has_code(of({{"zero", 0}, {"gradient_reduction", "run"}}), "gradient-reduction"));
+    CHECK(has_code(of({{"zero", 1}, {"gradient_reduction", "micro_batch"}}), ProblemCode::gradient_reduction));
+    CHECK(has_code(of({{"zero", 0}, {"gradient_reduction", "run"}}), ProblemCode::gradient_reduction));
     CHECK(has_code(of({{"schedule", "zb-v"}, {"virtual_stages", 2}, {"gradient_reduction", "run"}}),
-                   "gradient-reduction"));
+                   ProblemCode::gradient_reduction));
     CHECK(of({{"zero", 0}, {"gradient_reduction", "micro_batch"}}).valid);
     const Evaluation whole = of({{"gradient_reduction", "step"}});
     CHECK(whole.valid);
-    CHECK(has_code(whole, "no-such-reduction"));
-    CHECK_FALSE(has_code(of(json::object()), "no-such-reduction"));
+    CHECK(has_code(whole, ProblemCode::no_such_reduction));
+    CHECK_FALSE(has_code(of(json::object()), ProblemCode::no_such_reduction));
 }
 
 TEST_CASE("of two plans that differ in when gradients are reduced alone, none holds and sends less") {

@@ -112,7 +112,7 @@ TEST_CASE("the vocabulary is padded to vocab_multiple times tp, on every rank al
 }
 
 TEST_CASE("a pattern without the sizes of its layers, or that tp cannot cut, is a problem") {
-    const auto has_code = [](const Plan& p, std::string_view code) {
+    const auto has_code = [](const Plan& p, ProblemCode code) {
         const Evaluation e = evaluate(p);
         for (const Problem& q : e.problems)
             if (q.code == code && !q.message.empty()) return true;
@@ -120,17 +120,17 @@ TEST_CASE("a pattern without the sizes of its layers, or that tp cannot cut, is 
     };
     Plan p = hybrid_plan();
     p.model.linear.reset();
-    CHECK(has_code(p, "pattern-linear"));
+    CHECK(has_code(p, ProblemCode::pattern_linear));
     p = hybrid_plan();
     p.model.mamba.reset();
-    CHECK(has_code(p, "pattern-mamba"));
+    CHECK(has_code(p, ProblemCode::pattern_mamba));
     p = hybrid_plan();
     p.model.sliding_window = 0;
-    CHECK(has_code(p, "pattern-window"));
+    CHECK(has_code(p, ProblemCode::pattern_window));
     p = hybrid_plan();
     p.model.mamba->groups = 1;
-    CHECK(has_code(p, "tp-layers"));
+    CHECK(has_code(p, ProblemCode::tp_layers));
     p = hybrid_plan();
     p.model.mamba->heads = 60;
-    CHECK(has_code(p, "mamba-sizes"));
+    CHECK(has_code(p, ProblemCode::mamba_sizes));
 }

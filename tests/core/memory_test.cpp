@@ -373,8 +373,9 @@ TEST_CASE("full recompute keeps layer inputs and holds one layer's activations w
     CHECK(full.stage[0].layer_activations == full.stage[0].in_flight * 4.0 * 2 * 2048 * 1024);
     std::vector<BufferBytes> parts;
     list_buffers(p, build_mesh(p), full.stage[0], parts);
-    const auto again = std::find_if(parts.begin(), parts.end(),
-                                    [](const BufferBytes& b) { return b.name == "recomputed layer"; });
+    const auto again = std::find_if(parts.begin(), parts.end(), [](const BufferBytes& b) {
+        return b.buffer == Buffer::recomputed_layer;
+    });
     REQUIRE(again != parts.end());
     CHECK(again->mid == none.stage[0].activations_per_layer - 2.0 * 2048 * 1024);
 }

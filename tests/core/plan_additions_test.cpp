@@ -54,15 +54,15 @@ Plan preset_plan(const char* id) {
     return additions_presets().plan(id);
 }
 
-bool has_code(const Evaluation& e, std::string_view code) {
+bool has_code(const Evaluation& e, ProblemCode code) {
     return std::any_of(e.problems.begin(), e.problems.end(),
                        [&](const Problem& p) { return p.code == code; });
 }
 
 // The plan is refused with this code, and the offered edits make it valid.
-void check_mended(const Plan& plan, std::string_view code) {
+void check_mended(const Plan& plan, ProblemCode code) {
     const Evaluation e = evaluate(plan);
-    CAPTURE(code);
+    CAPTURE(name_of(code));
     CHECK_FALSE(e.valid);
     REQUIRE(has_code(e, code));
     for (const Problem& p : e.problems) {
@@ -306,7 +306,7 @@ TEST_CASE("weights that are never let go are gathered once, and lie whole on the
     std::vector<BufferBytes> list;
     list_buffers(p, never.mesh, never.memory.stage[0], list);
     for (const BufferBytes& b : list)
-        if (b.name == "gathered layers")
+        if (b.buffer == Buffer::gathered_layers)
             CHECK(b.mid == near(2.0 * static_cast<double>(count_parameters(p.model).total)));
 }
 
@@ -326,23 +326,23 @@ TEST_CASE("what lies in host memory leaves the GPU, byte by byte") {
 TEST_CASE("finer choices that do not go together are refused, and the edit mends them") {
     Plan p = preset_plan("llama-3-70b-3d");
     p.training.offload.parameters = 0.5;
-    check_mended(p, "offload-needs-zero-3");
+    check_mended(p, ProblemCode::offload_needs_zero_3);
     p = preset_plan("llama-3-70b-3d");
     p.layout.weight_shards = 3;
-    check_mended(p, "weight-shards");
+    check_mended(p, ProblemCode::weight_shards);
     p = preset_plan("llama-3.1-405b-131k");
     p.layout.cp_comm = CpComm::ulysses_ring;
-    check_mended(p, "cp-inner");
+    check_mended(p, ProblemCode::cp_inner);
     p.layout.cp_inner = 3;
-    check_mended(p, "cp-inner");
+    check_mended(p, ProblemCode::cp_inner);
     p.layout.cp_inner = 16;  // 8 x 16 heads at once where there are 128: one each
-    CHECK_FALSE(has_code(evaluate(p), "ulysses-heads"));
+    CHECK_FALSE(has_code(evaluate(p), ProblemCode::ulysses_heads));
     p = preset_plan("deepseek-v3-2048");
     p.model.mtp_layers = 1;
     p.layout.mtp_chunk = 3;
-    check_mended(p, "mtp-chunk");
+    check_mended(p, ProblemCode::mtp_chunk);
     p.layout.mtp_chunk = 99;
-    check_mended(p, "mtp-chunk");
+    check_mended(p, ProblemCode::mtp_chunk);
 }
 
 TEST_CASE("prediction layers stand where the layout says, whole and once") {
@@ -376,11 +376,12 @@ TEST_CASE("what the figures do not hold is said") {
     p.layout.weight_shards = 2;
     p.training.offload.activations_layers = 2;
     const Evaluation e = assess(p);
-    for (const char* code : {"weight-shards-not-counted", "offload-time", "megatron-offload"})
+    for (const ProblemCode code :
+         {ProblemCode::weight_shards_not_counted, ProblemCode::offload_time, ProblemCode::megatron_offload})
         CHECK_MESSAGE(has_code(e, code), code);
     p = preset_plan("llama-3-70b-3d");
     p.training.recompute = RecomputeChoice(RecomputeModules(RecomputeModule::moe), 0, RecomputeMethod::block);
-    CHECK(has_code(assess(p), "recompute-module-missing"));
+    CHECK(has_code(assess(p), ProblemCode::recompute_module_missing));
 }
 
 TEST_CASE("the scene of a file never changes a figure") {

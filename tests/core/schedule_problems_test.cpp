@@ -46,7 +46,7 @@ Plan plan_of(const Refused& r) {
 
 const Problem* refusal(const Evaluation& e) {
     for (const Problem& p : e.problems)
-        if (p.code == "schedule-refuses") return &p;
+        if (p.code == ProblemCode::schedule_refuses) return &p;
     return nullptr;
 }
 

@@ -62,7 +62,7 @@ struct Point {
 struct BruteForce {
     std::int64_t layouts = 0, invalid = 0, too_big = 0;
     std::vector<Point> fit;
-    std::map<std::string, std::int64_t> codes;
+    std::map<ProblemCode, std::int64_t> codes;
 };
 
 bool counts(const LayoutChoice& c, const Plan& plan) {
@@ -105,7 +105,7 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
         if (!e.step) {
             ++out.invalid;
             REQUIRE(!e.problems.empty());
-            ++out.codes[std::string(e.problems.front().code)];
+            ++out.codes[e.problems.front().code];
         } else if (e.memory.peak() > room) {
             ++out.too_big;
         } else {
@@ -174,9 +174,9 @@ void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double h
         CHECK(c.invalid == all.invalid);
         CHECK(c.too_big <= all.too_big);
         CHECK(c.fit <= static_cast<std::int64_t>(all.fit.size()));
-        std::map<std::string, std::int64_t> codes;
+        std::map<ProblemCode, std::int64_t> codes;
         for (const Rejection& x : r.rejected)
-            if (x.code != "out-of-memory") codes[x.code] = x.count;
+            if (x.code != ProblemCode::out_of_memory) codes[x.code] = x.count;
         CHECK(codes == all.codes);
 
         std::set<Pair> found;

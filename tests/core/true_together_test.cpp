@@ -374,7 +374,7 @@ TEST_CASE("Megatron refuses experts whose data parallelism differs, unless pp is
 TEST_CASE("a bias that MLA does not have is said") {
     const auto says = [](const Plan& p) {
         const auto problems = assess(p).problems;
-        return std::ranges::any_of(problems, [](const Problem& q) { return q.code == "mla-qkv-bias"; });
+        return std::ranges::any_of(problems, [](const Problem& q) { return q.code == ProblemCode::mla_qkv_bias; });
     };
     Plan p = test::small_plan(8);
     p.model.qkv_bias = true;

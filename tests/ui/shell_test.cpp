@@ -261,7 +261,7 @@ TEST_CASE("a fix mends its problem with one click") {
     const auto& problems = d.shell.evaluation().problems;
     while (with_fix < problems.size() && problems[with_fix].fix.empty()) ++with_fix;
     REQUIRE(with_fix < problems.size());
-    const std::string code(problems[with_fix].code);
+    const ProblemCode code = problems[with_fix].code;
     d.press({Key::escape});
     REQUIRE(d.click("problem.fix", with_fix));
     for (const auto& p : d.shell.evaluation().problems) CHECK(p.code != code);

@@ -125,8 +125,8 @@ std::string_view words_of_goal(Goal goal) {
 }
 
 // "pipeline-groups-differ": its message says it in words.
-std::string words_of_code(const std::string& code) {
-    std::string out = code;
+std::string words_of_code(ProblemCode code) {
+    std::string out(name_of(code));
     std::replace(out.begin(), out.end(), '-', ' ');
     return out;
 }
@@ -212,7 +212,7 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
     std::vector<Reason> reasons;
     if (found.report) {
         for (const Rejection& r : found.report->rejected) {
-            const bool big = r.code == "out-of-memory";
+            const bool big = r.code == ProblemCode::out_of_memory;
             reasons.push_back(
                 {big ? "do not fit" : words_of_code(r.code), r.message, r.count, &r.example, big});
         }
