@@ -203,7 +203,8 @@ void recomputes_without_need(Advice& a) {
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c) return;
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
-    Advised& p = a.add(Severity::info, Rule::advice, ProblemCode::recompute_not_needed, "/training/recompute");
+    Advised& p =
+        a.add(Severity::info, Rule::advice, ProblemCode::recompute_not_needed, "/training/recompute");
     say(p, "Activations would fit with less recomputation: ", a.after(Measure::memory), " of ",
         a.before(Measure::hbm), " per GPU.");
     offer_or_withdraw(a, p, *c);

@@ -182,6 +182,8 @@ double whole_in_a_run(const Plan& plan, const MemoryCosts& c, const StageMemory&
                        + (c.shards.gradient[1] > 1 ? c.gradient.of(n.experts) : 0);
     return std::max(whole(all * c.shards.in_a_run),
                     whole(cut_unit(c, s, c.shards.gradient).layer * c.gradient.other));
+}
+
 std::string_view name_of(Buffer buffer) {
     static constexpr std::string_view kNames[] = {
         "gradients in 16 bits", "gathered layers", "unreduced gradients", "offloaded layers on their way",

@@ -274,7 +274,8 @@ TEST_CASE("what makes room in memory does not depend on whether the even split i
         plain.layout.tp = 8, plain.layout.dp_shard = 4;
         Plan split = plain;
         split.layout.stage_layers = {16, 16};
-        const auto a = advice_on(plain, "memory-does-not-fit"), b = advice_on(split, "memory-does-not-fit");
+        const auto a = advice_on(plain, ProblemCode::memory_does_not_fit),
+                   b = advice_on(split, ProblemCode::memory_does_not_fit);
         REQUIRE(a.has_value() == b.has_value());
         if (!a || a->fix.empty()) continue;
         const Plan x = mended(plain, *a), y = mended(split, *b);

@@ -60,7 +60,7 @@ double data_parallel_sent(const Evaluation& e) {
     return sum;
 }
 
-bool has_code(const Evaluation& e, std::string_view code) {
+bool has_code(const Evaluation& e, ProblemCode code) {
     return std::ranges::any_of(e.problems, [&](const Problem& p) { return p.code == code; });
 }
 
@@ -156,7 +156,8 @@ TEST_CASE("reductions that do not exist are errors, those that the software has 
     const json c{{"model", "llama-3-8b"}, {"training", {{"global_batch", 64}, {"recompute", "full"}}}};
     const json l{{"tp", 1}, {"cp", 1}, {"pp", 2}, {"dp_shard", 4}, {"dp_replicate", 1}, {"zero", 2}};
     const auto of = [&](const json& changes) { return assess(plan_of(c, l, changes)); };
-    CHECK(has_code(of({{"zero", 1}, {"gradient_reduction", "micro_batch"}}), ProblemCode::gradient_reduction));
+    CHECK(
+        has_code(of({{"zero", 1}, {"gradient_reduction", "micro_batch"}}), ProblemCode::gradient_reduction));
     CHECK(has_code(of({{"zero", 0}, {"gradient_reduction", "run"}}), ProblemCode::gradient_reduction));
     CHECK(has_code(of({{"schedule", "zb-v"}, {"virtual_stages", 2}, {"gradient_reduction", "run"}}),
                    ProblemCode::gradient_reduction));

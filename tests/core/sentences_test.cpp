@@ -124,10 +124,11 @@ void check_figures(const Advised& problem, const Plan& plan, const Evaluation& n
 }
 
 // Advice that is meant to save memory or traffic says what it costs; all other makes a step 1 % faster.
-bool says_its_price(std::string_view code) {
-    constexpr std::string_view kCodes[] = {"memory-does-not-fit",   "memory-nearly-full",
-                                           "sequence-parallel-off", "shard-axis-without-zero",
-                                           "pp-with-zero3",         "experts-copied"};
+bool says_its_price(ProblemCode code) {
+    constexpr ProblemCode kCodes[] = {
+        ProblemCode::memory_does_not_fit,   ProblemCode::memory_nearly_full,
+        ProblemCode::sequence_parallel_off, ProblemCode::shard_axis_without_zero,
+        ProblemCode::pp_with_zero3,         ProblemCode::experts_copied};
     return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
 }
 
@@ -145,7 +146,7 @@ TEST_CASE("each number in a sentence of advice is that of a report, before and a
             figures += static_cast<int>(problem.figures.size());
             check_figures(problem, plan, now);
             if (problem.rule != Rule::advice && problem.rule != Rule::hardware) continue;
-            if (problem.fix.empty() || problem.code == "fp32-as-tf32") continue;
+            if (problem.fix.empty() || problem.code == ProblemCode::fp32_as_tf32) continue;
             CAPTURE(problem.message);
             Plan after = plan;
             REQUIRE(apply_in_core(after, problem.fix));
@@ -157,7 +158,7 @@ TEST_CASE("each number in a sentence of advice is that of a report, before and a
             if (says_its_price(problem.code)) {
                 ++dear;
                 CHECK((timed || std::abs(gain - 1) < 2e-3));
-            } else if (problem.code != "bubble-too-large") {
+            } else if (problem.code != ProblemCode::bubble_too_large) {
                 ++faster;
                 CHECK(gain < 0.99);
             }
@@ -178,7 +179,8 @@ TEST_CASE("the same bytes on the wire are claimed only where they are") {
         const Evaluation now = evaluate(plan);
         if (!now.valid) continue;
         for (const Advised& problem : advise(plan, now)) {
-            if (problem.code != "sequence-parallel-off" && problem.code != "shard-axis-without-zero")
+            if (problem.code != ProblemCode::sequence_parallel_off
+                && problem.code != ProblemCode::shard_axis_without_zero)
                 continue;
             if (problem.fix.empty()) continue;
             CAPTURE(problem.message);
@@ -202,7 +204,7 @@ TEST_CASE("the batch that bubble-too-large names is the smallest multiple of pp,
         if (plan.layout.pp == 1) continue;
         const Evaluation now = evaluate(plan);
         for (const Advised& problem : advise(plan, now)) {
-            if (problem.code != "bubble-too-large") continue;
+            if (problem.code != ProblemCode::bubble_too_large) continue;
             for (const Stated& f : problem.figures) {
                 if (f.after.size() != 1 || f.after[0].path != "/training/global_batch") continue;
                 if (f.measure != Measure::bubble_share) continue;
@@ -226,9 +228,11 @@ TEST_CASE("the batch that bubble-too-large names is the smallest multiple of pp,
 }
 
 TEST_CASE("a fix of advice leaves no plan with the problem that it mends") {
-    constexpr std::string_view kGone[] = {
-        "etp-cuts-small-experts", "memory-does-not-fit", "sequence-parallel-off", "shard-axis-without-zero",
-        "pp-with-zero3",          "overlap-off",         "experts-copied"};
+    constexpr ProblemCode kGone[] = {
+        ProblemCode::etp_cuts_small_experts, ProblemCode::memory_does_not_fit,
+        ProblemCode::sequence_parallel_off,  ProblemCode::shard_axis_without_zero,
+        ProblemCode::pp_with_zero3,          ProblemCode::overlap_off,
+        ProblemCode::experts_copied};
     std::mt19937_64 rng(23);
     int etp = 0, seen = 0;
     for (int round = 0; round < 600 && (etp < 8 || seen < 60); ++round) {
@@ -247,7 +251,7 @@ TEST_CASE("a fix of advice leaves no plan with the problem that it mends") {
             for (const Problem& left : e.problems)
                 CHECK_MESSAGE((left.code != problem.code || left.pointer != problem.pointer), left.message);
             ++seen;
-            etp += problem.code == "etp-cuts-small-experts";
+            etp += problem.code == ProblemCode::etp_cuts_small_experts;
         }
     }
     CHECK(etp >= 8);

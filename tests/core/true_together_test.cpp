@@ -231,7 +231,7 @@ TEST_CASE("offloading a layer more never takes more memory, and what is on its w
                 std::vector<BufferBytes> parts;
                 list_buffers(p, e.mesh, stage, parts);
                 for (const BufferBytes& b : parts)
-                    if (b.name == "offloaded layers on their way") {
+                    if (b.buffer == Buffer::offloaded_layers) {
                         CHECK(b.high <= stage.host);
                         CHECK(b.high <= 2 * b.mid);
                     }
@@ -252,7 +252,7 @@ TEST_CASE("a recomputed layer that goes to host memory is its input") {
     list_buffers(p, e.mesh, e.memory.stage[0], parts);
     const double input = 2.0 * 8192 * 4096;  // 2 s b h
     for (const BufferBytes& b : parts)
-        if (b.name == "offloaded layers on their way") {
+        if (b.buffer == Buffer::offloaded_layers) {
             CHECK(b.mid == input);
             CHECK(b.high == 2 * input);
         }
@@ -360,7 +360,7 @@ TEST_CASE("Megatron refuses experts whose data parallelism differs, unless pp is
     const auto refuses = [&] {
         for (const Problem& q : assess(p).problems)
             if (q.message.find("Megatron refuses an order") != std::string::npos
-                || q.code == "pipeline-groups-differ")
+                || q.code == ProblemCode::pipeline_groups_differ)
                 return q.message.find("Megatron") != std::string::npos;
         return false;
     };
@@ -374,7 +374,8 @@ TEST_CASE("Megatron refuses experts whose data parallelism differs, unless pp is
 TEST_CASE("a bias that MLA does not have is said") {
     const auto says = [](const Plan& p) {
         const auto problems = assess(p).problems;
-        return std::ranges::any_of(problems, [](const Problem& q) { return q.code == ProblemCode::mla_qkv_bias; });
+        return std::ranges::any_of(problems,
+                                   [](const Problem& q) { return q.code == ProblemCode::mla_qkv_bias; });
     };
     Plan p = test::small_plan(8);
     p.model.qkv_bias = true;
