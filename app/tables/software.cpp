@@ -15,9 +15,10 @@ struct FigureWords {
     std::string_view key, words;
     FigureUnit unit = FigureUnit::plain;
 };
-constexpr std::array<FigureWords, 23> kFigures{{
+constexpr std::array<FigureWords, 24> kFigures{{
     {"loss_bytes", "bytes of a logit that live at once between head and loss"},
     {"loss_bytes_cut", "the same where tp cuts the vocabulary"},
+    {"vocab_multiple", "the vocabulary is padded to a multiple of this times tp"},
     {"inputs_whole", "products keep their gathered input"},
     {"attention_copies", "tensors kept besides attention's output, as wide"},
     {"activation_apart", "the activation is kept beside its product"},

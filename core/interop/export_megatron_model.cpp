@@ -2,6 +2,7 @@
 #include "core/interop/export_megatron.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -73,7 +74,7 @@ void put_norms(Page& page) {
         page.note("max_positions: Bridge makes as many as a sequence has tokens");
     if (!bridge) page.say("--tokenizer-type", std::string("NullTokenizer"));
     page.put("/model/vocab", m.vocab);
-    page.put("/model/vocab_multiple", std::max<std::int64_t>(m.vocab_multiple, 1));
+    page.put("/model/vocab_multiple", vocab_multiple_of(p));
 }
 
 void put_attention(Page& page) {

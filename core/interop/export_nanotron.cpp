@@ -3,8 +3,7 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
-
-#include <algorithm>
+#include "core/plan/software.h"
 
 namespace pentamesh::interop {
 namespace {
@@ -146,7 +145,7 @@ void export_nanotron(Page& page) {
     page.say("tokens.train_steps", std::int64_t{100});
     page.say("tokens.val_check_interval", std::int64_t{-1});
     page.put("/training/compute", torch_name(t.compute));
-    page.say("model.make_vocab_size_divisible_by", std::max<std::int64_t>(p.model.vocab_multiple, 1));
+    page.say("model.make_vocab_size_divisible_by", vocab_multiple_of(p));
     page.say("model.ddp_bucket_cap_mb", std::int64_t{25});
     page.say("model.init_method.std", 0.02);
     nanotron_model(page);

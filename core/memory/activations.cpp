@@ -50,12 +50,12 @@ void ActivationVisitor::embedding() {
 }
 
 void ActivationVisitor::head() {
-    const std::int64_t v = divide_up(m_.vocab, d_.tp);
+    const std::int64_t v = local_vocab(m_.vocab, d_.vocab_multiple, d_.tp), padded = v * d_.tp;
     between(TensorId::norm_final_input, m_.hidden, w_.wide, "h");
     between(TensorId::head_input, m_.hidden, w_.wide, "h");
     const double loss = d_.tp > 1 ? software_.loss_bytes_cut : software_.loss_bytes;
-    region(TensorId::head_logits, m_.vocab, v, std::min(w_.wide, loss), "V");
-    if (loss > w_.wide) region(TensorId::head_loss, m_.vocab, v, loss - w_.wide, "V");
+    region(TensorId::head_logits, padded, v, std::min(w_.wide, loss), "V");
+    if (loss > w_.wide) region(TensorId::head_loss, padded, v, loss - w_.wide, "V");
 }
 
 void ActivationVisitor::mtp() {

@@ -1,5 +1,7 @@
 #include "core/mesh/degrees.h"
 
+#include "core/plan/software.h"
+
 namespace pentamesh {
 
 Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
@@ -11,6 +13,7 @@ Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
     d.pp = dense(Axis::pp);
     d.dense_shard = dense(Axis::dp_shard) * d.cp;
     d.sequence_parallel = plan.layout.sequence_parallel && d.tp > 1;
+    d.vocab_multiple = vocab_multiple_of(plan);
     d.replicate = dense(Axis::dp_replicate);
     // Without ZeRO shards and replicas are two names of one group.
     const int data_parallel =

@@ -8,11 +8,12 @@ namespace pentamesh {
 // Degrees of every cut, as the mesh has them (mesh/degrees.h).
 struct Degrees {
     std::int64_t tp = 1, cp = 1, pp = 1, etp = 1, ep = 1;
-    std::int64_t dense_shard = 1;   // dp_shard * cp: ZeRO of everything but experts
-    std::int64_t expert_shard = 1;  // the sharded part of expert data parallelism: ZeRO of experts
-    std::int64_t replicate = 1;     // dp_replicate
-    int communicators = 0;          // process groups of more than one rank that a rank is in
-    int expert_communicators = 0;   // those among them that only experts have
+    std::int64_t dense_shard = 1;     // dp_shard * cp: ZeRO of everything but experts
+    std::int64_t expert_shard = 1;    // the sharded part of expert data parallelism: ZeRO of experts
+    std::int64_t replicate = 1;       // dp_replicate
+    int communicators = 0;            // process groups of more than one rank that a rank is in
+    int expert_communicators = 0;     // those among them that only experts have
+    std::int64_t vocab_multiple = 1;  // a rank holds whole multiples of so many rows of the vocabulary
     bool sequence_parallel = false;
 };
 
@@ -40,6 +41,11 @@ struct Numbers {
     }
 };
 
+// Rows that stay together where a tensor is cut: of key and value heads, of the padded vocabulary.
+[[nodiscard]] inline std::int64_t unit_of(const Tensor& t, const Degrees& d) {
+    return t.cut == TpCut::vocab ? d.vocab_multiple : t.unit;
+}
+
 // What one rank holds of a tensor after tp, etp and ep. Where a dimension does not divide, the rank that
 // holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
 struct LocalShape {
@@ -49,7 +55,8 @@ struct LocalShape {
     const std::int64_t n = t.per_expert ? d.etp : d.tp;
     LocalShape s{t.per_expert ? divide_up(t.copies, d.ep) : t.copies, t.rows, t.cols};
     if (n <= 1 && t.cut != TpCut::vocab) return s;
-    const auto cut = [&](std::int64_t length) { return divide_up(divide_up(length, t.unit), n) * t.unit; };
+    const std::int64_t unit = unit_of(t, d);
+    const auto cut = [&](std::int64_t length) { return divide_up(divide_up(length, unit), n) * unit; };
     switch (t.cut) {
     case TpCut::none: break;
     case TpCut::column:
@@ -65,9 +72,8 @@ struct LocalShape {
 }
 
 // Rows of the vocabulary on one tp rank, padding included.
-[[nodiscard]] inline std::int64_t local_vocab(const Model& model, std::int64_t tp) {
-    const std::int64_t unit = std::max<std::int64_t>(model.vocab_multiple, 1);
-    return divide_up(divide_up(model.vocab, unit), tp) * unit;
+[[nodiscard]] inline std::int64_t local_vocab(std::int64_t vocab, std::int64_t multiple, std::int64_t tp) {
+    return divide_up(divide_up(vocab, multiple), tp) * multiple;
 }
 
 // Of one layer; experts apart.

@@ -85,8 +85,7 @@ class TensorVisitor {
 
     void embedding() {
         place_ = Place::embedding;
-        put(TensorId::embedding, TensorKind::embedding, TpCut::vocab, m_.vocab, m_.hidden,
-            std::max<i64>(m_.vocab_multiple, 1));
+        put(TensorId::embedding, TensorKind::embedding, TpCut::vocab, m_.vocab, m_.hidden);
         if (m_.positions == Positions::learned)
             put(TensorId::embedding_positions, TensorKind::embedding, TpCut::none, m_.max_positions,
                 m_.hidden);
@@ -247,11 +246,9 @@ class TensorVisitor {
 
     void head() {
         place_ = Place::head;
-        const i64 unit = std::max<i64>(m_.vocab_multiple, 1);
         norm(TensorId::norm_final, TensorId::norm_final_bias, m_.hidden);
-        if (!m_.tied_embeddings)
-            put(TensorId::head, TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden, unit);
-        if (m_.head_bias) put(TensorId::head_bias, TensorKind::head, TpCut::vocab, m_.vocab, 1, unit);
+        if (!m_.tied_embeddings) put(TensorId::head, TensorKind::head, TpCut::vocab, m_.vocab, m_.hidden);
+        if (m_.head_bias) put(TensorId::head_bias, TensorKind::head, TpCut::vocab, m_.vocab, 1);
     }
 
     const Model& m_;

@@ -113,7 +113,7 @@ struct Model {
     std::int64_t ffn = 0;       // 0 only where every layer is MoE
     FfnKind ffn_kind = FfnKind::swiglu;
     std::int64_t vocab = 0;
-    std::int64_t vocab_multiple = 0;  // padded to a multiple of this times tp; 0: of tp
+    std::int64_t vocab_multiple = 0;  // padded to a multiple of this times tp; 0: the software's
     bool tied_embeddings = false;
     NormKind norm = NormKind::rmsnorm;
     bool qkv_bias = false;

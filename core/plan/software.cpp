@@ -5,6 +5,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/plan/names.h"
+#include "core/plan/plan_fields.h"
 
 #include <array>
 #include <set>
@@ -49,6 +50,12 @@ class FactReader {
         const Json& v = value(key);
         if (!v.is_number() || v.get<double>() < 0) fail(key, "is no number from 0");
         out = v.get<double>();
+    }
+    void read(const std::string& key, std::int64_t& out) {
+        const Json& v = value(key);
+        if (!v.is_number_integer() || v.get<std::int64_t>() < 1 || v.get<std::int64_t>() > kMostDegree)
+            fail(key, "is no whole number from 1");
+        out = v.get<std::int64_t>();
     }
     void read(const std::string& key, bool& out) {
         const Json& v = value(key);
@@ -118,6 +125,7 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     f.name = r.name();
     r.read("loss_bytes", f.loss_bytes);
     r.read("loss_bytes_cut", f.loss_bytes_cut);
+    r.read("vocab_multiple", f.vocab_multiple);
     r.read("inputs_whole", f.inputs_whole);
     r.read("attention_copies", f.attention_copies);
     r.read("activation_apart", f.activation_apart);

@@ -25,9 +25,10 @@ struct SoftwareFacts {
     // Bytes of all tensors of one logit that live at once between head and loss, the logit's own among them;
     // where tp cuts the vocabulary, the second.
     double loss_bytes = 6, loss_bytes_cut = 6;
-    bool inputs_whole = false;      // under sequence parallelism a product keeps its gathered input
-    double attention_copies = 0;    // tensors as wide as attention's output that are kept besides
-    bool activation_apart = false;  // an MLP keeps its activation's output beside the product with the gate
+    std::int64_t vocab_multiple = 1;  // vocabularies are padded to a multiple of this times tp
+    bool inputs_whole = false;        // under sequence parallelism a product keeps its gathered input
+    double attention_copies = 0;      // tensors as wide as attention's output that are kept besides
+    bool activation_apart = false;    // an MLP keeps its activation's output beside the product with the gate
     // Tensors (names of list_activations) that plain selective recomputation keeps of attention and a dense
     // MLP. Empty: all but the attention core.
     std::vector<TensorId> selective_keeps;
@@ -58,6 +59,13 @@ struct SoftwareFacts {
 };
 
 [[nodiscard]] const SoftwareFacts& facts_of(Software software);
+
+// The vocabulary is padded to a multiple of this times tp: the model's own, or where it says none the
+// software's.
+[[nodiscard]] inline std::int64_t vocab_multiple_of(const Plan& plan) {
+    const std::int64_t own = plan.model.vocab_multiple;
+    return own > 0 ? own : facts_of(plan.training.software).vocab_multiple;
+}
 
 // Of a file of presets/software. Error naming the file and the place where a figure or its source is missing.
 [[nodiscard]] SoftwareFacts read_software(std::string_view text, const std::string& path);

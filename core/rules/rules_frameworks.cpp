@@ -35,17 +35,17 @@ void megatron_uneven_stages(Rules& r) {
                          "(--pipeline-model-parallel-layout) for this.");
 }
 
-// Megatron-LM tokenizer: vocabulary padded to a multiple of 128 tp where nothing else is said.
-void megatron_padded_vocabulary(Rules& r) {
-    const std::int64_t own = r.plan.model.vocab_multiple, multiple = own > 0 ? own : 128;
-    const std::int64_t unit = multiple * r.plan.layout.tp, vocab = r.plan.model.vocab;
-    if ((own == 0 && r.plan.layout.tp == 1) || vocab % unit == 0) return;
+// Where the vocabulary is padded, by the model's own multiple or by the software's.
+void padded_vocabulary(Rules& r) {
+    const std::int64_t multiple = vocab_multiple_of(r.plan), tp = r.plan.layout.tp;
+    const std::int64_t unit = multiple * tp, vocab = r.plan.model.vocab;
+    if (multiple == 1 || vocab % unit == 0) return;
     Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::vocab_padded, "/model/vocab");
     if (!r.messages) return;
     const std::int64_t padded = (vocab + unit - 1) / unit * unit;
-    p.message = sentence("Megatron pads the vocabulary of ", vocab, " to ", padded, ", a multiple of ",
-                         multiple, " × tp ", r.plan.layout.tp, ": ", padded - vocab,
-                         " rows that no token uses", own > 0 ? "." : "; vocab_multiple counts them.");
+    p.message = sentence(facts_of(r.plan.training.software).name, " pads the vocabulary of ", vocab, " to ",
+                         padded, ", a multiple of ", multiple, " × tp ", tp, ": ", padded - vocab,
+                         " rows that no token uses.");
 }
 
 // torchtitan parallel_dims.py: ep is taken out of dp_shard, cp and tp.
@@ -150,7 +150,7 @@ void check_frameworks(Rules& r) {
     torchtitan_expert_tensor_parallel(r);
     torchtitan_kv_heads(r);
     megatron_uneven_stages(r);
-    megatron_padded_vocabulary(r);
+    padded_vocabulary(r);
     check_megatron(r);
     check_mixers(r);
 }

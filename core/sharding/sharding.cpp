@@ -48,9 +48,10 @@ class Placer {
         p.types = t.types;
         p.dims = {t.per_expert ? Dim::experts : Dim::none, Dim::rows, t.cols > 1 ? Dim::columns : Dim::none};
         const LocalShape local = local_shape(t, degrees_);
-        p.shape = {t.copies, t.rows, t.cols};
+        // A padded vocabulary is as long on each rank of tp.
+        p.shape = {t.copies, t.cut == TpCut::vocab ? local.rows * degrees_.tp : t.rows, t.cols};
         p.local = {local.copies, local.rows, local.cols};
-        p.unit = t.unit;
+        p.unit = unit_of(t, degrees_);
         for (int a = 0; a < kAxisCount; ++a) {
             const auto& factors = t.per_expert ? mesh_.expert : mesh_.dense;
             p.axis[a].size = factors[a].size;
@@ -127,7 +128,8 @@ class Placer {
                                                                     : bytes_.other;
         const double local = static_cast<double>(p.local[0]) * static_cast<double>(p.local[1])
                              * static_cast<double>(p.local[2]);
-        p.bytes_whole = static_cast<double>(t.numel()) * p.bytes_per_number;
+        p.bytes_whole = static_cast<double>(p.shape[0]) * static_cast<double>(p.shape[1])
+                        * static_cast<double>(p.shape[2]) * p.bytes_per_number;
         p.bytes_per_rank = std::ceil(local / static_cast<double>(flat_shards)) * p.bytes_per_number;
     }
 

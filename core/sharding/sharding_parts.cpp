@@ -1,6 +1,7 @@
 // Which part of a tensor, which layers, experts and tokens does one rank hold?
 #include "core/pipeline/schedules/schedule.h"
 #include "core/pipeline/stage_numbers.h"
+#include "core/plan/software.h"
 #include "core/sharding/sharding.h"
 #include "core/sharding/sharding_rules.h"
 
@@ -201,7 +202,7 @@ RankContents contents_of(const Plan& plan, const Mesh& mesh, std::int64_t rank) 
     c.heads = chunk_of(m.heads, tp, i);
     c.kv_heads = m.attention == AttentionKind::mla ? c.heads : kv_heads_of(m.kv_heads, tp, i);
     if (times(m, Place::dense_layer) > 0) c.ffn = chunk_of(m.ffn, tp, i);
-    if (c.embedding || c.head) c.vocabulary = chunk_of(m.vocab, tp, i);
+    if (c.embedding || c.head) c.vocabulary = chunk_of(m.vocab, tp, i, vocab_multiple_of(plan));
     if (m.moe && mesh.has_experts) {
         c.experts = experts_of(m.moe->experts, size_of(mesh.expert, Axis::ep), w.expert[Axis::ep]);
         c.expert_ffn = chunk_of(m.moe->expert_ffn, size_of(mesh.expert, Axis::tp), w.expert[Axis::tp]);

@@ -340,10 +340,9 @@ class Layer {
     [[nodiscard]] PassTime embedding() const { return element_wise(s_.tokens * s_.hidden * kNormBytes, 1); }
 
     [[nodiscard]] PassTime head() const {
-        const Model& m = plan_.model;
-        const double vocab = m.vocab_multiple > 0 ? static_cast<double>(local_vocab(m, plan_.layout.tp))
-                                                  : static_cast<double>(m.vocab) / s_.tp;
-        PassTime t = wide({s_.tokens, s_.hidden, vocab});
+        const auto vocab =
+            static_cast<double>(local_vocab(plan_.model.vocab, vocab_multiple_of(plan_), plan_.layout.tp));
+        PassTime t = wide({s_.tokens, s_.hidden, vocab}, line_share(s_.hidden, vocab, kTwo));
         t += element_wise(s_.outer * s_.hidden * kNormBytes, 1);
         t.forward += s_.tokens * vocab * kLossForward / r_.hbm;
         t.input_grad += s_.tokens * vocab * kLossBackward / r_.hbm;

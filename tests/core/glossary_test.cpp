@@ -111,7 +111,7 @@ TEST_CASE("parameters of four bytes are their own master copy, on the card as in
     CHECK(in_this_plan("bytes-per-parameter", p, e).starts_with("4 + 4 + 0 + 8 = 16"));
     REQUIRE(e.memory.stage.size() == 1);
     const StageMemory& m = e.memory.stage[0];
-    CHECK(m.parameters + m.gradients + m.optimizer == near(16.0 * static_cast<double>(e.parameters.total)));
+    CHECK(m.parameters + m.gradients + m.optimizer == near(16.0 * static_cast<double>(m.parameters_held)));
 }
 
 TEST_CASE("of an impossible plan the card has no figure, but the reason") {

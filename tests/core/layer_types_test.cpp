@@ -103,11 +103,11 @@ TEST_CASE("the vocabulary is padded to vocab_multiple times tp, on every rank al
     m.layers = 2, m.hidden = 64, m.heads = m.kv_heads = 8, m.head_dim = 8, m.ffn = 256, m.vocab = 50257;
     Degrees d;
     d.tp = 8;
-    CHECK(local_vocab(m, 8) == 6283);
-    m.vocab_multiple = 128;
-    CHECK(local_vocab(m, 8) * 8 == 51200);
+    CHECK(local_vocab(m.vocab, 1, 8) == 6283);
+    d.vocab_multiple = 128;
+    CHECK(local_vocab(m.vocab, 128, 8) * 8 == 51200);
     CHECK(held_numbers(m, d).word_embedding == 51200 / 8 * 64);
-    CHECK(local_vocab(m, 1) == 50304);
+    CHECK(local_vocab(m.vocab, 128, 1) == 50304);
     CHECK(count_parameters(m).by_kind[TensorKind::embedding] == 50257 * 64);  // the checkpoint's
 }
 

@@ -1,3 +1,5 @@
+#include "core/evaluate.h"
+#include "core/io/presets.h"
 #include "core/pipeline/stages.h"
 #include "tests/core/memory_plans.h"
 #include "tests/near.h"
@@ -5,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -235,9 +238,33 @@ TEST_CASE("key and value heads fewer than tp are copied, the vocabulary is padde
     p.model.vocab = 1001;
     p.layout.tp = 8;
     const Model& m = p.model;
-    const std::int64_t vocab = 126 * m.hidden, kv = m.head_dim * m.hidden;
+    const std::int64_t vocab = 128 * m.hidden, whole = 126 * m.hidden, kv = m.head_dim * m.hidden;
     const std::int64_t q = 2 * m.head_dim * m.hidden, mlp = 3 * m.ffn / 8 * m.hidden, norms = 3 * m.hidden;
     CHECK(memory_of(p).stage[0].parameters_held == 2 * vocab + 2 * kv + 2 * q + mlp + norms);
+    p.training.software = Software::nanotron;  // cut evenly, padded no further
+    CHECK(memory_of(p).stage[0].parameters_held == 2 * whole + 2 * kv + 2 * q + mlp + norms);
+}
+
+// Megatron-LM, vocab_size_with_padding: 50,257 becomes 50,304 with tp 1.
+TEST_CASE("one padded vocabulary: parameters, logits and the head's time have the same rows") {
+    Plan p = Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("single-gpu");
+    REQUIRE(p.model.vocab == 50257);
+    Plan padded = p, plain = p;
+    padded.model.vocab = 50304;
+    plain.training.software = padded.training.software = Software::fsdp;
+    const Evaluation e = evaluate(p);
+    CHECK(e.memory.stage[0].parameters_held - e.parameters.total == 47 * p.model.hidden);
+    padded.training.software = Software::megatron;
+    const Evaluation same = evaluate(padded);
+    CHECK(e.memory.stage[0].parameters_held == same.memory.stage[0].parameters_held);
+    CHECK(e.memory.stage[0].activations == same.memory.stage[0].activations);
+    REQUIRE((e.step && same.step));
+    CHECK(e.step->compute_s == near(same.step->compute_s));
+    CHECK(evaluate(plain).memory.stage[0].parameters_held == e.parameters.total);
+    // Rows of 50,257 numbers begin on no line: the products of the head are slower.
+    Plan lines = plain;
+    lines.model.vocab = 50304;
+    CHECK(evaluate(plain).step->compute_s > 1.01 * evaluate(lines).step->compute_s);
 }
 
 TEST_CASE("experts are cut by ep and etp, the rest of the layer by tp") {

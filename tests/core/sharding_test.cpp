@@ -163,7 +163,11 @@ TEST_CASE("tp cuts QKV and up by rows, output and down by columns, norms not at 
     CHECK(placement_named(all, TensorId::norm_mlp).on(Axis::tp).spread == Spread::copied);
     CHECK(part_of(p, mesh, placement_named(all, TensorId::attention_q), 2).box[1] == Range{32, 48});
     CHECK(part_of(p, mesh, placement_named(all, TensorId::mlp_down), 3).box[2] == Range{72, 96});
-    CHECK(part_of(p, mesh, placement_named(all, TensorId::embedding), 1).box[1] == Range{30, 60});
+    // Megatron pads 120 rows to 128 for each rank.
+    CHECK(part_of(p, mesh, placement_named(all, TensorId::embedding), 1).box[1] == Range{128, 256});
+    p.model.vocab_multiple = 1;
+    const auto plain = list_placements(p, mesh, TensorState::parameters, Moment::at_rest);
+    CHECK(part_of(p, mesh, placement_named(plain, TensorId::embedding), 1).box[1] == Range{30, 60});
 }
 
 TEST_CASE("key and value heads fewer than tp are held by several ranks") {
