@@ -9,6 +9,7 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/plan/title.h"
 #include "core/rules/first_error.h"
 #include "core/step/causal_mfu.h"
@@ -25,6 +26,7 @@ struct SearchArguments {
     PlanArgument plan;
     std::string model, cluster, goal = "tokens";
     std::int64_t gpus = 0;
+    std::string software;  // of --for
     SpaceRequest space;
     SearchOptions options;
     bool csv = false, markdown = false;
@@ -65,12 +67,28 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
     return o;
 }
 
+// What --for says: the layouts of that software, or of all.
+void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
+    asked.any_software = name == "any";
+    if (name.empty() || asked.any_software) return;
+    const auto software = parse_name<Software>(name);
+    if (!software) {
+        std::string names;
+        for (const Software s : all_of<Software>()) names += std::string(name_of(s)) + ", ";
+        throw Error(ErrorKind::usage, "", "", "--for " + shown_text(name) + ": it may be " + names + "any");
+    }
+    plan.training.software = *software;
+}
+
 Json layout_of(const Plan& plan) {
     return plan_to_json(plan)["layout"];
 }
+// As what --for names, where that is another software than the plan's.
 Json training_of(const Plan& plan) {
     const Json training = plan_to_json(plan)["training"];
-    return {{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
+    Json out{{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
+    if (training.contains("software")) out["software"] = training["software"];
+    return out;
 }
 
 Json json_of_result(const SearchResult& r) {
@@ -103,6 +121,7 @@ Json json_of_search(const SearchReport& r, double seconds) {
     for (const SearchResult& x : r.results) results.push_back(json_of_result(x));
     const bool timed = r.base.step_s > 0;
     Json out{{"goal", name_of(r.goal)},
+             {"for", r.space.software ? name_of(*r.space.software) : "any"},
              {"space", std::move(space)},
              {"counts",
               {{"layouts", r.counts.layouts},
@@ -110,7 +129,8 @@ Json json_of_search(const SearchReport& r, double seconds) {
                {"evaluated", r.counts.evaluated},
                {"invalid", r.counts.invalid},
                {"too_big", r.counts.too_big},
-               {"fit", r.counts.fit}}},
+               {"fit", r.counts.fit},
+               {"left_out", r.counts.left_out}}},
              {"rejected", std::move(rejected)},
              {"seconds", seconds},
              {"threads", r.threads},
@@ -118,6 +138,7 @@ Json json_of_search(const SearchReport& r, double seconds) {
               {{"step_s", timed ? Json(r.base.step_s) : Json(nullptr)},
                {"tokens_per_s", timed ? Json(r.base.tokens_per_s) : Json(nullptr)},
                {"mfu", timed ? Json(r.base.mfu) : Json(nullptr)},
+               {"mfu_causal", timed ? Json(r.base.mfu_causal) : Json(nullptr)},
                {"memory_bytes", timed ? whole(r.base.memory_bytes) : Json(nullptr)},
                {"fit", r.base.fit}}},
              {"results", std::move(results)}};
@@ -160,6 +181,9 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
                                    " evaluated, of which ", c.fit, " fit, ", c.too_big, " are too big and ",
                                    c.invalid, " impossible; ", time_text(seconds), " on ",
                                    count_text(r.threads, "thread"), "."));
+    if (c.left_out > 0)
+        found.lines.push_back(sentence("For ", facts_of(*r.space.software).name, ": ", c.left_out,
+                                       " layouts that it does not run are left out (--for any has them)."));
     if (r.base.step_s > 0)
         found.lines.push_back(sentence("The plan itself: ", time_text(r.base.step_s), ", ",
                                        whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
@@ -178,17 +202,19 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
 }
 
 int run_search(const Context& context, const SearchArguments& arguments) {
-    const Plan plan = plan_of(context, arguments);
+    Plan plan = plan_of(context, arguments);
+    SpaceRequest asked = arguments.space;
+    choose_software(arguments.software, plan, asked);
     const SearchOptions options = options_of(plan, arguments);
     std::optional<SpaceError> error;
-    refuse_twice(arguments.space);
-    const SearchSpace space = search_space(plan, arguments.space, error);
+    refuse_twice(asked);
+    const SearchSpace space = search_space(plan, asked, error);
     if (error) throw Error(ErrorKind::usage, "", "", error->message);
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     SearchReport r = search(plan, space, options);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    r.nothing_fits = what_would_fit(plan, arguments.space, options, r);
+    r.nothing_fits = what_would_fit(plan, asked, options, r);
     if (context.json)
         print(pretty(json_of_search(r, seconds)));
     else if (arguments.csv)
@@ -217,6 +243,8 @@ void add_search(Options& app, Context& context) {
     app.add_option("--hold", a->space.hold, "keep the plan's value of a field; may be repeated")
         .type_name("NAME")
         .repeatable();
+    app.add_option("--for", a->software, "layouts that this software runs (the plan's), or any")
+        .type_name("SOFTWARE|any");
     app.add_option("--goal", a->goal, "tokens (default), memory or cost");
     app.add_option("--headroom", a->options.headroom, "share of the memory that stays free (0.05)");
     app.add_option("--top", a->options.top, "how many layouts to list besides the Pareto line (10)")

@@ -7,6 +7,7 @@
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/edit_words.h"
 #include "core/rules/rules.h"
+#include "core/rules/software_runs.h"
 
 #include <optional>
 #include <string>
@@ -47,9 +48,7 @@ struct Advice {
         changed.cluster.gpus = plan.cluster.gpus;
         change(changed);
         follow_software(plan, changed);
-        if (reduction_support(changed) != ReductionSupport::runs
-            && reduction_support(plan) == ReductionSupport::runs)
-            return false;
+        if (lack_that_came(plan, changed)) return false;
         evaluate(changed, trial, {false, false});
         return trial.valid && trial.step.has_value();
     }

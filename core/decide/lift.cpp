@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/changes.h"
+#include "core/plan/software.h"
 
 namespace pentamesh {
 namespace {
@@ -41,6 +42,12 @@ std::string too_big_text(const Evaluation& e, double headroom) {
 std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const SearchOptions& options,
                            const SearchReport& report, const std::atomic<bool>* cancel) {
     if (report.cancelled || report.counts.fit > 0) return {};
+    if (report.counts.layouts == 0 && report.counts.left_out > 0) {
+        const Rejection& r = report.rejected.front();
+        return sentence("No layout of the space is one that ", facts_of(plan.training.software).name,
+                        " runs (--for any: look at it all the same); most (", r.count, " of ",
+                        report.counts.left_out, ") for this: ", r.message);
+    }
     if (report.counts.layouts == 0)
         return sentence("The space is empty: no product of tp, cp, pp, dp_shard and dp_replicate of these "
                         "values is ",

@@ -1,6 +1,5 @@
 #include "core/decide/nodes.h"
 
-#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 
 #include <algorithm>
@@ -23,20 +22,15 @@ std::vector<RunChoice> runs_for(const SearchSpace& s, std::int64_t pp) {
     return out;
 }
 
-std::vector<ShardChoice> shards_for(const Plan& plan, const SearchSpace& s, std::int64_t pp,
-                                    std::int64_t dp) {
+std::vector<ShardChoice> shards_for(const SearchSpace& s, std::int64_t dp) {
     std::vector<ShardChoice> out;
-    for (const int zero : s.zero) {
-        const bool own = plan.layout.zero == zero && plan.layout.pp == pp;
-        if (!s.zero_told && !own && zero_support(plan.training.software, zero, pp) != ReductionSupport::runs)
-            continue;
+    for (const int zero : s.zero)
         for (const std::int64_t shard : s.dp_shard) {
             if (dp % shard != 0) continue;
             const std::int64_t replicate = dp / shard;
             if (std::binary_search(s.dp_replicate.begin(), s.dp_replicate.end(), replicate))
                 out.push_back({zero, shard, replicate});
         }
-    }
     return out;
 }
 
@@ -83,27 +77,115 @@ void add_orders(const SearchSpace& s, const SearchNode& like, std::int64_t dp, b
     }
 }
 
+LayoutChoice choice_of(const SearchNode& n, const RunChoice& r, const ShardChoice& q) {
+    LayoutChoice c;
+    c.tp = n.tp, c.cp = n.cp, c.pp = n.pp, c.ep = n.ep, c.etp = n.etp, c.order = n.order;
+    c.virtual_stages = r.virtual_stages, c.schedule = r.schedule;
+    c.micro_batch = r.micro_batch, c.recompute = r.recompute;
+    c.zero = q.zero, c.dp_shard = q.dp_shard, c.dp_replicate = q.dp_replicate;
+    return c;
+}
+
+// Takes out what the space's software does not run, and counts it.
+class Sieve {
+  public:
+    Sieve(const Plan& plan, const SearchSpace& space) : plan_(plan), software_(space.software), laid_(plan) {}
+
+    // Runs of pipelines of pp stages that the software has; what it lacks there holds for all their nodes.
+    [[nodiscard]] std::vector<RunChoice> runs(const std::vector<RunChoice>& all, std::int64_t pp,
+                                              std::int64_t ep) {
+        Turned& turned = turned_.emplace_back();
+        turned.all = all.size();
+        std::vector<RunChoice> out;
+        SearchNode like;
+        like.pp = pp, like.ep = ep, like.order = plan_.layout.order;
+        for (const RunChoice& r : all) {
+            const std::optional<Lack> lack = lack_of(lacks_of_run, like, r, {});
+            if (!lack)
+                out.push_back(r);
+            else if (++turned.count[*lack] == 1)
+                turned.first[*lack] = r;
+        }
+        turned.any = all.empty() ? RunChoice{} : all.front();
+        return out;
+    }
+
+    // Takes shardings out of the nodes, and nodes of which nothing is left.
+    void nodes(SearchNodes& out) {
+        if (!software_) return;
+        for (SearchNode& n : out.node) sift(n);
+        std::erase_if(out.node,
+                      [&](const SearchNode& n) { return n.shards.empty() || out.runs_of(n).empty(); });
+        for (const Lack l : all_of<Lack>())
+            if (left_[l].count > 0) out.left_out.push_back(left_[l]);
+    }
+
+  private:
+    struct Turned {  // of a list of runs
+        EnumArray<Lack, std::uint64_t> count{};
+        EnumArray<Lack, RunChoice> first{};
+        RunChoice any;
+        std::uint64_t all = 0;
+    };
+
+    template <typename Ask>
+    std::optional<Lack> lack_of(const Ask& ask, const SearchNode& n, const RunChoice& r,
+                                const ShardChoice& q) {
+        if (!software_) return std::nullopt;
+        lay_out(plan_, choice_of(n, r, q), laid_);
+        return ask(laid_, *software_).first();
+    }
+    void leave_out(Lack lack, std::uint64_t count, const LayoutChoice& example) {
+        LeftOut& l = left_[lack];
+        if (l.count == 0) l.lack = lack, l.example = example;
+        l.count += count;
+    }
+
+    void sift(SearchNode& n) {
+        const Turned& turned = turned_[n.runs];
+        std::erase_if(n.shards, [&](const ShardChoice& q) {
+            const std::optional<Lack> lack = lack_of(lacks_of_ranks, n, turned.any, q);
+            if (lack) leave_out(*lack, turned.all, choice_of(n, turned.any, q));
+            return lack.has_value();
+        });
+        if (n.shards.empty()) return;
+        for (const Lack l : all_of<Lack>())
+            if (turned.count[l] > 0)
+                leave_out(l, turned.count[l] * n.shards.size(),
+                          choice_of(n, turned.first[l], n.shards.front()));
+    }
+
+    const Plan& plan_;
+    const std::optional<Software> software_;
+    Plan laid_;
+    std::vector<Turned> turned_;  // by number of the list
+    EnumArray<Lack, LeftOut> left_{};
+};
+
 }  // namespace
 
 SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
     SearchNodes out;
+    Sieve sieve(plan, s);
     const std::int64_t gpus = plan.cluster.gpus;
     const bool experts = plan.model.moe.has_value();
     for (const std::int64_t pp : s.pp) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
-        out.runs.push_back(runs);
+        // A list for nodes without expert parallelism, one for those with it.
+        for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep));
         for (const std::int64_t tp : s.tp)
             for (const std::int64_t cp : s.cp) {
                 const std::int64_t room = gpus / tp / cp / pp;  // each is at most a million
                 if (room < 1 || gpus % tp != 0 || gpus / tp % cp != 0 || gpus / tp / cp % pp != 0) continue;
-                const std::vector<ShardChoice> shards = shards_for(plan, s, pp, room);
+                const std::vector<ShardChoice> shards = shards_for(s, room);
                 if (shards.empty() || runs.empty()) continue;
                 for (const std::int64_t ep : s.ep)
                     for (const std::int64_t etp : s.etp)
-                        add_orders(s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - 1, 0}, room, experts,
-                                   shards, out);
+                        add_orders(s, {tp, cp, pp, ep, etp, {}, {}, out.runs.size() - (ep > 1 ? 1 : 2), 0},
+                                   room, experts, shards, out);
             }
     }
+    sieve.nodes(out);
     for (SearchNode& n : out.node) {
         n.first = out.layouts;
         out.layouts += n.shards.size() * out.runs_of(n).size();
@@ -112,14 +194,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
 }
 
 LayoutChoice SearchNodes::choice(const SearchNode& n, std::size_t run, std::size_t shard) const {
-    const RunChoice& r = runs_of(n)[run];
-    const ShardChoice& q = n.shards[shard];
-    LayoutChoice c;
-    c.tp = n.tp, c.cp = n.cp, c.pp = n.pp, c.ep = n.ep, c.etp = n.etp, c.order = n.order;
-    c.virtual_stages = r.virtual_stages, c.schedule = r.schedule;
-    c.micro_batch = r.micro_batch, c.recompute = r.recompute;
-    c.zero = q.zero, c.dp_shard = q.dp_shard, c.dp_replicate = q.dp_replicate;
-    return c;
+    return choice_of(n, runs_of(n)[run], n.shards[shard]);
 }
 
 LayoutChoice SearchNodes::choice(std::uint64_t index) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/decide/space.h"
+#include "core/rules/software_runs.h"
 
 #include <utility>
 #include <vector>
@@ -29,11 +30,19 @@ struct SearchNode {
     std::uint64_t first = 0;  // index of its first layout
 };
 
+// Layouts that the space's software does not run, by the first thing that it lacks.
+struct LeftOut {
+    Lack lack = Lack::schedule;
+    std::uint64_t count = 0;
+    LayoutChoice example;
+};
+
 struct SearchNodes {
     std::vector<SearchNode> node;
     std::vector<std::vector<RunChoice>>
         runs;  // by number of the node's list: pipelines of one pp have the same
     std::uint64_t layouts = 0;
+    std::vector<LeftOut> left_out;  // in the order of Lack; none of them is in a node
 
     [[nodiscard]] const std::vector<RunChoice>& runs_of(const SearchNode& n) const { return runs[n.runs]; }
     // Layout `index` is run (index - first) / shards, shard the rest.

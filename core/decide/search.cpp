@@ -1,9 +1,11 @@
 #include "core/decide/search.h"
 
+#include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/decide/lift.h"
 #include "core/decide/search_worker.h"
 #include "core/rules/first_error.h"
+#include "core/step/causal_mfu.h"
 
 #include <algorithm>
 #include <exception>
@@ -93,6 +95,14 @@ void list_rejected(const Plan& plan, const Shared& all, SearchReport& out) {
         one.message = e.valid && code == ProblemCode::out_of_memory ? too_big_text(e, all.options.headroom)
                                                                     : first_error(e.problems);
     }
+    for (const LeftOut& l : all.nodes.left_out) {
+        Rejection& one = out.rejected.emplace_back();
+        one.code = code_of(l.lack);
+        one.count = static_cast<std::int64_t>(l.count);
+        one.example = plan;
+        lay_out(plan, l.example, one.example);
+        one.message = sentence(words_of(l.lack, one.example, *out.space.software), ".");
+    }
     std::stable_sort(out.rejected.begin(), out.rejected.end(),
                      [](const Rejection& a, const Rejection& b) { return a.count > b.count; });
 }
@@ -113,6 +123,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
     out.cancelled = all.stopped();
     out.counts = all.counts;
     out.counts.layouts = static_cast<std::int64_t>(all.nodes.layouts);
+    for (const LeftOut& l : all.nodes.left_out) out.counts.left_out += static_cast<std::int64_t>(l.count);
     out.counts.skipped = out.counts.layouts - out.counts.evaluated;  // of a cancelled search too
     list_results(all.plan, all, out);
     list_rejected(all.plan, all, out);
@@ -122,6 +133,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
         out.base.step_s = base.step->time_s;
         out.base.tokens_per_s = base.step->tokens_per_s;
         out.base.mfu = base.step->mfu;
+        out.base.mfu_causal = mfu_causal(*base.step);
         out.base.memory_bytes = base.memory.peak();
         out.base.fit = base.memory.fits();
     }

@@ -25,14 +25,16 @@ struct SearchOptions {
     int threads = 0;  // 0: one for each core
 };
 
-// `layouts` = `skipped` + `evaluated`; `evaluated` = `invalid` + `too_big` + `fit`. Too big: its memory is
+// `layouts` = `skipped` + `evaluated`; `evaluated` = `invalid` + `too_big` + `fit`. `left_out` are besides:
+// those that the space's software does not run. Too big: its memory is
 // known to leave less than the headroom, by itself or by a bound from below. How many are skipped may differ
 // from run to run, as threads find good layouts sooner or later; what is found does not.
 struct SearchCounts {
-    std::int64_t layouts = 0, skipped = 0, evaluated = 0, invalid = 0, too_big = 0, fit = 0;
+    std::int64_t layouts = 0, skipped = 0, evaluated = 0, invalid = 0, too_big = 0, fit = 0, left_out = 0;
     SearchCounts& operator+=(const SearchCounts& o) {
         layouts += o.layouts, skipped += o.skipped, evaluated += o.evaluated;
         invalid += o.invalid, too_big += o.too_big, fit += o.fit;
+        left_out += o.left_out;
         return *this;
     }
     bool operator==(const SearchCounts&) const = default;
@@ -49,7 +51,8 @@ struct SearchResult {
 };
 
 struct Rejection {
-    ProblemCode code = ProblemCode::out_of_memory;  // or of the first rule that it breaks
+    // Of the first rule that it breaks, out_of_memory, or of what its software lacks (software_runs.h).
+    ProblemCode code = ProblemCode::out_of_memory;
     std::int64_t count = 0;
     Plan example;
     std::string message;
@@ -58,7 +61,7 @@ struct Rejection {
 // What the plan itself comes to.
 struct SearchBase {
     bool valid = false, fit = false;
-    double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
+    double step_s = 0, tokens_per_s = 0, mfu = 0, mfu_causal = 0, memory_bytes = 0;
 };
 
 struct SearchReport {

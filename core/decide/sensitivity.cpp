@@ -10,6 +10,7 @@
 #include "core/plan/order_presets.h"
 #include "core/plan/ranges.h"
 #include "core/rules/first_error.h"
+#include "core/rules/software_runs.h"
 #include "core/step/constants.h"
 
 #include <algorithm>
@@ -43,6 +44,10 @@ class Nudger {
         follow_software(plan_, n.plan);
         if (cancel_ != nullptr && *cancel_) {
             n.refused = "cancelled";
+            return n;
+        }
+        if (const auto lack = lack_that_came(plan_, n.plan)) {
+            n.refused = sentence(words_of(*lack, n.plan, n.plan.training.software), ".");
             return n;
         }
         evaluate(n.plan, seen_);

@@ -10,6 +10,7 @@
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
 #include "core/plan/ranges.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
 #include <charconv>
@@ -198,7 +199,6 @@ void vary(std::string_view request, SearchSpace& space, std::optional<SpaceError
     const std::size_t equals = request.find('=');
     const auto v = named(request.substr(0, equals), "--vary", error);
     if (!v || equals == std::string_view::npos) return;
-    if (*v == Varied::zero) space.zero_told = true;
     each_numbers(*v, [&](auto member) {
         auto& list = space.*member;
         using T = typename std::decay_t<decltype(list)>::value_type;
@@ -234,6 +234,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     error.reset();
     const SearchSpace own = own_space(plan);
     SearchSpace space = usual_space(plan);
+    if (!request.any_software) space.software = plan.training.software;
     for (const Varied v : all_of<Varied>())
         each_numbers(v, [&](auto member) {
             for (const auto& value : own.*member) add_once(space.*member, value);
@@ -286,6 +287,8 @@ void lay_out(const Plan& plan, const LayoutChoice& c, Plan& out) {
     l.tp = c.tp, l.cp = c.cp, l.pp = c.pp, l.virtual_stages = c.virtual_stages, l.schedule = c.schedule;
     l.ep = c.ep, l.dp_shard = c.dp_shard, l.dp_replicate = c.dp_replicate, l.zero = c.zero, l.order = c.order;
     if (plan.model.moe) l.etp = c.etp;
+    l.sequence_parallel = own.tp == 1 && c.tp > 1 ? usual_sequence_parallel(plan) : own.sequence_parallel;
+    l.cp_comm = own.cp == 1 && c.cp > 1 ? usual_cp_comm(plan) : own.cp_comm;
     const bool same = c.pp == own.pp && c.virtual_stages == own.virtual_stages
                       && traits_of(c.schedule).placement == traits_of(own.schedule).placement;
     if (same) {

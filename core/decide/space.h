@@ -42,14 +42,14 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //   - tp cp pp dp_shard dp_replicate multiply to the GPUs,
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
-//   - the plan's software runs that ZeRO stage in that pipeline, unless it is the plan's own,
+//   - `software`, where there is one, runs it (software_runs.h),
 //   - of two orders that differ only in where axes of one rank stand, it has the first.
 // What else a plan may break is looked at and counted.
 struct SearchSpace {
     std::vector<std::int64_t> tp, cp, pp, virtual_stages, ep, etp, dp_shard, dp_replicate, micro_batch;
     std::vector<Schedule> schedule;
     std::vector<int> zero;
-    bool zero_told = false;  // by a request: then also stages that the plan's software does not run
+    std::optional<Software> software;  // nullopt: whatever any software has
     std::vector<RecomputeChoice> recompute;
     std::vector<AxisOrder> order;
     // JSON texts of a list's values: "8", "\"1f1b\"".
@@ -64,6 +64,7 @@ struct SpaceError {
 struct SpaceRequest {
     std::vector<std::string> vary;  // "tp=1,2,4"; "tp" alone: as by default
     std::vector<std::string> hold;  // "tp"
+    bool any_software = false;      // else what the plan's own runs
 };
 // By default: tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024 tokens; pp:
 // those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1 and tp's
@@ -85,7 +86,9 @@ struct LayoutChoice {
 };
 // The plan with that layout, complete: dp_replicate, and etp where there are experts, are stated. What is
 // tied to the number of chunks (stage_layers, mtp_chunk, microbatch_group) stays only where that is the
-// plan's. Writes over `out`, which must be a copy of `plan` or came from here.
+// plan's. Where the plan has one tp or cp rank and the layout several, sequence parallelism and the kind of
+// context parallelism are such as the plan's software wants. Writes over `out`, which must be a copy of
+// `plan` or came from here.
 void lay_out(const Plan& plan, const LayoutChoice& choice, Plan& out);
 
 }  // namespace pentamesh

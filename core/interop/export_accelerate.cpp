@@ -58,7 +58,7 @@ void accelerate_losses(Page& page, Engine engine) {
     if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
         page.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate "
                     + number_text(replicas(p)) + " wants a dp_shard above 1");
-    lose_order(page, {kAccelerate}, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
+    lose_order(page, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
     lose_finer_choices(page);
 }
 

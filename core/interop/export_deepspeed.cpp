@@ -1,6 +1,5 @@
 // DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
 #include "core/interop/export_page.h"
-#include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
@@ -9,37 +8,11 @@
 namespace pentamesh::interop {
 namespace {
 
-using enum Axis;
-constexpr std::array kDeepspeed{tp, cp, ep, dp_shard, dp_replicate, pp};
-
-// runtime/engine.py, module_inject/auto_ep_folding.py: what AutoEP is not joined with.
-void refuse_experts(Page& page) {
-    const Layout& l = page.plan.layout;
-    const bool folded = l.tp > 1;
-    if (l.zero == 3 && (folded || l.cp > 1 || replicas(page.plan) > 1))
-        page.refuse(
-            "DeepSpeed refuses ep (AutoEP) at ZeRO-3 with tp, sequence parallelism or replicas (MiCS)");
-    else if (folded && l.cp > 1)
-        page.refuse("DeepSpeed refuses ep (AutoEP) with tp and sequence parallelism together");
-    else if (folded
-             && (page.plan.training.offload.optimizer > 0 || page.plan.training.offload.parameters > 0))
-        page.refuse("DeepSpeed refuses ep (AutoEP) with tp and offload together");
-}
-
 void deepspeed_layout(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
-    if (l.tp > 1) {
-        page.put("/layout/tp", l.tp);
-        if (l.sequence_parallel)
-            page.lose("/layout/sequence_parallel", "sequence_parallel: AutoTP has none beside tp");
-    }
-    if (l.cp > 1) {
-        page.put("/layout/cp", l.cp);
-        if (l.cp_comm != CpComm::ulysses)
-            page.lose("/layout/cp_comm",
-                      "cp by " + std::string(pentamesh::name_of(l.cp_comm)) + ": DeepSpeed's is ulysses");
-    }
+    if (l.tp > 1) page.put("/layout/tp", l.tp);
+    if (l.cp > 1) page.put("/layout/cp", l.cp);
     if (l.pp > 1)
         page.lose("/layout/pp",
                   "pp " + number_text(l.pp)
@@ -47,14 +20,8 @@ void deepspeed_layout(Page& page) {
     if (p.model.moe && l.ep > 1) {
         page.say("expert_parallel.enabled", true);
         page.put("/layout/ep", l.ep);
-        refuse_experts(page);
-        if (l.etp.value_or(l.tp) != 1)
-            page.lose("/layout/etp",
-                      "etp " + number_text(l.etp.value_or(l.tp)) + ": AutoEP does not cut experts");
-    } else if (p.model.moe && l.etp.value_or(l.tp) != l.tp) {
-        page.lose("/layout/etp", "etp: AutoTP cuts experts as it cuts the rest");
     }
-    lose_order(page, {kDeepspeed}, "DeepSpeed lays ranks as tp-cp-dp-pp");
+    lose_lacks(page, Software::deepspeed);
     lose_finer_choices(page);
 }
 
@@ -63,16 +30,9 @@ void deepspeed_zero(Page& page) {
     const Layout& l = p.layout;
     const Training& t = p.training;
     page.put("/layout/zero", std::int64_t{l.zero});
-    if (l.zero > 0 && replicas(p) > 1) {
-        page.put("/layout/dp_shard", l.dp_shard);
-        if (l.zero < 3)
-            page.lose("/layout/dp_replicate",
-                      "dp_replicate " + number_text(replicas(p)) + ": MiCS shards as ZeRO-3 alone");
-    }
+    if (l.zero > 0 && replicas(p) > 1) page.put("/layout/dp_shard", l.dp_shard);
     if (l.zero > 0) page.put("/training/overlap/dp", t.overlap.dp);
     lose_reduction(page, usual_reduction(p, Software::deepspeed));
-    if (l.zero == 3 && reshard_of(p) == Reshard::never)
-        page.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
     const auto away = [&](const char* pointer, const char* name, double share, bool allowed) {
         if (share <= 0) return;
         if (!allowed)

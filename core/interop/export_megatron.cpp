@@ -2,20 +2,14 @@
 // what they need: Megatron-LM megatron/training/arguments.py,
 // megatron/core/transformer/transformer_config.py.
 #include "core/interop/export_megatron.h"
-#include "core/pipeline/gradient_reduction.h"
-
-#include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
 
 namespace pentamesh::interop {
 namespace {
-
-using enum Axis;
-constexpr std::array kMegatronInner{tp, cp, ep, dp_shard, dp_replicate, pp};
-constexpr std::array kMegatronOuter{tp, cp, ep, pp, dp_shard, dp_replicate};
 
 // "Et*7|t*9|(t*2|)..." without the brackets: each part written out by its count.
 std::string pipeline_layout(const Plan& plan, const std::vector<std::int64_t>& layers) {
@@ -51,11 +45,8 @@ void put_degrees(Page& page) {
         if (l.cp_comm == CpComm::ulysses_ring && l.cp_inner)
             page.put("/layout/cp_inner", std::vector<std::int64_t>{*l.cp_inner, l.cp / *l.cp_inner});
     }
-    const auto order = order_in(page.plan, {kMegatronInner, kMegatronOuter});
-    if (!order)
-        page.lose("/layout/order", "order: Megatron lays ranks as tp-cp-ep-dp-pp or tp-cp-ep-pp-dp");
-    else if (*order == 1 || page.target == Target::bridge)
-        page.put("/layout/order", *order == 1);
+    const auto order = order_in(page.plan, orders_of(Software::megatron));
+    if (order && (*order == 1 || page.target == Target::bridge)) page.put("/layout/order", *order == 1);
 }
 
 void put_expert_degrees(Page& page) {
@@ -77,7 +68,6 @@ void put_stages(Page& page) {
     const Layout& l = p.layout;
     const bool bridge = page.target == Target::bridge;
     if (l.pp == 1) return;
-    if (!traits_of(l.schedule).in_megatron) lose_schedule(page, "Megatron");
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const bool moved = p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages;
     const bool listed = !is_even(layers) || moved;
@@ -106,9 +96,6 @@ void put_sharding(Page& page) {
     }
     if (l.zero > 0 && replicas(page.plan) > 1) page.put("/layout/dp_replicate", replicas(page.plan));
     lose_reduction(page, usual_reduction(page.plan, Software::megatron));
-    if (l.zero == 3 && reshard_of(page.plan) == Reshard::never)
-        page.lose("/layout/reshard",
-                  "reshard never: Megatron-FSDP gives up gathered weights after the forward pass");
 }
 
 }  // namespace
@@ -121,8 +108,9 @@ void fill_megatron(Page& page) {
     put_sharding(page);
     fill_megatron_training(page);
     note_training(page, false);
-    refuse_by_rules(page, Rule::megatron,
-                    page.target == Target::bridge ? Software::megatron_bridge : Software::megatron);
+    const Software software = page.target == Target::bridge ? Software::megatron_bridge : Software::megatron;
+    lose_lacks(page, software);
+    refuse_by_rules(page, Rule::megatron, software);
 }
 
 void export_megatron(Page& page) {

@@ -89,9 +89,6 @@ void put_recompute(Page& page) {
         return;
     }
     page.put("/training/recompute", std::string("selective"));
-    if (r.layers > 0)
-        page.lose("/training/recompute",
-                  "recompute: Megatron takes modules of every layer, not of some layers");
     if (r.modules == RecomputeModules(RecomputeModule::core_attn)) return;
     std::vector<std::string> words;
     for (const RecomputeModule m : all_of<RecomputeModule>())

@@ -9,7 +9,6 @@ namespace pentamesh::interop {
 namespace {
 
 using enum Axis;
-constexpr std::array kNanotron{tp, cp, dp_shard, dp_replicate, pp, ep};
 constexpr std::array kPicotron{tp, cp, ep, pp, dp_shard, dp_replicate};
 
 std::string torch_name(Dtype t) {
@@ -44,26 +43,11 @@ std::string engine_of(Schedule schedule) {
     return std::string(name.empty() ? traits_of(usual_schedule(1)).nanotron : name);
 }
 
-void lose_common(Page& page, const char* who, bool recompute_full) {
+void lose_common(Page& page, const std::string& name) {
     const Plan& p = page.plan;
-    const Layout& l = p.layout;
-    const std::string name(who);
-    if (p.model.moe && l.ep > 1)
-        page.lose("/layout/ep", "ep " + number_text(l.ep) + ": " + name + " builds no groups for it");
-    if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
-        page.lose("/layout/etp", "etp: " + name + " cuts experts by tp");
-    if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(page, who);
-    if (l.cp > 1 && (l.cp_comm == CpComm::ulysses || l.cp_comm == CpComm::ulysses_ring))
-        page.lose("/layout/cp_comm",
-                  "cp by " + std::string(pentamesh::name_of(l.cp_comm)) + ": not in " + name);
     const Dtype c = p.training.compute;
     if (c == Dtype::fp8 || c == Dtype::fp4)
         page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(c)) + ": not in " + name);
-    const RecomputeChoice& r = p.training.recompute;
-    if (r.any() && !(recompute_full && r == RecomputeChoice(Recompute::full)))
-        page.lose("/training/recompute",
-                  "recompute " + words_of(r) + ": " + name
-                      + (recompute_full ? " recomputes all layers or none" : " recomputes nothing"));
     if (p.training.offload.any()) page.lose("/training/offload", "offload: not in " + name);
     lose_finer_choices(page);
 }
@@ -101,22 +85,26 @@ void nanotron_model(Page& page) {
 void nanotron_losses(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
-    lose_common(page, "nanotron", true);
-    lose_order(page, {kNanotron}, "nanotron lays ranks as tp-cp-dp-pp");
-    if (zero_in_force(p) > 1)
-        page.lose("/layout/zero",
-                  "zero " + std::to_string(l.zero) + ": nanotron shards optimizer states alone, which is 1");
-    if (zero_in_force(p) > 0 && replicas(p) > 1)
-        page.lose("/layout/dp_replicate",
-                  "dp_replicate " + number_text(replicas(p)) + ": nanotron shards over all of dp");
+    lose_common(page, "nanotron");
+    lose_lacks(page, Software::nanotron);
     if (zero_in_force(p) > 0 && l.cp > 1 && l.dp_shard == 1)
         page.note("zero 1 over cp alone: nanotron shards over dp");
-    if (l.pp > 1 && !is_even(chunk_layers(p)))
-        page.lose("/layout/stage_layers",
-                  "stage_layers: nanotron balances its stages by its own cost of a block");
-    if (p.model.kv_heads < l.tp)
-        page.refuse("nanotron refuses tp " + number_text(l.tp) + " with " + number_text(p.model.kv_heads)
-                    + " key-value heads (num_key_value_heads)");
+}
+
+void picotron_losses(Page& page) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    if (p.model.moe && l.ep > 1)
+        page.lose("/layout/ep", "ep " + number_text(l.ep) + ": picotron builds no groups for it");
+    if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
+        page.lose("/layout/etp", "etp: picotron cuts experts by tp");
+    if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(page, "picotron");
+    if (l.cp > 1 && l.cp_comm != CpComm::ring)
+        page.lose("/layout/cp_comm", "cp by " + std::string(pentamesh::name_of(l.cp_comm))
+                                         + ": picotron passes keys on in a ring");
+    if (p.training.recompute.any())
+        page.lose("/training/recompute",
+                  "recompute " + words_of(p.training.recompute) + ": picotron recomputes nothing");
 }
 
 }  // namespace
@@ -172,14 +160,13 @@ void export_picotron(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
     const Training& t = p.training;
-    lose_common(page, "picotron", false);
-    lose_order(page, {kPicotron}, "picotron lays ranks as tp-cp-pp-dp");
+    lose_common(page, "picotron");
+    picotron_losses(page);
+    lose_order(page, kPicotron, "picotron lays ranks as tp-cp-pp-dp");
     if (zero_in_force(p) > 0)
         page.lose("/layout/zero", "zero " + std::to_string(l.zero) + ": picotron shards nothing (DDP)");
     if (l.tp > 1 && l.sequence_parallel)
         page.lose("/layout/sequence_parallel", "sequence_parallel: picotron has none beside tp");
-    if (l.cp > 1 && l.cp_comm == CpComm::allgather)
-        page.lose("/layout/cp_comm", "cp by allgather: picotron passes keys on in a ring");
     if (const std::string why = unlike_llama(p.model, false, false); !why.empty())
         page.lose("/model", "model: picotron trains Llama alone, and this one has " + why);
     const std::vector<std::int64_t> layers = chunk_layers(p);

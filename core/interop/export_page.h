@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/interop/export.h"
+#include "core/plan/changes.h"
 #include "core/plan/problem.h"
 
 #include <initializer_list>
@@ -48,9 +49,6 @@ class Page {
 [[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
 // ZeRO stage that makes a difference: 0 where states are shared by one rank.
 [[nodiscard]] int zero_in_force(const Plan& plan);
-// Which of the orders lays the same ranks into the same groups; nullopt: none does.
-[[nodiscard]] std::optional<std::size_t> order_in(const Plan& plan,
-                                                  std::initializer_list<std::array<Axis, kAxisCount>> orders);
 // Layers of each chunk in model order, and whether all hold the same.
 [[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
 [[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
@@ -62,15 +60,18 @@ class Page {
 // What the framework refuses, by the warnings of its rules (core/rules).
 void refuse_by_rules(Page& page, Rule rule, Software software);
 
+// What of the plan's layout the software does not run (software_runs.h): lost, or refused where a setting
+// would say it. Not what `refuse_by_rules` says.
+void lose_lacks(Page& page, Software software);
 // Losses that several frameworks share; each adds to the page where the plan has what the framework lacks.
-void lose_order(Page& page, std::initializer_list<std::array<Axis, kAxisCount>> orders, const char* theirs);
+void lose_order(Page& page, const AxisOrder& order, const char* theirs);
 // weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is said.
 void lose_finer_choices(Page& page, bool says_ep_comm = false);
 // Notes that the framework reduces gradients at other times than the plan says. `theirs`: when it does.
 void lose_reduction(Page& page, GradientReduction theirs);
 // When that software does, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
-void lose_schedule(Page& page, std::string_view who);
+void lose_schedule(Page& page, std::string_view who);  // of who is in no table
 void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
 
 // ---- text ----------------------------------------------------------------------------------------------

@@ -8,34 +8,12 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 namespace pentamesh::interop {
-namespace {
-
-using Order = std::array<Axis, kAxisCount>;
-
-// Axes of one rank stand anywhere.
-bool same_factors(const EnumArray<Axis, Factor>& a, const EnumArray<Axis, Factor>& b) {
-    for (const Axis x : all_of<Axis>())
-        if (a[x].size != b[x].size || (a[x].size > 1 && a[x].stride != b[x].stride)) return false;
-    return true;
-}
-
-bool same_mesh(const Mesh& a, const Mesh& b) {
-    return same_factors(a.dense, b.dense) && (!a.has_experts || same_factors(a.expert, b.expert));
-}
-
-Order swapped_replicas(Order order) {
-    for (Axis& a : order)
-        a = a == Axis::dp_shard ? Axis::dp_replicate : a == Axis::dp_replicate ? Axis::dp_shard : a;
-    return order;
-}
-
-}  // namespace
-
 void Page::put(std::string_view pointer, Value value) {
     const std::string_view name = flag_of(framework_of(target), pointer);
     if (name.empty())
@@ -72,21 +50,6 @@ int zero_in_force(const Plan& plan) {
     return l.dp_shard * l.cp > 1 ? l.zero : 0;
 }
 
-std::optional<std::size_t> order_in(const Plan& plan, std::initializer_list<Order> orders) {
-    const Mesh mesh = build_mesh(plan);
-    Plan other = plan;
-    std::size_t i = 0;
-    for (const Order& order : orders) {
-        other.layout.order = order;
-        if (same_mesh(mesh, build_mesh(other))) return i;
-        // Without ZeRO it makes no difference which of the two a replica belongs to.
-        other.layout.order = swapped_replicas(order);
-        if (plan.layout.zero == 0 && same_mesh(mesh, build_mesh(other))) return i;
-        ++i;
-    }
-    return std::nullopt;
-}
-
 std::vector<std::int64_t> chunk_layers(const Plan& plan) {
     std::vector<std::int64_t> out;
     layers_of_chunks(plan, out);
@@ -111,8 +74,20 @@ std::string hub_name(const Page& page) {
     return id.empty() ? page.plan.model.name : id;
 }
 
-void lose_order(Page& page, std::initializer_list<Order> orders, const char* theirs) {
-    if (!order_in(page.plan, orders)) page.lose("/layout/order", std::string("order: ") + theirs);
+void lose_lacks(Page& page, Software software) {
+    const Lacks lacks = lacks_of(page.plan, software);
+    for (const Lack l : all_of<Lack>()) {
+        if (!lacks.has(l) || kind_of(l) == LackKind::warned) continue;
+        std::string words = words_of(l, page.plan, software);
+        if (kind_of(l) == LackKind::refused)
+            page.refuse(std::move(words));
+        else
+            page.lose(std::string(pointer_of(l)), std::move(words));
+    }
+}
+
+void lose_order(Page& page, const AxisOrder& order, const char* theirs) {
+    if (!order_in(page.plan, {&order, 1})) page.lose("/layout/order", std::string("order: ") + theirs);
 }
 
 void refuse_by_rules(Page& page, Rule rule, Software software) {

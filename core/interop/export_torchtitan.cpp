@@ -10,9 +10,6 @@
 namespace pentamesh::interop {
 namespace {
 
-using enum Axis;
-constexpr std::array kTorchtitan{tp, cp, ep, dp_shard, dp_replicate, pp};
-
 // torchtitan's family and flavour of a preset, and the folder of its tokenizer.
 struct Flavour {
     std::string_view preset, family, name;
@@ -95,7 +92,7 @@ void titan_pipeline(Page& page) {
     const Layout& l = p.layout;
     if (l.pp == 1) return;
     const std::string_view name = traits_of(l.schedule).torchtitan;
-    if (name.empty()) return lose_schedule(page, "torchtitan");
+    if (name.empty()) return;
     page.put("/layout/schedule", std::string(name));
     titan_stages(page);
     page.say("parallelism.num_pp_microbatches", microbatches_of(p));
@@ -104,14 +101,7 @@ void titan_pipeline(Page& page) {
 void titan_degrees(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
-    const int zero = zero_in_force(p);
     const bool shards = l.dp_shard * l.cp > 1 && l.zero == 3;
-    if (zero == 1 || zero == 2)
-        page.lose("/layout/zero", "zero " + std::to_string(zero)
-                                      + ": torchtitan (FSDP) shards the parameters too, which is 3");
-    if (l.zero == 0 && l.cp > 1)
-        page.lose("/layout/zero",
-                  "zero 0 with cp " + number_text(l.cp) + ": torchtitan (FSDP) shards over cp always");
     const bool merged = l.zero == 0;  // all ranks are replicas
     page.put("/layout/dp_replicate", merged ? data_ranks(p) : replicas(p));
     page.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
@@ -126,16 +116,7 @@ void titan_degrees(Page& page) {
                   + ": torchtitan gathers keys and values (allgather); its attention backend decides");
     page.put("/layout/pp", l.pp);
     if (p.model.moe) page.put("/layout/ep", l.ep);
-    const std::int64_t etp = l.etp.value_or(l.tp);
-    if (p.model.moe && etp != (l.ep > 1 ? 1 : l.tp))
-        page.lose("/layout/etp",
-                  "etp " + number_text(etp)
-                      + ": with ep torchtitan's experts are not cut (1), without they follow tp");
-    lose_order(page, {kTorchtitan},
-               "torchtitan lays ranks as tp-cp-dp_shard-dp_replicate-pp, ep inside them");
-    if (p.model.attention == AttentionKind::mha_gqa && p.model.kv_heads % l.tp != 0)
-        page.refuse("torchtitan refuses tp " + number_text(l.tp) + " with " + number_text(p.model.kv_heads)
-                    + " key-value heads");
+    lose_lacks(page, Software::torchtitan);
     refuse_by_rules(page, Rule::torchtitan, Software::torchtitan);
 }
 
@@ -158,10 +139,6 @@ void titan_training(Page& page) {
                   "offload: torchtitan moves parameters and optimizer whole, or nothing");
     // trainer.py: graphs need fixed shapes.
     if (p.layout.pp > 1 || p.layout.ep > 1) page.say("training.disable_cuda_graphs", true);
-    const RecomputeChoice& r = t.recompute;
-    if (r.any() && !r.is_plain())
-        page.lose("/training/recompute",
-                  "recompute " + words_of(r) + ": torchtitan has none, selective and full");
     if (t.overlap.tp && p.layout.tp > 1) {
         page.say("compile.enable", true);
         page.say("compile.enable_async_tensor_parallel", true);

@@ -24,8 +24,9 @@ inline constexpr std::array<std::string_view, 6> kNames<Rule>{"arithmetic", "meg
                                                               "schedule",   "hardware", "advice"};
 static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1);
 
-// Which rule it is, in the order of the names. A search says two of its layouts: out_of_memory does not
-// leave the headroom that is asked for, no_time has no step time.
+// Which rule it is, in the order of the names. A search says some of its layouts: out_of_memory does not
+// leave the headroom that is asked for, no_time has no step time, software_* is nothing that the plan's
+// software runs.
 enum class ProblemCode : std::uint8_t {
     batch_does_not_divide,
     below_one,
@@ -69,6 +70,7 @@ enum class ProblemCode : std::uint8_t {
     negative_variation,
     no_such_reduction,
     no_time,
+    number_not_exact,
     offload_needs_zero_3,
     offload_time,
     order_not_a_permutation,
@@ -94,6 +96,18 @@ enum class ProblemCode : std::uint8_t {
     sequence_exceeds_positions,
     sequence_parallel_off,
     shard_axis_without_zero,
+    software_cp_comm,
+    software_ep,
+    software_etp,
+    software_kv_heads,
+    software_order,
+    software_recompute,
+    software_replicas,
+    software_reshard,
+    software_schedule,
+    software_sequence_parallel,
+    software_stages,
+    software_zero,
     stage_layers,
     stages_uneven,
     straggler_tax,
@@ -120,7 +134,7 @@ enum class ProblemCode : std::uint8_t {
     zero_refused
 };
 template <>
-inline constexpr std::size_t kEnumCount<ProblemCode> = 91;
+inline constexpr std::size_t kEnumCount<ProblemCode> = 104;
 [[nodiscard]] std::string_view name_of(ProblemCode code);  // "tp-spans-nodes"
 
 // One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is

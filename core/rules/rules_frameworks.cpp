@@ -5,20 +5,19 @@
 #include "core/plan/names.h"
 #include "core/plan/software.h"
 #include "core/rules/rules.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
 
 namespace pentamesh {
 namespace {
 
-// Megatron-LM arguments.py: sequence parallelism is required where experts and tensor parallelism meet.
 void megatron_moe_sequence_parallel(Rules& r) {
-    const Layout& l = r.plan.layout;
-    if (!r.plan.model.moe || l.tp == 1 || l.sequence_parallel) return;
+    if (!lacks(Lack::no_sequence_parallel, r.plan, Software::megatron)) return;
     Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::megatron_moe_needs_sp,
                        "/layout/sequence_parallel");
     if (!r.messages) return;
-    p.message = sentence("Megatron refuses experts with tp = ", l.tp,
+    p.message = sentence("Megatron refuses experts with tp = ", r.plan.layout.tp,
                          " without sequence parallelism: every tp rank would route the same tokens.");
     p.fix = {{"/layout/sequence_parallel", true}};
 }

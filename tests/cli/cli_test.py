@@ -146,7 +146,11 @@ class Decide(unittest.TestCase):
         self.assertEqual(counts["layouts"], counts["skipped"] + counts["evaluated"])
         self.assertEqual(counts["evaluated"], counts["invalid"] + counts["too_big"] + counts["fit"])
         self.assertEqual(out["space"]["tp"], [1, 2, 4])
-        self.assertEqual(sum(r["count"] for r in out["rejected"]), counts["invalid"] + counts["too_big"])
+        self.assertEqual(sum(r["count"] for r in out["rejected"]),
+                         counts["invalid"] + counts["too_big"] + counts["left_out"])
+        self.assertGreater(counts["left_out"], 0)
+        self.assertEqual(out["for"], "megatron")
+        self.assertLess(out["base"]["mfu_causal"], out["base"]["mfu"])
         for found in out["results"][:3] + out["results"][-1:]:
             plan = dict(PLAN, layout=found["layout"], training=dict(PLAN["training"], **found["training"]))
             report = run_json("report", "-", "--json", plan=plan)[1]
@@ -155,6 +159,23 @@ class Decide(unittest.TestCase):
             self.assertEqual(report["memory"]["peak"], found["memory_bytes"])
         best = [r["tokens_per_s"] for r in out["results"]]
         self.assertEqual(best, sorted(best, reverse=True))
+
+    def test_search_offers_what_the_named_software_runs(self):
+        def schedules(*more):
+            out = run_json("search", "-", "--json", "--top", "200", *more, plan=PLAN)[1]
+            return out, {r["layout"]["schedule"] for r in out["results"]}
+
+        out, found = schedules("--for", "deepspeed")
+        self.assertEqual((out["for"], found), ("deepspeed", {"1f1b"}))
+        self.assertEqual({r["training"]["software"] for r in out["results"]}, {"deepspeed"})
+        self.assertIn("software-schedule", {r["code"] for r in out["rejected"]})
+        self.assertTrue(any("DeepSpeed has no schedule" in r["message"] for r in out["rejected"]))
+        everything, found = schedules("--for", "any")
+        self.assertEqual((everything["for"], everything["counts"]["left_out"]), ("any", 0))
+        self.assertFalse(found <= {"1f1b", "interleaved"})
+        status, _, err = run("search", "-", "--for", "megatrom", plan=PLAN)
+        self.assertEqual(status, 2)
+        self.assertIn("torchtitan", err)
 
     def test_search_takes_a_model_a_cluster_and_gpus(self):
         status, out, _ = run_json("search", "--model", "llama-3-8b", "--cluster", "h100-sxm-ib", "--gpus", "16",

@@ -60,7 +60,7 @@ struct Point {
 };
 
 struct BruteForce {
-    std::int64_t layouts = 0, invalid = 0, too_big = 0;
+    std::int64_t layouts = 0, invalid = 0, too_big = 0, left_out = 0;
     std::vector<Point> fit;
     std::map<ProblemCode, std::int64_t> codes;
 };
@@ -99,8 +99,13 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
     const double room = plan.cluster.gpu.hbm_bytes * (1 - headroom);
     const auto look = [&] {
         if (!counts(c, plan) || !first_of_its_orders(c, plan, s)) return;
-        ++out.layouts;
         lay_out(plan, c, p);
+        if (const auto lack = s.software ? lacks_of(p, *s.software).first() : std::nullopt) {
+            ++out.left_out;
+            ++out.codes[code_of(*lack)];
+            return;
+        }
+        ++out.layouts;
         evaluate(p, e, {.timeline = true, .messages = false});
         if (!e.step) {
             ++out.invalid;
@@ -140,6 +145,10 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
 SpaceRequest in_short(std::vector<std::string> vary, std::vector<std::string> sanitized) {
     return {test::kSanitized ? std::move(sanitized) : std::move(vary), {}};
 }
+SpaceRequest of_any_software(SpaceRequest request) {
+    request.any_software = true;
+    return request;
+}
 
 using Pair = std::pair<double, double>;
 
@@ -172,6 +181,8 @@ void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double h
         CHECK(c.layouts == c.skipped + c.evaluated);
         CHECK(c.evaluated == c.invalid + c.too_big + c.fit);
         CHECK(c.invalid == all.invalid);
+        CHECK(c.left_out == all.left_out);
+        CHECK((c.left_out > 0) == space.software.has_value());
         CHECK(c.too_big <= all.too_big);
         CHECK(c.fit <= static_cast<std::int64_t>(all.fit.size()));
         std::map<ProblemCode, std::int64_t> codes;
@@ -196,10 +207,11 @@ void same_as_brute_force(const Plan& plan, const SpaceRequest& request, double h
 }  // namespace
 
 TEST_CASE("a search of 64 GPUs finds what brute force finds: a dense model") {
-    same_as_brute_force(of_64_gpus(small_dense(), 8192, 128),
-                        in_short({"virtual_stages=1,2,3", "micro_batch=1,2"},
-                                 {"virtual_stages=1,2", "micro_batch=1", "zero=1,3", "cp=1,2"}),
-                        0.05);
+    same_as_brute_force(
+        of_64_gpus(small_dense(), 8192, 128),
+        of_any_software(in_short({"virtual_stages=1,2,3", "micro_batch=1,2"},
+                                 {"virtual_stages=1,2", "micro_batch=1", "zero=1,3", "cp=1,2"})),
+        0.05);
 }
 
 TEST_CASE("a search of 64 GPUs finds what brute force finds: experts folded over other ranks") {
@@ -207,10 +219,11 @@ TEST_CASE("a search of 64 GPUs finds what brute force finds: experts folded over
     p.training.overlap.ep = true;
     same_as_brute_force(
         p,
-        in_short({"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full", "etp=1,2,4",
-                  "tp=1,2,4", "schedule=1f1b,interleaved,zb-v,dualpipe", "zero=0,1,3"},
-                 {"virtual_stages=1,2", "micro_batch=1", "cp=1", "recompute=none,full", "etp=1,2", "tp=1,2",
-                  "schedule=1f1b,interleaved,dualpipe", "zero=1,3"}),
+        of_any_software(
+            in_short({"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full", "etp=1,2,4",
+                      "tp=1,2,4", "schedule=1f1b,interleaved,zb-v,dualpipe", "zero=0,1,3"},
+                     {"virtual_stages=1,2", "micro_batch=1", "cp=1", "recompute=none,full", "etp=1,2",
+                      "tp=1,2", "schedule=1f1b,interleaved,dualpipe", "zero=1,3"})),
         0.1);
 }
 
@@ -220,12 +233,30 @@ TEST_CASE(
     p.training.straggler_cv = 0.02;
     p.training.overlap.pp = false;
     p.layout.order = {Axis::tp, Axis::dp_shard, Axis::pp, Axis::cp, Axis::dp_replicate, Axis::ep};
-    same_as_brute_force(p,
-                        in_short({"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full",
+    same_as_brute_force(
+        p,
+        of_any_software(in_short({"virtual_stages=1,2", "micro_batch=1,2", "cp=1,2", "recompute=none,full",
                                   "tp=1,2,8", "schedule=1f1b,interleaved,zb-h1,dualpipe,looped-bfs"},
                                  {"virtual_stages=1,2", "micro_batch=1", "cp=1", "recompute=none,full",
-                                  "tp=1,8", "schedule=1f1b,interleaved,dualpipe,looped-bfs"}),
-                        0.5);
+                                  "tp=1,8", "schedule=1f1b,interleaved,dualpipe,looped-bfs"})),
+        0.5);
+}
+
+TEST_CASE("a search for a software finds what brute force finds among what it runs") {
+    for (const Software software :
+         {Software::megatron, Software::torchtitan, Software::deepspeed, Software::nanotron}) {
+        CAPTURE(name_of(software));
+        Plan p = of_64_gpus(software == Software::nanotron ? small_dense() : small_moe(), 4096, 64);
+        p.training.software = software;
+        p.training.overlap.ep = true;
+        same_as_brute_force(
+            p,
+            in_short({"virtual_stages=1,2", "micro_batch=1", "cp=1,2", "recompute=none,full", "etp=1,2",
+                      "ep=1,4,8", "tp=1,2,8", "schedule=gpipe,1f1b,interleaved,zb-v", "zero=0,1,3"},
+                     {"virtual_stages=1,2", "micro_batch=1", "cp=1,2", "recompute=none,full", "etp=1,2",
+                      "ep=1,8", "tp=1,2", "schedule=1f1b,zb-v", "zero=1,3"}),
+            0.1);
+    }
 }
 
 TEST_CASE("what a search finds is what report says of the same plan, to the last digit") {

@@ -2,6 +2,7 @@
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
 #include "core/decide/nodes.h"
+#include "core/rules/software_runs.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 
@@ -174,6 +175,28 @@ TEST_CASE("a chip holds a field at the plan's value, and varies it again") {
     CHECK(search_of(d).found->space.tp.size() > 1);
 }
 
+TEST_CASE("a chip says for which software the search is, and takes the layouts of any") {
+    Driver d("mesh-8");
+    look(d);
+    CHECK(says(d, "for Megatron-LM"));
+    CHECK(search_of(d).found->report->counts.left_out > 0);
+    const auto strange = [&] {
+        const auto& results = search_of(d).found->report->results;
+        return std::any_of(results.begin(), results.end(), [](const SearchResult& r) {
+            return lacks_of(r.plan, Software::megatron).any();
+        });
+    };
+    CHECK_FALSE(strange());
+    REQUIRE(d.click("search.software"));
+    finish(d);
+    CHECK(says(d, "for any software"));
+    CHECK(search_of(d).found->report->counts.left_out == 0);
+    CHECK(search_of(d).found->space.software == std::nullopt);
+    REQUIRE(d.click("search.software"));
+    finish(d);
+    CHECK_FALSE(strange());
+}
+
 TEST_CASE("goal and headroom are asked of the search") {
     Driver d("mesh-8");
     look(d);
@@ -270,12 +293,13 @@ TEST_CASE("a million layouts are as few dots as ten thousand, and their Pareto l
 
 TEST_CASE("a search of experts begins with fields held, so that it has few layouts, and says which") {
     Driver d("deepseek-v3-2048");
-    const std::vector<Varied> held = held_at_first(d.plan());
+    const std::vector<Varied> held = held_at_first(d.plan(), true);
     CHECK_FALSE(held.empty());
     SearchRequest r;
     r.held = held;
+    r.any_software = true;
     CHECK(nodes_of(d.plan(), space_of(d.plan(), r)).layouts <= kUsualLayouts);
-    CHECK(held_at_first(d.presets.plan("llama-3.1-405b-16k")).empty());
+    CHECK(held_at_first(d.presets.plan("llama-3.1-405b-16k"), false).empty());
     d.press({.key = Key::n9});
     d.settle();
     CHECK(says(d, "held: "));

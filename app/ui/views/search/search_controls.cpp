@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
+#include "core/plan/software.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
@@ -33,33 +34,62 @@ bool is_held(const SearchRequest& r, Varied v) {
     return std::find(r.held.begin(), r.held.end(), v) != r.held.end();
 }
 
-void chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, SearchViewState& state) {
+// True: it was clicked.
+bool chip(Ui& ui, Rect r, const Hit& hit, bool on, Color color, std::string_view name,
+          const std::string& about) {
     Canvas& c = ui.canvas();
     const Theme& t = ui.theme();
-    const Hit hit = ui.area("search.vary", r, static_cast<std::uint64_t>(v));
-    if (varied)
+    if (on)
         c.rect(r, hit.hovered ? mix(t.text, t.secondary, 0.25f) : t.text, 5);
     else
         c.rect(r, t.raised, 5);
-    if (!varied) c.frame(r, hit.hovered ? t.secondary : t.hairline, 1, 5);
-    const auto axis = axis_of(v);
-    ui.swatch({r.x + 8, r.center().y - 5}, axis ? color_of(t, *axis) : t.faint);
-    TextStyle s =
-        ui.style(12, varied ? Tone::text : Tone::secondary, varied ? Face::semibold : Face::regular);
-    if (varied) s.color = t.panel;
-    c.text_in({r.x + 24, r.y, r.w - 30, r.h}, chip_name(v), s);
+    if (!on) c.frame(r, hit.hovered ? t.secondary : t.hairline, 1, 5);
+    ui.swatch({r.x + 8, r.center().y - 5}, color);
+    TextStyle s = ui.style(12, on ? Tone::text : Tone::secondary, on ? Face::semibold : Face::regular);
+    if (on) s.color = t.panel;
+    c.text_in({r.x + 24, r.y, r.w - 30, r.h}, name, s);
     if (hit.focused) ui.focus_ring(r, 5);
-    if (hit.hovered)
-        ui.tooltip(
+    if (hit.hovered) ui.tooltip(about);
+    return hit.clicked;
+}
+
+float chip_width(Ui& ui, std::string_view name) {
+    return ui.canvas().text_width(name, ui.style(12, Tone::text, Face::semibold)) + 34;
+}
+
+void vary_chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, SearchViewState& state) {
+    const auto axis = axis_of(v);
+    const Hit hit = ui.area("search.vary", r, static_cast<std::uint64_t>(v));
+    if (!chip(
+            ui, r, hit, varied, axis ? color_of(ui.theme(), *axis) : ui.theme().faint, chip_name(v),
             std::string(name_of(v)) + "\n"
-            + (varied ? "varied; click: hold it at " + value : "held at " + value + "; click: vary it"));
-    if (!hit.clicked) return;
+                + (varied ? "varied; click: hold it at " + value : "held at " + value + "; click: vary it")))
+        return;
     state.chosen = true;
     if (varied)
         state.request.held.push_back(v);
     else
         std::erase(state.request.held, v);
     std::sort(state.request.held.begin(), state.request.held.end());
+}
+
+// For which software the search is.
+std::string software_words(const Plan& plan, const SearchRequest& request) {
+    return request.any_software ? "for any software" : "for " + facts_of(plan.training.software).name;
+}
+void software_chip(Ui& ui, Rect r, const Plan& plan, SearchViewState& state) {
+    bool& any = state.request.any_software;
+    const std::string& who = facts_of(plan.training.software).name;
+    const std::int64_t left_out = state.found ? state.found->counts.left_out : 0;
+    std::string about = "Software\n";
+    if (any)
+        about += "layouts of any software; click: only those that " + who + " runs";
+    else
+        about += "only layouts that " + who + " runs"
+                 + (left_out > 0 ? " (" + thousands(left_out) + " others are left out)" : "")
+                 + "; click: those of any software";
+    const Hit hit = ui.area("search.software", r);
+    if (chip(ui, r, hit, !any, ui.theme().faint, software_words(plan, state.request), about)) any = !any;
 }
 
 std::string best_words(const Scene& scene, const SearchFound& found, const std::vector<SearchRow>& rows) {
@@ -128,18 +158,21 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
     Rect row = room.cut_top(kHeight);
     const LayoutChoice own = choice_of(scene.plan);
     std::string held;
+    software_chip(ui, row.cut_left(chip_width(ui, software_words(scene.plan, state.request))), scene.plan,
+                  state);
+    row.cut_left(kGap);
     for (const Varied v : all_of<Varied>()) {
         const bool expert = v == Varied::ep || v == Varied::etp;
         if (expert && !scene.plan.model.moe) continue;
         const bool varied = !is_held(state.request, v);
         if (!varied)
             held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
-        const float w = c.text_width(chip_name(v), ui.style(12, Tone::text, Face::semibold)) + 34;
+        const float w = chip_width(ui, chip_name(v));
         if (row.w < w) {
             room.cut_top(6);
             row = room.cut_top(kHeight);
         }
-        chip(ui, row.cut_left(w), v, varied, value_text(own, v), state);
+        vary_chip(ui, row.cut_left(w), v, varied, value_text(own, v), state);
         row.cut_left(kGap);
     }
     row.cut_left(6);

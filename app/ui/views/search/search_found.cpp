@@ -28,15 +28,21 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
 
 }  // namespace
 
-SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
-    SpaceRequest asked;
-    for (const Varied v : request.held) asked.hold.emplace_back(name_of(v));
-    std::optional<SpaceError> none;
-    return search_space(plan, asked, none);
+SpaceRequest space_request(const SearchRequest& request) {
+    SpaceRequest out;
+    for (const Varied v : request.held) out.hold.emplace_back(name_of(v));
+    out.any_software = request.any_software;
+    return out;
 }
 
-std::vector<Varied> held_at_first(const Plan& plan) {
+SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
+    std::optional<SpaceError> none;
+    return search_space(plan, space_request(request), none);
+}
+
+std::vector<Varied> held_at_first(const Plan& plan, bool any_software) {
     SearchRequest r;
+    r.any_software = any_software;
     for (const Varied v : kHeldFirst) {
         if (nodes_of(plan, space_of(plan, r)).layouts <= kUsualLayouts) break;
         if (space_of(plan, r).values_of(v).size() > 1) r.held.push_back(v);

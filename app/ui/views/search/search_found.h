@@ -17,14 +17,16 @@ struct SearchRequest {
     std::vector<Varied> held;  // keep the plan's value
     Goal goal = Goal::tokens;
     double headroom = 0.05;
+    bool any_software = false;  // else only what the plan's software runs
     bool operator==(const SearchRequest&) const = default;
 };
+[[nodiscard]] SpaceRequest space_request(const SearchRequest& request);
 [[nodiscard]] SearchSpace space_of(const Plan& plan, const SearchRequest& request);
 
 // What is held at first: nothing, or as many of the fields that rarely matter as bring the space down to
 // kUsualLayouts, so that an answer comes in seconds.
 inline constexpr std::uint64_t kUsualLayouts = 2000000;
-[[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan);
+[[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan, bool any_software);
 
 struct SearchFound {
     std::shared_ptr<const Plan> base;  // the plan that is varied

@@ -200,7 +200,7 @@ float rejected_height(const SearchFound& found) {
 
 void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick) {
     const SearchCounts& n = found.counts;
-    const std::int64_t others = n.invalid + n.too_big + (found.report ? n.skipped : 0);
+    const std::int64_t others = n.invalid + n.too_big + n.left_out + (found.report ? n.skipped : 0);
     ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE", thousands(others));
     room.cut_top(4);
     struct Reason {

@@ -25,18 +25,12 @@ SearchOptions options_of(const SearchRequest& r, int threads) {
     return {.goal = r.goal, .headroom = r.headroom, .top = kListed, .threads = threads};
 }
 
-SpaceRequest space_request(const SearchRequest& r) {
-    SpaceRequest out;
-    for (const Varied v : r.held) out.hold.emplace_back(name_of(v));
-    return out;
-}
-
 int half_of_the_cores() {
     return std::max(1, cores() / 2);
 }
 
 std::shared_ptr<SearchFound> begin(const Plan& plan, SearchViewState& state) {
-    if (!state.chosen) state.request.held = held_at_first(plan);
+    if (!state.chosen) state.request.held = held_at_first(plan, state.request.any_software);
     auto found = std::make_shared<SearchFound>();
     found->base = std::make_shared<const Plan>(plan);
     found->request = state.request;

@@ -1,0 +1,402 @@
+#include "core/rules/software_runs.h"
+
+#include "core/base/text.h"
+#include "core/mesh/mesh.h"
+#include "core/pipeline/gradient_reduction.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/factors.h"
+#include "core/plan/names.h"
+#include "core/rules/software_table.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace pentamesh {
+namespace {
+
+// ---- what a plan asks ----------------------------------------------------------------------------------
+
+struct Asked {
+    const Plan& plan;
+    Software software;
+    const SoftwareRuns& runs = runs_of(software);
+    [[nodiscard]] const Layout& layout() const { return plan.layout; }
+    [[nodiscard]] bool moe() const { return plan.model.moe.has_value(); }
+    [[nodiscard]] bool megatron() const {
+        return software == Software::megatron || software == Software::megatron_bridge;
+    }
+    // The stage that makes a difference: 0 where states are shared by one rank.
+    [[nodiscard]] int zero() const { return layout().dp_shard * layout().cp > 1 ? layout().zero : 0; }
+    [[nodiscard]] std::int64_t etp() const { return layout().etp.value_or(layout().tp); }
+};
+
+// True if both orders lay axes of more than one rank one after another alike.
+bool same_places(const EnumArray<Axis, Factor>& sizes, const AxisOrder& a, const AxisOrder& b) {
+    std::size_t j = 0;
+    for (const Axis x : a) {
+        if (sizes[x].size == 1) continue;
+        while (sizes[b[j]].size == 1) ++j;
+        if (b[j++] != x) return false;
+    }
+    return true;
+}
+bool same_ranks(const Mesh& mesh, const AxisOrder& a, const AxisOrder& b) {
+    return same_places(mesh.dense, a, b) && (!mesh.has_experts || same_places(mesh.expert, a, b));
+}
+AxisOrder swapped_replicas(AxisOrder order) {
+    for (Axis& a : order)
+        a = a == Axis::dp_shard ? Axis::dp_replicate : a == Axis::dp_replicate ? Axis::dp_shard : a;
+    return order;
+}
+
+bool lacks_order(const Asked& a) {
+    return !a.runs.orders.empty() && !order_in(a.plan, a.runs.orders);
+}
+std::string order_words(const Asked& a) {
+    return sentence("order: ", a.runs.who, " lays ranks as ", a.runs.order_words);
+}
+
+bool lacks_schedule(const Asked& a) {
+    return a.layout().pp > 1 && a.runs.schedule && !a.runs.schedule(a.layout().schedule);
+}
+std::string schedule_words(const Asked& a) {
+    return sentence(a.runs.who, " has no schedule ", name_of(a.layout().schedule));
+}
+
+bool lacks_stages(const Asked& a) {
+    const Layout& l = a.layout();
+    if (a.runs.uneven_stages || l.pp == 1) return false;
+    const auto& stated = l.stage_layers;
+    if (stated.empty()) return a.plan.model.layers % (l.pp * l.virtual_stages) != 0;
+    return std::adjacent_find(stated.begin(), stated.end(), std::not_equal_to<>()) != stated.end();
+}
+std::string stages_words(const Asked& a) {
+    return sentence("stage_layers: ", a.runs.who, " balances its stages by its own cost of a block");
+}
+
+bool lacks_zero(const Asked& a) {
+    const int zero = a.zero();
+    if ((a.runs.zero >> zero & 1U) == 0) return true;
+    if (a.software == Software::torchtitan && a.layout().zero == 0 && a.layout().cp > 1) return true;
+    return zero_support(a.software, zero, a.layout().pp) != ReductionSupport::runs;
+}
+std::string zero_words(const Asked& a) {
+    const int zero = a.layout().zero;
+    if (a.software == Software::torchtitan)
+        return zero == 0
+                   ? sentence("zero 0 with cp ", a.layout().cp, ": torchtitan (FSDP) shards over cp always")
+                   : sentence("zero ", zero, ": torchtitan (FSDP) shards the parameters too, which is 3");
+    if (a.software == Software::nanotron)
+        return sentence("zero ", zero, ": nanotron shards optimizer states alone, which is 1");
+    return sentence("zero ", zero, ": ", a.runs.who, " refuses it under a pipeline");
+}
+
+bool lacks_reduction(const Asked& a) {
+    const Layout& l = a.layout();
+    if (l.gradient_reduction == GradientReduction::by_software || a.zero() < 2 || lacks_zero(a)) return false;
+    if (a.plan.training.software == a.software) return reduction_support(a.plan) != ReductionSupport::runs;
+    Plan theirs = a.plan;
+    theirs.training.software = a.software;
+    return reduction_support(theirs) != ReductionSupport::runs;
+}
+std::string reduction_words(const Asked& a) {
+    return sentence("gradient_reduction ", name_of(a.layout().gradient_reduction), " with zero ",
+                    a.layout().zero, ": not in ", a.runs.who);
+}
+
+bool lacks_gathered(const Asked& a) {
+    return a.runs.lets_go && a.layout().zero == 3 && a.layout().reshard == Reshard::never;
+}
+std::string gathered_words(const Asked& a) {
+    return sentence("reshard never: at ZeRO-3 ", a.runs.who, " gives gathered weights up");
+}
+
+bool lacks_replicas(const Asked& a) {
+    return (a.runs.replicas_at >> a.zero() & 1U) == 0 && replicas_in_force(a.plan) > 1;
+}
+std::string replicas_words(const Asked& a) {
+    return sentence("dp_replicate ", replicas_in_force(a.plan), ": at ZeRO-", a.zero(), " ", a.runs.who,
+                    " shards over all of data parallelism");
+}
+
+bool lacks_experts(const Asked& a) {
+    return a.moe() && a.layout().ep > 1 && !a.runs.experts;
+}
+std::string experts_words(const Asked& a) {
+    return sentence("ep ", a.layout().ep, ": ", a.runs.who, " builds no groups for it");
+}
+
+// DeepSpeed runtime/engine.py, module_inject/auto_ep_folding.py: with what AutoEP does not go together.
+bool lacks_joined_experts(const Asked& a) {
+    const Layout& l = a.layout();
+    if (a.software != Software::deepspeed || !a.moe() || l.ep == 1) return false;
+    const Offload& away = a.plan.training.offload;
+    if (l.zero == 3 && (l.tp > 1 || l.cp > 1 || replicas_in_force(a.plan) > 1)) return true;
+    return l.tp > 1 && (l.cp > 1 || away.optimizer > 0 || away.parameters > 0);
+}
+std::string joined_experts_words(const Asked& a) {
+    const Layout& l = a.layout();
+    if (l.zero == 3)
+        return "DeepSpeed refuses ep (AutoEP) at ZeRO-3 with tp, sequence parallelism or replicas (MiCS)";
+    return sentence("DeepSpeed refuses ep (AutoEP) with tp and ",
+                    l.cp > 1 ? "sequence parallelism" : "offload", " together");
+}
+
+// torchtitan's ep stands inside dp_shard x cp x tp; without ZeRO all its data-parallel ranks are replicas.
+std::int64_t titan_width(const Layout& l) {
+    return (l.zero == 0 ? 1 : l.dp_shard) * l.cp * l.tp;
+}
+bool lacks_expert_width(const Asked& a) {
+    return a.software == Software::torchtitan && a.moe() && titan_width(a.layout()) % a.layout().ep != 0;
+}
+std::string expert_width_words(const Asked& a) {
+    return sentence("ep ", a.layout().ep, ": torchtitan takes it out of dp_shard × cp × tp, here ",
+                    titan_width(a.layout()));
+}
+
+bool lacks_expert_tensor(const Asked& a) {
+    const Layout& l = a.layout();
+    if (!a.moe() || a.runs.etp == ExpertTensor::any) return false;
+    const bool one = a.runs.etp == ExpertTensor::one_beside_ep && l.ep > 1;
+    return a.etp() != (one ? 1 : l.tp);
+}
+std::string expert_tensor_words(const Asked& a) {
+    return a.layout().ep > 1 && a.runs.etp == ExpertTensor::one_beside_ep
+               ? sentence("etp ", a.etp(), ": beside ep ", a.runs.who, " does not cut experts")
+               : sentence("etp ", a.etp(), ": ", a.runs.who, " cuts experts as the rest, by tp");
+}
+
+// Megatron-LM parallel_state.py, initialize_model_parallel: without pp outermost dense and expert meshes must
+// have as many data-parallel ranks, or their pipeline groups may differ.
+bool lacks_expert_order(const Asked& a) {
+    const Layout& l = a.layout();
+    if (!a.megatron() || !a.moe() || l.pp == 1 || l.order.back() == Axis::pp) return false;
+    return l.tp * l.cp != a.etp() * l.ep;
+}
+std::string expert_order_words(const Asked&) {
+    return "order: Megatron wants pp outermost where experts and the rest have different data-parallel sizes";
+}
+
+bool lacks_context(const Asked& a) {
+    return a.layout().cp > 1 && (a.runs.cp_kinds >> static_cast<unsigned>(a.layout().cp_comm) & 1U) == 0;
+}
+std::string context_words(const Asked& a) {
+    return sentence("cp by ", name_of(a.layout().cp_comm), ": not in ", a.runs.who);
+}
+
+bool lacks_sequence_parallel(const Asked& a) {
+    return a.layout().tp > 1 && a.layout().sequence_parallel && !a.runs.sequence_parallel;
+}
+std::string sequence_parallel_words(const Asked& a) {
+    return sentence("sequence_parallel: ", a.runs.who, " has none beside tp");
+}
+
+// Megatron-LM arguments.py, moe_layer.py:636: sequence parallelism is required where experts and tp meet.
+bool lacks_plain_tensor(const Asked& a) {
+    return a.megatron() && a.moe() && a.layout().tp > 1 && !a.layout().sequence_parallel;
+}
+std::string plain_tensor_words(const Asked& a) {
+    return sentence("tp ", a.layout().tp,
+                    " with experts: Megatron refuses it without sequence parallelism (sequence_parallel)");
+}
+
+bool lacks_heads(const Asked& a) {
+    const Model& m = a.plan.model;
+    const std::int64_t tp_ranks = a.layout().tp;
+    switch (a.runs.heads) {
+    case Heads::whole: return m.attention == AttentionKind::mha_gqa && m.kv_heads % tp_ranks != 0;
+    case Heads::at_least_tp: return m.kv_heads < tp_ranks;
+    case Heads::any: break;
+    }
+    return false;
+}
+std::string heads_words(const Asked& a) {
+    return sentence(a.runs.who, " refuses tp ", a.layout().tp, " with ", a.plan.model.kv_heads,
+                    " key-value heads");
+}
+
+// Megatron-LM arguments.py.
+bool lacks_tensor_overlap(const Asked& a) {
+    return a.megatron() && a.layout().tp > 1 && !a.layout().sequence_parallel && a.plan.training.overlap.tp;
+}
+std::string tensor_overlap_words(const Asked&) {
+    return "overlap of tp: Megatron wants sequence parallelism for it";
+}
+
+// arguments.py: Megatron-FSDP, which ZeRO 2 and 3 need, has two optimizers.
+bool lacks_optimizer(const Asked& a) {
+    return a.megatron() && a.layout().zero >= 2 && a.plan.training.optimizer == Optimizer::muon;
+}
+std::string optimizer_words(const Asked& a) {
+    return sentence("zero ", a.layout().zero, " with muon: Megatron-FSDP takes Adam and SGD");
+}
+
+// arguments.py: two ranks would have several messages between them at once.
+bool lacks_message_overlap(const Asked& a) {
+    const Layout& l = a.layout();
+    return a.megatron() && l.pp == 2 && l.virtual_stages > 1 && !a.plan.training.overlap.pp;
+}
+std::string message_overlap_words(const Asked&) {
+    return "overlap of pp: Megatron wants it for interleaved stages on pp 2";
+}
+
+bool lacks_expert_overlap(const Asked& a) {
+    return a.megatron() && !expert_overlap_wants(a.plan).empty();
+}
+std::string expert_overlap_words(const Asked& a) {
+    return sentence("overlap of ep: Megatron wants ", expert_overlap_wants(a.plan));
+}
+
+bool lacks_recompute(const Asked& a) {
+    const RecomputeChoice& r = a.plan.training.recompute;
+    if (!r.any()) return false;
+    switch (a.runs.recomputes) {
+    case Recomputes::modules: return a.megatron() && !r.whole_layers() && r.layers > 0;
+    case Recomputes::words: return !r.is_plain();
+    case Recomputes::layers: return r != RecomputeChoice(Recompute::full);
+    }
+    return false;
+}
+std::string recompute_words(const Asked& a) {
+    return sentence("recompute ", words_of(a.plan.training.recompute), ": ", a.runs.who,
+                    a.runs.recomputes == Recomputes::modules ? " takes modules of every layer, not of some"
+                    : a.runs.recomputes == Recomputes::words ? " has none, selective and full"
+                                                             : " recomputes all layers or none");
+}
+
+// ---- the table -----------------------------------------------------------------------------------------
+
+struct Row {
+    bool (*lacks)(const Asked&);
+    std::string (*words)(const Asked&);
+    ProblemCode code;
+    std::string_view pointer;
+    LackKind kind = LackKind::lost;
+};
+constexpr EnumArray<Lack, Row> kRows{
+    {{{lacks_experts, experts_words, ProblemCode::software_ep, "/layout/ep"},
+      {lacks_joined_experts, joined_experts_words, ProblemCode::software_ep, "/layout/ep", LackKind::refused},
+      {lacks_expert_width, expert_width_words, ProblemCode::torchtitan_ep, "/layout/ep"},
+      {lacks_expert_tensor, expert_tensor_words, ProblemCode::software_etp, "/layout/etp"},
+      {lacks_expert_order, expert_order_words, ProblemCode::megatron_expert_order, "/layout/order",
+       LackKind::warned},
+      {lacks_context, context_words, ProblemCode::software_cp_comm, "/layout/cp_comm"},
+      {lacks_sequence_parallel, sequence_parallel_words, ProblemCode::software_sequence_parallel,
+       "/layout/sequence_parallel"},
+      {lacks_plain_tensor, plain_tensor_words, ProblemCode::megatron_moe_needs_sp,
+       "/layout/sequence_parallel", LackKind::warned},
+      {lacks_heads, heads_words, ProblemCode::software_kv_heads, "/layout/tp", LackKind::refused},
+      {lacks_tensor_overlap, tensor_overlap_words, ProblemCode::megatron_tp_overlap, "/training/overlap/tp",
+       LackKind::warned},
+      {lacks_zero, zero_words, ProblemCode::software_zero, "/layout/zero"},
+      {lacks_reduction, reduction_words, ProblemCode::no_such_reduction, "/layout/gradient_reduction",
+       LackKind::warned},
+      {lacks_gathered, gathered_words, ProblemCode::software_reshard, "/layout/reshard"},
+      {lacks_replicas, replicas_words, ProblemCode::software_replicas, "/layout/dp_replicate"},
+      {lacks_optimizer, optimizer_words, ProblemCode::megatron_fsdp_optimizer, "/training/optimizer",
+       LackKind::warned},
+      {lacks_order, order_words, ProblemCode::software_order, "/layout/order"},
+      {lacks_schedule, schedule_words, ProblemCode::software_schedule, "/layout/schedule"},
+      {lacks_stages, stages_words, ProblemCode::software_stages, "/layout/stage_layers"},
+      {lacks_message_overlap, message_overlap_words, ProblemCode::megatron_p2p_overlap,
+       "/training/overlap/pp", LackKind::warned},
+      {lacks_expert_overlap, expert_overlap_words, ProblemCode::megatron_ep_overlap, "/training/overlap/ep",
+       LackKind::warned},
+      {lacks_recompute, recompute_words, ProblemCode::software_recompute, "/training/recompute"}}}};
+static_assert(kRows.back().lacks == lacks_recompute);  // none is missing
+
+Lacks those_from(const Plan& plan, Software software, Lack from, Lack to) {
+    Lacks out;
+    if (software == Software::fsdp) return out;
+    const Asked asked{plan, software};
+    for (const Lack l : all_of<Lack>())
+        if (l >= from && l <= to && kRows[l].lacks(asked)) out.add(l);
+    return out;
+}
+
+}  // namespace
+
+std::optional<Lack> Lacks::first() const {
+    for (const Lack l : all_of<Lack>())
+        if (has(l)) return l;
+    return std::nullopt;
+}
+
+Lacks lacks_of(const Plan& plan, Software software) {
+    return those_from(plan, software, Lack::experts, Lack::recompute);
+}
+Lacks lacks_of_ranks(const Plan& plan, Software software) {
+    return those_from(plan, software, Lack::experts, Lack::order);
+}
+Lacks lacks_of_run(const Plan& plan, Software software) {
+    return those_from(plan, software, Lack::schedule, Lack::recompute);
+}
+bool lacks(Lack what, const Plan& plan, Software software) {
+    return kRows[what].lacks(Asked{plan, software});
+}
+std::optional<Lack> lack_that_came(const Plan& own, const Plan& changed) {
+    const Software software = changed.training.software;
+    const Lacks now = lacks_of(changed, software);
+    return now.any() ? now.besides(lacks_of(own, software)).first() : std::nullopt;
+}
+
+std::string words_of(Lack lack, const Plan& plan, Software software) {
+    return kRows[lack].words(Asked{plan, software});
+}
+std::string_view pointer_of(Lack lack) {
+    return kRows[lack].pointer;
+}
+ProblemCode code_of(Lack lack) {
+    return kRows[lack].code;
+}
+LackKind kind_of(Lack lack) {
+    return kRows[lack].kind;
+}
+
+bool usual_sequence_parallel(const Plan& plan) {
+    const Asked asked{plan, plan.training.software};
+    if (!asked.runs.sequence_parallel) return false;
+    return plan.layout.sequence_parallel || (asked.megatron() && asked.moe());
+}
+CpComm usual_cp_comm(const Plan& plan) {
+    const unsigned kinds = runs_of(plan.training.software).cp_kinds;
+    if ((kinds & bit(plan.layout.cp_comm)) != 0) return plan.layout.cp_comm;
+    for (const CpComm k : {CpComm::ring, CpComm::allgather, CpComm::ulysses})
+        if ((kinds & bit(k)) != 0) return k;
+    return plan.layout.cp_comm;
+}
+
+std::span<const AxisOrder> orders_of(Software software) {
+    return runs_of(software).orders;
+}
+
+std::optional<std::size_t> order_in(const Plan& plan, std::span<const AxisOrder> orders) {
+    for (std::size_t i = 0; i < orders.size(); ++i)
+        if (orders[i] == plan.layout.order) return i;
+    const Mesh mesh = build_mesh(plan);
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+        if (same_ranks(mesh, plan.layout.order, orders[i])) return i;
+        // Without ZeRO it makes no difference which of the two a replica belongs to.
+        if (plan.layout.zero == 0 && same_ranks(mesh, plan.layout.order, swapped_replicas(orders[i])))
+            return i;
+    }
+    return std::nullopt;
+}
+
+// Megatron-LM transformer_config.py, overlap_moe_expert_parallel_comm.
+std::string_view expert_overlap_wants(const Plan& plan) {
+    const Layout& l = plan.layout;
+    if (!plan.model.moe || l.ep == 1 || !plan.training.overlap.ep) return {};
+    // Schedules that Megatron has not overlap by themselves.
+    if (l.pp > 1 && !traits_of(l.schedule).in_megatron) return {};
+    const RecomputeChoice& again = plan.training.recompute;
+    if (l.pp > 1 && l.virtual_stages == 1) return "virtual stages, where there is a pipeline";
+    if (l.ep_comm == EpComm::allgather) return "an all-to-all of the tokens, not an all-gather";
+    if (again.whole_layers()) return "layers that are not recomputed whole";
+    if (again.any() && again.modules.has(RecomputeModule::moe)) return "MoE layers that are not recomputed";
+    if (plan.model.mtp_layers > 1) return "one multi-token-prediction layer at most";
+    return {};
+}
+
+}  // namespace pentamesh

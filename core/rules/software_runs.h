@@ -1,0 +1,88 @@
+// What of a layout does a software run? The one table that search and advice go by, that rules warn by and
+// that the exporters name losses by. Each fact has its source in software_runs.cpp.
+#pragma once
+
+#include "core/base/enum_array.h"
+#include "core/plan/changes.h"
+#include "core/plan/plan.h"
+#include "core/plan/problem.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pentamesh {
+
+// What a software has not, or refuses. From `schedule` on: of how a pipeline runs and what is computed again;
+// before it: of the ranks and of how states are sharded.
+enum class Lack : std::uint8_t {
+    experts,
+    joined_experts,
+    expert_width,
+    expert_tensor,
+    expert_order,
+    context,
+    sequence_parallel,
+    no_sequence_parallel,
+    heads,
+    tensor_overlap,
+    zero,
+    reduction,
+    gathered,
+    replicas,
+    optimizer,
+    order,
+    schedule,
+    stages,
+    message_overlap,
+    expert_overlap,
+    recompute
+};
+template <>
+inline constexpr std::size_t kEnumCount<Lack> = 21;
+
+struct Lacks {
+    std::uint32_t bits = 0;
+    [[nodiscard]] bool has(Lack l) const { return (bits >> static_cast<unsigned>(l) & 1U) != 0; }
+    void add(Lack l) { bits |= 1U << static_cast<unsigned>(l); }
+    [[nodiscard]] bool any() const { return bits != 0; }
+    [[nodiscard]] std::optional<Lack> first() const;
+    [[nodiscard]] Lacks besides(Lacks other) const { return {bits & ~other.bits}; }
+};
+
+// What of the plan's layout the software does not run; empty: it runs it. The plan must be possible for that
+// to mean anything. A program of one's own on PyTorch's FSDP is taken to have everything.
+[[nodiscard]] Lacks lacks_of(const Plan& plan, Software software);
+[[nodiscard]] bool lacks(Lack what, const Plan& plan, Software software);
+// The two halves, for a search that asks each once. The first does not depend on micro-batch, schedule,
+// chunks and recomputation; the second on no more than these, pp and ep.
+[[nodiscard]] Lacks lacks_of_ranks(const Plan& plan, Software software);
+[[nodiscard]] Lacks lacks_of_run(const Plan& plan, Software software);
+// What a change brings in that the plan's software does not run, where the plan itself had it not.
+[[nodiscard]] std::optional<Lack> lack_that_came(const Plan& own, const Plan& changed);
+
+// "Megatron has no schedule zb-v". Of something that it lacks.
+[[nodiscard]] std::string words_of(Lack lack, const Plan& plan, Software software);
+[[nodiscard]] std::string_view pointer_of(Lack lack);  // "/layout/schedule"
+[[nodiscard]] ProblemCode code_of(Lack lack);
+// No setting says it; the software ends with an error; it does, and a rule of rules.h warns of that.
+enum class LackKind : std::uint8_t { lost, refused, warned };
+[[nodiscard]] LackKind kind_of(Lack lack);
+
+// What Megatron's overlap of the experts' exchange wants and the plan has not; empty: it has all, or does not
+// ask for that overlap.
+[[nodiscard]] std::string_view expert_overlap_wants(const Plan& plan);
+
+// Settings that mean nothing in a plan of one tp rank or one cp rank, as the software wants them once there
+// are several: sequence parallelism; the kind of context parallelism.
+[[nodiscard]] bool usual_sequence_parallel(const Plan& plan);
+[[nodiscard]] CpComm usual_cp_comm(const Plan& plan);
+
+// Orders in which a software lays out ranks; empty: any.
+[[nodiscard]] std::span<const AxisOrder> orders_of(Software software);
+// Which of the orders lays the same ranks into the same groups; nullopt: none does.
+[[nodiscard]] std::optional<std::size_t> order_in(const Plan& plan, std::span<const AxisOrder> orders);
+
+}  // namespace pentamesh

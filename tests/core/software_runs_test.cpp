@@ -1,0 +1,171 @@
+// Only what the software runs: the table against facts of the frameworks, against what the exporters refuse,
+// and that search and advice keep to it.
+#include "core/rules/software_runs.h"
+
+#include "core/advice/advice.h"
+#include "core/decide/search.h"
+#include "core/interop/export.h"
+#include "core/plan/edits.h"
+#include "plans.h"
+#include "shipped.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+using namespace pentamesh;
+
+namespace {
+
+using test::presets;
+
+Plan plan_for(Software software, const std::string& model, std::int64_t gpus) {
+    Plan p;
+    p.model = presets().model(model);
+    p.model_source.preset = model;
+    p.cluster = test::shipped_cluster("h100-sxm-ib", gpus);
+    p.layout.dp_shard = gpus;
+    p.training.sequence_length = 4096, p.training.global_batch = 4 * gpus;
+    p.training.software = software;
+    return p;
+}
+
+interop::Target target_of(Software s) {
+    const auto target = interop::target_of(s == Software::megatron_bridge ? "bridge" : name_of(s));
+    REQUIRE(target);
+    return *target;
+}
+
+// What the export refuses or cannot say of what a search chooses. DeepSpeed builds its pipelines in code.
+std::vector<std::string> refused(const Plan& plan) {
+    const interop::Export made = export_plan(plan, target_of(plan.training.software), presets());
+    std::vector<std::string> out = made.refused;
+    for (const interop::Unsaid& u : made.lost) {
+        const bool chosen = u.pointer.starts_with("/layout/") || u.pointer == "/training/recompute";
+        const bool in_code = plan.training.software == Software::deepspeed && u.pointer == "/layout/pp";
+        if (chosen && !in_code) out.push_back(u.why);
+    }
+    return out;
+}
+
+SearchReport first_20(const Plan& plan, bool any) {
+    std::optional<SpaceError> error;
+    SpaceRequest request{{"micro_batch=1,2"}, {}};
+    request.any_software = any;
+    const SearchReport r = search(plan, search_space(plan, request, error), {.top = 20, .threads = 1});
+    REQUIRE(!error);
+    return r;
+}
+
+constexpr Software kExported[] = {Software::megatron, Software::megatron_bridge, Software::torchtitan,
+                                  Software::deepspeed, Software::nanotron};
+
+}  // namespace
+
+TEST_CASE(
+    "each of the first layouts of a search is one that its framework runs: the export refuses nothing") {
+    int pipelines = 0, strange = 0;
+    for (const Software software : kExported)
+        for (const char* model : {"llama-3-8b", "mixtral-8x7b"}) {
+            if (software == Software::nanotron && model[0] == 'm') continue;  // it has no expert parallelism
+            CAPTURE(name_of(software));
+            CAPTURE(model);
+            const Plan plan = plan_for(software, model, 32);
+            const SearchReport r = first_20(plan, false);
+            REQUIRE(r.results.size() >= 15);
+            CHECK(r.counts.left_out > 0);
+            for (const SearchResult& x : r.results) {
+                CAPTURE(x.plan.layout.pp);
+                CHECK(refused(x.plan) == std::vector<std::string>{});
+                pipelines += x.plan.layout.pp > 1 ? 1 : 0;
+            }
+            for (const SearchResult& x : first_20(plan, true).results)
+                strange += refused(x.plan).empty() ? 0 : 1;
+        }
+    CHECK(pipelines > 20);
+    CHECK(strange > 50);  // without the table there would be many
+}
+
+TEST_CASE("the table says what each framework has not") {
+    using Change = std::function<void(Plan&)>;
+    const Change zb_v = [](Plan& p) { p.layout.schedule = Schedule::zb_v, p.layout.virtual_stages = 2; };
+    const Change interleaved = [](Plan& p) {
+        p.layout.schedule = Schedule::interleaved, p.layout.virtual_stages = 2;
+    };
+    const Change dualpipe = [](Plan& p) { p.layout.schedule = Schedule::dualpipe; };
+    const Change gpipe = [](Plan& p) { p.layout.schedule = Schedule::gpipe; };
+    const auto zero = [](int stage) -> Change { return [stage](Plan& p) { p.layout.zero = stage; }; };
+    const Change odd_order = [](Plan& p) {
+        using enum Axis;
+        p.layout.order = {pp, tp, cp, ep, dp_shard, dp_replicate};
+        p.layout.tp = 2, p.layout.dp_shard = 1;
+    };
+    const Change modules = [](Plan& p) {
+        p.training.recompute =
+            RecomputeChoice(RecomputeModules(RecomputeModule::mlp), 0, RecomputeMethod::block);
+    };
+    const Change selective = [](Plan& p) { p.training.recompute = Recompute::selective; };
+    const Change ring = [](Plan& p) { p.layout.cp = 2, p.layout.dp_shard = 1; };
+    struct Case {
+        Software software;
+        Change change;
+        std::optional<Lack> lack;
+    };
+    const Case cases[] = {{Software::megatron, zb_v, Lack::schedule},
+                          {Software::megatron, dualpipe, Lack::schedule},
+                          {Software::megatron, gpipe, Lack::schedule},
+                          {Software::megatron, interleaved, std::nullopt},
+                          {Software::megatron, zero(3), std::nullopt},
+                          {Software::megatron, modules, std::nullopt},
+                          {Software::megatron, odd_order, Lack::order},
+                          {Software::torchtitan, [](Plan&) {}, Lack::zero},  // the plan has ZeRO-1
+                          {Software::torchtitan, zero(3), std::nullopt},
+                          {Software::automodel, zb_v, std::nullopt},
+                          {Software::automodel, dualpipe, Lack::schedule},
+                          {Software::maxtext, zb_v, Lack::schedule},
+                          {Software::maxtext, gpipe, std::nullopt},
+                          {Software::deepspeed, [](Plan&) {}, std::nullopt},
+                          {Software::deepspeed, interleaved, Lack::schedule},
+                          {Software::deepspeed, zero(2), Lack::zero},
+                          {Software::deepspeed, ring, Lack::context},
+                          {Software::nanotron, gpipe, std::nullopt},
+                          {Software::nanotron, interleaved, Lack::schedule},
+                          {Software::nanotron, zero(2), Lack::zero},
+                          {Software::nanotron, selective, Lack::recompute},
+                          {Software::fsdp, dualpipe, std::nullopt},
+                          {Software::fsdp, odd_order, std::nullopt}};
+    for (const Case& c : cases) {
+        Plan p = plan_for(c.software, "llama-3-8b", 8);
+        p.layout.pp = 4, p.layout.dp_shard = 2;
+        c.change(p);
+        CAPTURE(name_of(c.software));
+        CAPTURE(&c - cases);
+        CHECK(lacks_of(p, c.software).first() == c.lack);
+        if (!c.lack) continue;
+        CHECK(lacks(*c.lack, p, c.software));
+        CHECK(words_of(*c.lack, p, c.software).size() > 10);
+        CHECK(pointer_of(*c.lack).starts_with("/"));
+    }
+}
+
+TEST_CASE("what is advised is what the plan's software runs") {
+    int offered = 0;
+    for (const Presets::Entry& entry : presets().list(PresetKind::plan))
+        for (const Software software : all_of<Software>()) {
+            Plan plan = presets().plan(entry.id);
+            plan.training.software = software;
+            const Evaluation e = evaluate(plan);
+            if (!e.step) continue;
+            for (const Advised& a : advise(plan, e)) {
+                Plan changed = plan;
+                if (a.fix.empty() || !apply_in_core(changed, a.fix)) continue;
+                CAPTURE(entry.id);
+                CAPTURE(name_of(software));
+                CAPTURE(name_of(a.code));
+                ++offered;
+                const auto lack = lack_that_came(plan, changed);
+                CHECK((lack ? words_of(*lack, changed, software) : "") == "");
+            }
+        }
+    CHECK(offered > 50);
+}
