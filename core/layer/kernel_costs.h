@@ -6,7 +6,7 @@ namespace pentamesh {
 
 // Launches of a layer besides its products; the backward has twice as many. Counted on Megatron Core with
 // its usual fusions; the unfused attention of 2022 has softmax, dropout and their masks apart.
-inline constexpr double kNormAndAdd = 2, kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
+inline constexpr double kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
 inline constexpr double kMixerKernels = 5;  // convolution, three of the chunked scan, gated norm
 inline constexpr double kRouterKernels = 10, kPermuteKernels = 6;
 inline constexpr double kBackwardKernels = 2;

@@ -10,11 +10,11 @@ LayerTensor LayerTape::gradient_of(Value v) const {
     g.name = "d" + g.name;
     g.value = -g.value;
     g.partial.clear();
-    // The stream branched before, and the sum so far has this name.
+    // The other way out of the branch has this name, or will have it.
     const int made = makers_[static_cast<std::size_t>(v)];
     if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::branch) return g;
     const Value sum = grads_[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(made)].in[0])];
-    if (sum >= 0 && tensor(sum).name == g.name) g.name += "b";
+    if (sum < 0 || tensor(sum).name == g.name) g.name += "b";
     return g;
 }
 

@@ -44,18 +44,21 @@ Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
 Value LayerTape::forward(Value x) {
     const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
     const RecomputeModules norms(RecomputeModule::layernorm);
-    Value u = -1;
+    const bool shares = m_.shared_norm && mixes && !moe && type_.ffn != LayerFfn::none;
+    Value u = -1, shared = -1;
     if (mixes) {
         block_ = LayerBlock::mixer;
         const bool latent = type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
         u = norm_of(branch(x), normed_name(), What::norm_before_attention, TensorId::norm_attention_input,
                     latent ? norms : RecomputeModules());
+        if (shares) shared = branch(u);
         x = add(x, after(mixer(u), TensorId::norm_after_attention_input, TensorId::attention_dropout_mask));
     }
     if (type_.ffn == LayerFfn::none) return x;
     block_ = LayerBlock::mlp;
-    const bool shares = m_.shared_norm && mixes && !moe;
-    if (!shares)
+    if (shares)
+        u = shared;
+    else
         u = norm_of(branch(x), normed_name(), moe ? What::norm_before_the_experts : What::norm_before_the_mlp,
                     TensorId::norm_mlp_input, moe ? norms : RecomputeModules());
     Value y = -1;

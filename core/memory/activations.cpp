@@ -31,7 +31,9 @@ void ActivationVisitor::layer(const LayerType& t) {
     if (!shares || moe) between(TensorId::norm_mlp_input, m_.hidden, w_.wide, "h", !mixes);
     if (t.ffn_width > 0) {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
-        if (!shares) product_input(TensorId::mlp_input, recomputed_by);
+        // Behind a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
+        if (!shares || (software_.inputs_whole && d_.sequence_parallel))
+            product_input(TensorId::mlp_input, recomputed_by);
         mlp(mlp_tensors(TensorModule::mlp), Tokens::region, t.ffn_width, d_.tp, "f", recomputed_by,
             recomputed_by);
     }

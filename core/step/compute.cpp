@@ -69,7 +69,7 @@ class Layer {
         }
         if (type_.mixer == MixerKind::linear && m.linear) t.mixer += linear_mixer(*m.linear);
         if (type_.has_mamba() && m.mamba) t.mixer += mamba_mixer(*m.mamba);
-        t.mixer += element_wise(s_.outer * s_.hidden * parts * (kNormBytes + kAddBytes), parts * kNormAndAdd);
+        t.mixer += norms_and_additions(parts);
         t.mlp = mlp(s_.tokens, static_cast<double>(type_.ffn_width) / s_.tp);
         t.module = modules(t);
         t.launches = kDenseLaunches * parts / 2;
@@ -90,6 +90,17 @@ class Layer {
     }
 
   private:
+    // `parts`: blocks of the layer, each with its norm and its addition to the residual stream.
+    [[nodiscard]] PassTime norms_and_additions(double parts) const {
+        const Model& m = plan_.model;
+        const bool moe = type_.is_moe() && m.moe;
+        double norms = parts;
+        if (m.shared_norm && parts == 2 && !moe) norms -= 1;
+        if (m.post_norms) norms += parts;
+        if (moe && m.moe->beside_mlp) norms += 3;  // before the experts, behind them and behind the MLP
+        return element_wise(s_.outer * s_.hidden * (norms * kNormBytes + parts * kAddBytes), norms + parts);
+    }
+
     // All modules but the experts' whole way. `t`: so far with its mixer and its dense MLP.
     [[nodiscard]] ModuleTimes modules(const LayerTime& t) const {
         using enum RecomputeModule;

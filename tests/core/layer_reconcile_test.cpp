@@ -131,10 +131,6 @@ TEST_CASE("a layer's steps say as often, and as much, what communication says") 
         const LayerCounts counts = count_layers(p.model, types, 0, p.model.layers);
         for (int t = 0; t < types.size(); ++t) {
             if (counts[t] == 0) continue;
-            // Two halves behind one norm that keep its gathered output once, and software that drops what
-            // a norm behind the block was given: memory and communication do not tell these apart.
-            const bool apart = p.training.software != Software::megatron;
-            if (apart && (p.model.shared_norm || p.model.post_norms)) continue;
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             const LayerList list = list_layer(p, e.mesh, e.groups, t);
@@ -206,7 +202,7 @@ TEST_CASE("a layer's steps multiply as much as the time model does, forward and 
         const LayerTypes types = layer_types(p.model);
         const LayerTimes times = time_layers(p, types);
         for (int t = 0; t < types.size(); ++t) {
-            if (!types[t].attends() || types[t].keys_as_values || types[t].mamba_beside) continue;
+            if (!types[t].attends()) continue;
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             double forward = 0, backward = 0;
@@ -259,15 +255,14 @@ TEST_CASE("the times of a layer's steps add up to the layer's") {
     for (int round = 0; round < 600; ++round) {
         Plan p = plans.next();
         p.training.recompute = Recompute::none;
-        // What the time model does not tell apart: norms behind a block, one norm for two halves, latents'.
-        p.model.post_norms = p.model.shared_norm = false;
+        // The time model does not tell the norms of latents apart.
         if (p.model.mla) continue;
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
         const LayerTimes times = time_layers(p, types);
         for (int t = 0; t < types.size(); ++t) {
-            if (types[t].keys_as_values || p.model.attention_gate != AttentionGate::none) continue;
+            if (p.model.attention_gate != AttentionGate::none) continue;
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             double forward = 0, backward = 0;
