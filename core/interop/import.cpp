@@ -280,7 +280,7 @@ class Importer {
     void finish(Sheet& sheet) {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
-            sheet.error("model-missing",
+            sheet.ask(Asked::model, Severity::error, "model-missing",
                         "The text does not say the model: name it (--model on the command line)");
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
@@ -297,7 +297,7 @@ class Importer {
             plan["training"]["software"] = software;
         const std::string cluster = r_.cluster.empty() ? std::string(kAssumedCluster) : r_.cluster;
         if (r_.cluster.empty())
-            sheet.problem(Severity::info, "cluster-assumed",
+            sheet.ask(Asked::cluster, Severity::info, "cluster-assumed",
                           "The text does not say the cluster: H100 with InfiniBand stand in for it; "
                           "choose another (--cluster on the command line).");
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};

@@ -1,4 +1,5 @@
 #include "core/interop/megatron.h"
+#include "core/interop/readers.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -116,14 +117,7 @@ class LayoutReader {
 
     // arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
     bool world() {
-        if (d_.gpus <= 0) {
-            d_.gpus = std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_);
-            s_.problem(Severity::warning, "gpus-missing",
-                       "The text does not say how many GPUs (gpus) the job runs on: " + text_of(d_.gpus)
-                           + ", the fewest that this layout needs, stand in for them. Say how many there are "
-                             "(--gpus on the command line).",
-                       {{"/cluster/gpus", d_.gpus}});
-        }
+        ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
         const std::int64_t model = tp_ * pp_ * cp_;
         if (d_.gpus % model != 0) {
             s_.error("world-not-divisible",

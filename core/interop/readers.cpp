@@ -18,7 +18,7 @@ std::string leaf_key(const std::string& name) {
 void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
     draft.gpus = std::max<std::int64_t>(fewest, 1);
-    sheet.problem(Severity::warning, "gpus-missing",
+    sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
                   "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
                       + ", the fewest that this layout needs, stand in for them. Say how many there are "
                         "(--gpus on the command line).",
@@ -29,7 +29,7 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
     const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
     draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
     draft.training["global_batch"] = global;
-    sheet.problem(Severity::warning, "batch-missing",
+    sheet.ask(Asked::batch, Severity::warning, "batch-missing",
                   "The text does not say the batch: one micro-batch of "
                       + std::to_string(std::max<std::int64_t>(micro, 1))
                       + " on each data-parallel rank, a global batch of " + std::to_string(global)
@@ -43,7 +43,7 @@ void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
-        sheet.problem(Severity::warning, "gpus-unknown",
+        sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
                       "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);

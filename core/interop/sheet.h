@@ -26,11 +26,15 @@ struct Listed {
     int line = 0;
 };
 
+// The text does not say it, and the user can.
+enum class Asked : std::uint8_t { nothing, gpus, model, cluster, batch };
+
 struct ImportProblem {
     Severity severity = Severity::error;
     std::string code;  // kebab-case
     std::string message;
     std::vector<Edit> fix;
+    Asked asks = Asked::nothing;
 };
 
 class Sheet {
@@ -62,6 +66,10 @@ class Sheet {
 
     void problem(Severity severity, std::string code, std::string message, std::vector<Edit> fix = {}) {
         problems.push_back({severity, std::move(code), std::move(message), std::move(fix)});
+    }
+    void ask(Asked what, Severity severity, std::string code, std::string message,
+             std::vector<Edit> fix = {}) {
+        problems.push_back({severity, std::move(code), std::move(message), std::move(fix), what});
     }
     void error(std::string code, std::string message) {
         problem(Severity::error, std::move(code), std::move(message));

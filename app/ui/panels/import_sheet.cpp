@@ -68,12 +68,8 @@ void read_again(const Scene& scene, ImportSheetState& s) {
     mark_lines(s);
 }
 
-bool asked_for(const ImportSheetState& s, std::string_view what) {
-    return s.made && std::any_of(s.made->problems.begin(), s.made->problems.end(), [&](const auto& p) {
-               return p.code.starts_with(what)
-                      && (p.code.ends_with("-missing") || p.code.ends_with("-unknown")
-                          || p.code.ends_with("-assumed"));
-           });
+bool asked_for(const ImportSheetState& s, interop::Asked what) {
+    return s.made && std::ranges::any_of(s.made->problems, [&](const auto& p) { return p.asks == what; });
 }
 
 // ---- what came out ------------------------------------------------------------------------------------
@@ -141,13 +137,13 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
                                        : "guess";
     import_choice(ui, s, "from", next("Read as", false), s.framework ? as : as + " (by its content)");
     bool changed = false;
-    ui.text_field("import.gpus", next("GPUs", asked_for(s, "gpus")), s.gpus, "as the text says", s.fresh,
+    ui.text_field("import.gpus", next("GPUs", asked_for(s, interop::Asked::gpus)), s.gpus, "as the text says", s.fresh,
                   &changed);
-    import_choice(ui, s, "model", next("Model", asked_for(s, "model")),
+    import_choice(ui, s, "model", next("Model", asked_for(s, interop::Asked::model)),
                   s.own_model       ? "of the open plan"
                   : s.model.empty() ? "as the text says"
                                     : name_in(PresetKind::model, s.model));
-    import_choice(ui, s, "cluster", next("Cluster", asked_for(s, "cluster")),
+    import_choice(ui, s, "cluster", next("Cluster", asked_for(s, interop::Asked::cluster)),
                   s.cluster.empty() ? "H100, InfiniBand" : name_in(PresetKind::cluster, s.cluster));
     s.fresh = false;
     s.stale = s.stale || changed;
