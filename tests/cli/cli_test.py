@@ -199,6 +199,10 @@ class Decide(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("zero", err)
         self.assertEqual(run("search")[0], 2)
+        for share in ("1", "1.5", "-0.1"):
+            status, out, err = run("search", "mesh-8", "--headroom", share)
+            self.assertEqual((status, out), (2, ""), share)
+            self.assertIn("--headroom", err)
 
     def test_search_says_what_would_fit_where_nothing_does(self):
         status, out, err = run_json("search", "llama-3.1-405b-8k", "--json", "--set", "cluster.gpus=8", "--set",
@@ -271,6 +275,14 @@ class Decide(unittest.TestCase):
 
     def test_a_plan_may_follow_the_fields_that_are_set(self):
         self.assertEqual(run("report", "--set", "layout.zero=1", "hsdp-64"), run("report", "hsdp-64", "--set", "layout.zero=1"))
+
+    def test_report_has_the_notes_of_the_plan(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "noted.json")
+            plan = run_json("report", "mesh-8", "--json")[1]["plan"]
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(dict(plan, notes="Asked for by the review of May."), f)
+            self.assertIn("Asked for by the review of May.", run("report", path)[1])
 
     def test_report_says_what_the_training_costs_only_where_that_is_given(self):
         self.assertNotIn("What does the training take", run("report", "hsdp-64")[1])
@@ -683,6 +695,7 @@ class Results(unittest.TestCase):
     def test_several_axes_follow_one_option_and_text_lists_every_group_with_its_ranks(self):
         out = run_json("groups", "mesh-8", "--axis", "tp", "dp", "--json")[1]
         self.assertEqual([a["axis"] for a in out["axes"]], ["tp", "dp"])
+        self.assertEqual(run_json("groups", "mesh-8", "--axis", "dp", "tp", "tp", "--json")[1], out)
         text = run("groups", "mesh-8", "--axis", "tp")[1]
         for group in out["axes"][0]["ranks"]:
             self.assertIn("  " + ", ".join(str(r) for r in group) + "\n", text)

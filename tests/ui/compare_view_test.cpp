@@ -57,6 +57,13 @@ TEST_CASE("with a plan pinned the status line and the step's figures carry the d
     const Evaluation a = d.shell.evaluation();
     pin(d);
     CHECK(difference_text(0, ui::time_text).empty());
+    CHECK(difference_text(-0.48, ui::time_text) == "−480 ms");
+    CHECK(difference_text(0.0498, points_text) == "+4.98 points");
+    const Theme& theme = theme_of(ThemeId::dark);
+    for (const bool less_is_better : {true, false}) {
+        CHECK(color_of_difference(theme, less_is_better ? -1 : 1, less_is_better) == theme.good);
+        CHECK(color_of_difference(theme, less_is_better ? 1 : -1, less_is_better) == theme.bad);
+    }
     d.shell.edit_plan(other_plan(d), "tp 4");
     d.settle();
     d.time_s += 20;  // what the edit changed is no longer said

@@ -83,6 +83,16 @@ TEST_CASE("the four colours of memory are far apart, on a screen and printed in 
     }
 }
 
+TEST_CASE("forward, backward and weight gradients are drawn in the colours that are told apart") {
+    for (int i = 0; i < kThemeCount; ++i) {
+        const Theme& t = theme_of(static_cast<ThemeId>(i));
+        CHECK(color_of(t, OpKind::F) == t.forward);
+        CHECK(color_of(t, OpKind::B) == t.backward);
+        CHECK(color_of(t, OpKind::I) == t.backward);
+        CHECK(color_of(t, OpKind::W) == t.weight_grad);
+    }
+}
+
 TEST_CASE("what is to be read stands out from its ground by 4.5 to 1 in every theme") {
     for (int i = 0; i < kThemeCount; ++i) {
         const Theme& t = theme_of(static_cast<ThemeId>(i));

@@ -368,6 +368,25 @@ TEST_CASE("a lesson that its author edits is read again, and mistakes are shown 
     CHECK(d.shell.lesson().words.find("More") != std::string::npos);
 }
 
+TEST_CASE("a lesson is one of tasks only where every step is a task") {
+    const auto folder = fresh_folder("lesson-tasks");
+    const std::string head = "---\ntitle: Tasks\n---\n\n",
+                      task = "## Faster\nopen: mesh-8\nview: step\n\nWords.\n\n"
+                             "```task\nprompt: Make it fit.\ngoal: memory.fits\nwhy: It fits.\n```\n\n",
+                      words = "## Words\nopen: mesh-8\nview: mesh\n\nWords.\n\n";
+    write(folder / "all.md", head + task + task);
+    write(folder / "none.md", head + words);
+    write(folder / "some.md", head + task + words);
+    const std::vector<LessonEntry> lessons = list_lessons(folder);
+    REQUIRE(lessons.size() == 3);
+    CHECK(lessons[0].only_tasks);
+    CHECK(lessons[0].tasks.size() == 2);
+    CHECK_FALSE(lessons[1].only_tasks);
+    CHECK(lessons[1].tasks.empty());
+    CHECK_FALSE(lessons[2].only_tasks);
+    CHECK(lessons[2].tasks == std::vector<std::string>{"Faster"});
+}
+
 TEST_CASE("broken lessons stop nothing") {
     const auto folder = fresh_folder("lesson-broken");
     const char* const texts[] = {

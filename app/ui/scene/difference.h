@@ -13,7 +13,9 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string difference_text(double by, std::string (*text)(double));
 // A difference of two shares: "4.98 points" of 0.0498.
 [[nodiscard]] std::string points_text(double share);
-// Green: better than A; red: worse. `row` begins where the figure's own room ended; the words are cut off it.
+// Green: better than A; red: worse.
+[[nodiscard]] Color color_of_difference(const Theme& theme, double by, bool less_is_better);
+// `row` begins where the figure's own room ended; the words are cut off it.
 // Nothing where less than `keep` would be left of the row.
 void draw_difference(Ui& ui, Rect& row, double by, bool less_is_better, std::string (*text)(double),
                      float keep);
