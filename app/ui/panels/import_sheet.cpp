@@ -137,8 +137,8 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
                                        : "guess";
     import_choice(ui, s, "from", next("Read as", false), s.framework ? as : as + " (by its content)");
     bool changed = false;
-    ui.text_field("import.gpus", next("GPUs", asked_for(s, interop::Asked::gpus)), s.gpus, "as the text says", s.fresh,
-                  &changed);
+    ui.text_field("import.gpus", next("GPUs", asked_for(s, interop::Asked::gpus)), s.gpus, "as the text says",
+                  s.fresh, &changed);
     import_choice(ui, s, "model", next("Model", asked_for(s, interop::Asked::model)),
                   s.own_model       ? "of the open plan"
                   : s.model.empty() ? "as the text says"
