@@ -281,7 +281,7 @@ class Importer {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
             sheet.ask(Asked::model, Severity::error, "model-missing",
-                        "The text does not say the model: name it (--model on the command line)");
+                      "The text does not say the model: name it (--model on the command line)");
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
                         "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
@@ -298,8 +298,8 @@ class Importer {
         const std::string cluster = r_.cluster.empty() ? std::string(kAssumedCluster) : r_.cluster;
         if (r_.cluster.empty())
             sheet.ask(Asked::cluster, Severity::info, "cluster-assumed",
-                          "The text does not say the cluster: H100 with InfiniBand stand in for it; "
-                          "choose another (--cluster on the command line).");
+                      "The text does not say the cluster: H100 with InfiniBand stand in for it; "
+                      "choose another (--cluster on the command line).");
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
         if (!draft_.model_preset.empty()) {
             plan["model"] = draft_.model;

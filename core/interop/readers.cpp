@@ -19,10 +19,10 @@ void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
     draft.gpus = std::max<std::int64_t>(fewest, 1);
     sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
-                  "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
-                      + ", the fewest that this layout needs, stand in for them. Say how many there are "
-                        "(--gpus on the command line).",
-                  {{"/cluster/gpus", draft.gpus}});
+              "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
+                  + ", the fewest that this layout needs, stand in for them. Say how many there are "
+                    "(--gpus on the command line).",
+              {{"/cluster/gpus", draft.gpus}});
 }
 
 void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
@@ -30,11 +30,11 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
     draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
     draft.training["global_batch"] = global;
     sheet.ask(Asked::batch, Severity::warning, "batch-missing",
-                  "The text does not say the batch: one micro-batch of "
-                      + std::to_string(std::max<std::int64_t>(micro, 1))
-                      + " on each data-parallel rank, a global batch of " + std::to_string(global)
-                      + ", stands in for it; set /training/global_batch.",
-                  {{"/training/global_batch", global}});
+              "The text does not say the batch: one micro-batch of "
+                  + std::to_string(std::max<std::int64_t>(micro, 1))
+                  + " on each data-parallel rank, a global batch of " + std::to_string(global)
+                  + ", stands in for it; set /training/global_batch.",
+              {{"/training/global_batch", global}});
 }
 
 void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
@@ -44,7 +44,7 @@ void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
     if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
         sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
-                      "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
+                  "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);
     read_megatron_layout(sheet, draft, dialect);

@@ -182,9 +182,8 @@ TEST_CASE("a chip says for which software the search is, and takes the layouts o
     CHECK(search_of(d).found->report->counts.left_out > 0);
     const auto strange = [&] {
         const auto& results = search_of(d).found->report->results;
-        return std::any_of(results.begin(), results.end(), [](const SearchResult& r) {
-            return lacks_of(r.plan, Software::megatron).any();
-        });
+        return std::any_of(results.begin(), results.end(),
+                           [](const SearchResult& r) { return lacks_of(r.plan, Software::megatron).any(); });
     };
     CHECK_FALSE(strange());
     REQUIRE(d.click("search.software"));
