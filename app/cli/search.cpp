@@ -67,7 +67,7 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
     return o;
 }
 
-// What --for says: the layouts of that software, or of all.
+// --for asks for the layouts of one software, or of all.
 void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
     asked.any_software = name == "any";
     if (name.empty() || asked.any_software) return;
@@ -83,7 +83,7 @@ void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
 Json layout_of(const Plan& plan) {
     return plan_to_json(plan)["layout"];
 }
-// As what --for names, where that is another software than the plan's.
+// It names the software too, where that is not the default.
 Json training_of(const Plan& plan) {
     const Json training = plan_to_json(plan)["training"];
     Json out{{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};

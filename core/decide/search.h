@@ -51,7 +51,7 @@ struct SearchResult {
 };
 
 struct Rejection {
-    // Of the first rule that it breaks, out_of_memory, or of what its software lacks (software_runs.h).
+    // The first rule that it breaks, out_of_memory, or a lack of its software (software_runs.h).
     ProblemCode code = ProblemCode::out_of_memory;
     std::int64_t count = 0;
     Plan example;

@@ -47,8 +47,6 @@ class Page {
 [[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
 [[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
 [[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
-// ZeRO stage that makes a difference: 0 where states are shared by one rank.
-[[nodiscard]] int zero_in_force(const Plan& plan);
 // Layers of each chunk in model order, and whether all hold the same.
 [[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
 [[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
@@ -60,8 +58,8 @@ class Page {
 // What the framework refuses, by the warnings of its rules (core/rules).
 void refuse_by_rules(Page& page, Rule rule, Software software);
 
-// What of the plan's layout the software does not run (software_runs.h): lost, or refused where a setting
-// would say it. Not what `refuse_by_rules` says.
+// Adds what the software does not run of the plan's layout (software_runs.h): lost, or refused where a
+// setting would say it. It leaves out what `refuse_by_rules` says.
 void lose_lacks(Page& page, Software software);
 // Losses that several frameworks share; each adds to the page where the plan has what the framework lacks.
 void lose_order(Page& page, const AxisOrder& order, const char* theirs);

@@ -45,11 +45,6 @@ std::int64_t gpus_per_host(const Plan& plan) {
     return n;
 }
 
-int zero_in_force(const Plan& plan) {
-    const Layout& l = plan.layout;
-    return l.dp_shard * l.cp > 1 ? l.zero : 0;
-}
-
 std::vector<std::int64_t> chunk_layers(const Plan& plan) {
     std::vector<std::int64_t> out;
     layers_of_chunks(plan, out);

@@ -65,7 +65,7 @@ class Sheet {
     void cannot_hold(std::string_view key, std::string_view why) { mark(key, State::unmapped, {}, why); }
 
     void problem(Severity severity, std::string code, std::string message, std::vector<Edit> fix = {}) {
-        problems.push_back({severity, std::move(code), std::move(message), std::move(fix)});
+        ask(Asked::nothing, severity, std::move(code), std::move(message), std::move(fix));
     }
     void ask(Asked what, Severity severity, std::string code, std::string message,
              std::vector<Edit> fix = {}) {

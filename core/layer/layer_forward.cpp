@@ -44,7 +44,7 @@ Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
 Value LayerTape::forward(Value x) {
     const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
     const RecomputeModules norms(RecomputeModule::layernorm);
-    const bool shares = m_.shared_norm && mixes && !moe && type_.ffn != LayerFfn::none;
+    const bool shares = type_.shares_norm(m_);
     Value u = -1, shared = -1;
     if (mixes) {
         block_ = LayerBlock::mixer;

@@ -27,12 +27,11 @@ void ActivationVisitor::layer(const LayerType& t) {
         if (t_.dropout) between(TensorId::attention_dropout_mask, m_.hidden, 1, "h");
     }
     if (t.ffn == LayerFfn::none) return;
-    const bool shares = m_.shared_norm && mixes;
-    if (!shares || moe) between(TensorId::norm_mlp_input, m_.hidden, w_.wide, "h", !mixes);
+    if (!t.shares_norm(m_)) between(TensorId::norm_mlp_input, m_.hidden, w_.wide, "h", !mixes);
     if (t.ffn_width > 0) {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
         // Behind a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
-        if (!shares || (software_.inputs_whole && d_.sequence_parallel))
+        if (!m_.shared_norm || !mixes || (software_.inputs_whole && d_.sequence_parallel))
             product_input(TensorId::mlp_input, recomputed_by);
         mlp(mlp_tensors(TensorModule::mlp), Tokens::region, t.ffn_width, d_.tp, "f", recomputed_by,
             recomputed_by);

@@ -5,10 +5,12 @@
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
 #include "core/pipeline/stage_numbers.h"
+#include "core/plan/names.h"
 #include "core/plan/plan.h"
 #include "core/plan/tensor_id.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,8 +110,11 @@ enum class Buffer : std::uint8_t {
     context
 };
 template <>
-inline constexpr std::size_t kEnumCount<Buffer> = 11;
-[[nodiscard]] std::string_view name_of(Buffer buffer);  // "gathered layers"
+inline constexpr std::array<std::string_view, 11> kNames<Buffer>{
+    "gradients in 16 bits", "gathered layers", "unreduced gradients", "offloaded layers on their way",
+    "recomputed layer",     "keys and values", "token dispatch",      "gradients of activations",
+    "fragmentation",        "communicators",   "CUDA context"};
+static_assert(kNames<Buffer>.size() == static_cast<std::size_t>(Buffer::context) + 1);
 struct BufferBytes {
     Buffer buffer = Buffer::gathered_layers;
     std::string_view why;  // a sentence

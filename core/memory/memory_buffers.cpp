@@ -2,8 +2,6 @@
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/gradient_reduction.h"
 
-#include <iterator>
-
 namespace pentamesh {
 namespace {
 
@@ -182,15 +180,6 @@ double whole_in_a_run(const Plan& plan, const MemoryCosts& c, const StageMemory&
                        + (c.shards.gradient[1] > 1 ? c.gradient.of(n.experts) : 0);
     return std::max(whole(all * c.shards.in_a_run),
                     whole(cut_unit(c, s, c.shards.gradient).layer * c.gradient.other));
-}
-
-std::string_view name_of(Buffer buffer) {
-    static constexpr std::string_view kNames[] = {
-        "gradients in 16 bits", "gathered layers", "unreduced gradients", "offloaded layers on their way",
-        "recomputed layer",     "keys and values", "token dispatch",      "gradients of activations",
-        "fragmentation",        "communicators",   "CUDA context"};
-    static_assert(std::size(kNames) == kEnumCount<Buffer>);
-    return kNames[static_cast<std::size_t>(buffer)];
 }
 
 BufferRange communicator_bytes(const Plan& plan, int groups) {

@@ -27,6 +27,10 @@ struct LayerType {
     [[nodiscard]] bool attends() const { return mixer == MixerKind::full || mixer == MixerKind::window; }
     [[nodiscard]] bool has_mamba() const { return mixer == MixerKind::mamba || mamba_beside; }
     [[nodiscard]] bool is_moe() const { return ffn == LayerFfn::moe; }
+    // True if mixer and MLP stand side by side behind one norm; experts have a norm of their own.
+    [[nodiscard]] bool shares_norm(const Model& model) const {
+        return model.shared_norm && mixer != MixerKind::none && ffn == LayerFfn::dense;
+    }
 };
 
 // Without a pattern type 0 is the layer with a dense MLP and type 1, where there are experts, the MoE layer.

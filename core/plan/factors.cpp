@@ -71,6 +71,11 @@ void share_out(Layout& l, std::int64_t dp, std::int64_t replicate_before) {
 
 }  // namespace
 
+int zero_in_force(const Plan& plan) {
+    const Layout& l = plan.layout;
+    return l.dp_shard * l.cp > 1 ? l.zero : 0;
+}
+
 std::int64_t replicas_in_force(const Plan& plan) {
     const Layout& l = plan.layout;
     if (l.dp_replicate) return *l.dp_replicate;

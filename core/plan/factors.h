@@ -13,6 +13,8 @@ namespace pentamesh {
 [[nodiscard]] std::int64_t replicas_in_force(const Plan& plan);
 // The same of any axis.
 [[nodiscard]] std::int64_t factor_in_force(const Plan& plan, Axis axis);
+// The ZeRO stage that makes a difference: 0 where states are shared by one rank.
+[[nodiscard]] int zero_in_force(const Plan& plan);
 
 // Degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from the
 // cluster. 0 where the other factors leave no whole number.

@@ -34,7 +34,7 @@ void megatron_uneven_stages(Rules& r) {
                          "(--pipeline-model-parallel-layout) for this.");
 }
 
-// Where the vocabulary is padded, by the model's own multiple or by the software's.
+// The vocabulary is padded, by the model's own multiple or by the software's.
 void padded_vocabulary(Rules& r) {
     const std::int64_t multiple = vocab_multiple_of(r.plan), tp = r.plan.layout.tp;
     const std::int64_t unit = multiple * tp, vocab = r.plan.model.vocab;

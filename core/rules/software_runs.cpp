@@ -26,8 +26,7 @@ struct Asked {
     [[nodiscard]] bool megatron() const {
         return software == Software::megatron || software == Software::megatron_bridge;
     }
-    // The stage that makes a difference: 0 where states are shared by one rank.
-    [[nodiscard]] int zero() const { return layout().dp_shard * layout().cp > 1 ? layout().zero : 0; }
+    [[nodiscard]] int zero() const { return zero_in_force(plan); }
     [[nodiscard]] std::int64_t etp() const { return layout().etp.value_or(layout().tp); }
 };
 
@@ -179,7 +178,7 @@ std::string expert_order_words(const Asked&) {
 }
 
 bool lacks_context(const Asked& a) {
-    return a.layout().cp > 1 && (a.runs.cp_kinds >> static_cast<unsigned>(a.layout().cp_comm) & 1U) == 0;
+    return a.layout().cp > 1 && (a.runs.cp_kinds & bit(a.layout().cp_comm)) == 0;
 }
 std::string context_words(const Asked& a) {
     return sentence("cp by ", name_of(a.layout().cp_comm), ": not in ", a.runs.who);

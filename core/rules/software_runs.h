@@ -1,4 +1,4 @@
-// What of a layout does a software run? The one table that search and advice go by, that rules warn by and
+// The layouts that a software runs: the one table that search and advice go by, that rules warn by and
 // that the exporters name losses by. Each fact has its source in software_runs.cpp.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace pentamesh {
 
-// What a software has not, or refuses. From `schedule` on: of how a pipeline runs and what is computed again;
-// before it: of the ranks and of how states are sharded.
+// A software lacks it, or refuses it. From `schedule` on it concerns how a pipeline runs and what is
+// recomputed; before that, ranks and the sharding of states.
 enum class Lack : std::uint8_t {
     experts,
     joined_experts,
@@ -52,15 +52,15 @@ struct Lacks {
     [[nodiscard]] Lacks besides(Lacks other) const { return {bits & ~other.bits}; }
 };
 
-// What of the plan's layout the software does not run; empty: it runs it. The plan must be possible for that
-// to mean anything. A program of one's own on PyTorch's FSDP is taken to have everything.
+// Lists what the software does not run of the plan's layout; it is empty if all of it runs. The plan must be
+// possible for that to mean anything. A program of one's own on PyTorch's FSDP is taken to have everything.
 [[nodiscard]] Lacks lacks_of(const Plan& plan, Software software);
 [[nodiscard]] bool lacks(Lack what, const Plan& plan, Software software);
 // The two halves, for a search that asks each once. The first does not depend on micro-batch, schedule,
 // chunks and recomputation; the second on no more than these, pp and ep.
 [[nodiscard]] Lacks lacks_of_ranks(const Plan& plan, Software software);
 [[nodiscard]] Lacks lacks_of_run(const Plan& plan, Software software);
-// What a change brings in that the plan's software does not run, where the plan itself had it not.
+// The first lack that a change brings in and that the plan itself does not have.
 [[nodiscard]] std::optional<Lack> lack_that_came(const Plan& own, const Plan& changed);
 
 // "Megatron has no schedule zb-v". Of something that it lacks.
@@ -71,8 +71,8 @@ struct Lacks {
 enum class LackKind : std::uint8_t { lost, refused, warned };
 [[nodiscard]] LackKind kind_of(Lack lack);
 
-// What Megatron's overlap of the experts' exchange wants and the plan has not; empty: it has all, or does not
-// ask for that overlap.
+// Megatron's overlap of the experts' exchange wants this and the plan does not have it; empty if it has all,
+// or does not ask for that overlap.
 [[nodiscard]] std::string_view expert_overlap_wants(const Plan& plan);
 
 // Settings that mean nothing in a plan of one tp rank or one cp rank, as the software wants them once there

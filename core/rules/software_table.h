@@ -11,11 +11,8 @@
 namespace pentamesh {
 
 enum class ExpertTensor : std::uint8_t { any, one_beside_ep, as_tp };
-enum class Recomputes : std::uint8_t {
-    modules,
-    words,
-    layers
-};  // of every layer; none, selective, full; all
+// Modules of every layer; none, selective or full; all layers or none.
+enum class Recomputes : std::uint8_t { modules, words, layers };
 enum class Heads : std::uint8_t { any, at_least_tp, whole };
 
 struct SoftwareRuns {

@@ -93,11 +93,9 @@ class Layer {
     // `parts`: blocks of the layer, each with its norm and its addition to the residual stream.
     [[nodiscard]] PassTime norms_and_additions(double parts) const {
         const Model& m = plan_.model;
-        const bool moe = type_.is_moe() && m.moe;
-        double norms = parts;
-        if (m.shared_norm && parts == 2 && !moe) norms -= 1;
-        if (m.post_norms) norms += parts;
-        if (moe && m.moe->beside_mlp) norms += 3;  // before the experts, behind them and behind the MLP
+        double norms = parts + (m.post_norms ? parts : 0) - (type_.shares_norm(m) ? 1 : 0);
+        if (type_.is_moe() && m.moe && m.moe->beside_mlp)
+            norms += 3;  // before the experts, behind them and behind the MLP
         return element_wise(s_.outer * s_.hidden * (norms * kNormBytes + parts * kAddBytes), norms + parts);
     }
 

@@ -36,7 +36,8 @@ interop::Target target_of(Software s) {
     return *target;
 }
 
-// What the export refuses or cannot say of what a search chooses. DeepSpeed builds its pipelines in code.
+// Lists what the export refuses, or cannot say, of the fields that a search chooses. DeepSpeed builds its
+// pipelines in code.
 std::vector<std::string> refused(const Plan& plan) {
     const interop::Export made = export_plan(plan, target_of(plan.training.software), presets());
     std::vector<std::string> out = made.refused;
