@@ -100,7 +100,7 @@ SearchSpace own_space(const Plan& p) {
 }
 
 template <typename Use>
-void each_numbers(Varied v, Use&& use) {
+void with_list(Varied v, Use&& use) {
     switch (v) {
     case Varied::tp: return use(&SearchSpace::tp);
     case Varied::cp: return use(&SearchSpace::cp);
@@ -119,7 +119,7 @@ void each_numbers(Varied v, Use&& use) {
 }
 
 void hold(Varied v, const SearchSpace& own, SearchSpace& space) {
-    each_numbers(v, [&](auto member) { space.*member = own.*member; });
+    with_list(v, [&](auto member) { space.*member = own.*member; });
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -199,7 +199,7 @@ void vary(std::string_view request, SearchSpace& space, std::optional<SpaceError
     const std::size_t equals = request.find('=');
     const auto v = named(request.substr(0, equals), "--vary", error);
     if (!v || equals == std::string_view::npos) return;
-    each_numbers(*v, [&](auto member) {
+    with_list(*v, [&](auto member) {
         auto& list = space.*member;
         using T = typename std::decay_t<decltype(list)>::value_type;
         list.clear();
@@ -236,7 +236,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     SearchSpace space = usual_space(plan);
     if (!request.any_software) space.software = plan.training.software;
     for (const Varied v : all_of<Varied>())
-        each_numbers(v, [&](auto member) {
+        with_list(v, [&](auto member) {
             for (const auto& value : own.*member) add_once(space.*member, value);
         });
     if (!plan.model.moe) space.ep = {1}, space.etp = {1};  // whatever a layout that fits no dense model says
@@ -262,7 +262,7 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
 std::vector<std::string> SearchSpace::values_of(Varied v) const {
     std::vector<std::string> out;
     const auto quoted = [](std::string_view s) { return "\"" + std::string(s) + "\""; };
-    each_numbers(v, [&](auto member) {
+    with_list(v, [&](auto member) {
         for (const auto& value : this->*member) {
             using T = std::decay_t<decltype(value)>;
             if constexpr (std::is_same_v<T, Schedule>) {
