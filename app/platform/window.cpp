@@ -104,14 +104,11 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
         }
         shell.wrote(wanted.file);
     } catch (const Error& e) {
-        if (wanted.handout)
-            shell.handout_failed(wanted.file, e.what());
-        else if (wanted.results)
-            shell.results_failed(wanted.file, e.what());
-        else if (wanted.review)
-            shell.review_failed(wanted.file, e.what());
-        else
-            shell.picture_failed(wanted.file, e.what());
+        const auto kind = wanted.handout   ? ui::DialogKind::handout
+                          : wanted.results ? ui::DialogKind::results
+                          : wanted.review  ? ui::DialogKind::review_file
+                                           : ui::DialogKind::picture_file;
+        shell.write_failed(kind, wanted.file, e.what());
     }
 }
 

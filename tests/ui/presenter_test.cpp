@@ -204,7 +204,7 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
     CHECK(d.results[0].filename() == "pentamesh-results-Ada.png");
     CHECK(results_file("") == "pentamesh-results.png");
     CHECK(results_file("Ada / Lovelace") == "pentamesh-results-Ada-Lovelace.png");
-    d.shell.results_failed(d.results[0], "the disk is full");
+    d.shell.write_failed(DialogKind::results, d.results[0], "the disk is full");
     d.settle();
     CHECK(d.shell.dialog_error() == "the disk is full");
 

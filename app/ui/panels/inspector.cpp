@@ -6,7 +6,9 @@
 #include "app/ui/panels/block_card.h"
 #include "app/ui/panels/explain_selection.h"
 #include "app/ui/panels/rank_card.h"
+#include "app/ui/panels/verdict_band.h"
 #include "app/ui/scene/difference.h"
+#include "core/explain/problem_titles.h"
 #include "core/io/plan_json.h"
 #include "core/plan/edit_words.h"
 #include "core/rules/first_error.h"
@@ -155,35 +157,50 @@ void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
 // ---- problems -----------------------------------------------------------------------------------------
 
 void severity_mark(Ui& ui, Vec2 at, Severity s) {
-    Canvas& c = ui.canvas();
-    if (s == Severity::info) {
-        c.circle(at + Vec2{5, 9}, 4.5f, ui.theme().link);
-        return;
-    }
-    const Color color = s == Severity::error ? ui.theme().bad : ui.theme().amber;
-    if (s == Severity::error) {
-        c.rect({at.x, at.y + 4, 10, 10}, color, 2);
-        return;
-    }
-    const std::array<Vec2, 3> triangle{at + Vec2{5, 4}, at + Vec2{10.5f, 14}, at + Vec2{-0.5f, 14}};
-    c.polygon(triangle, color);
+    const Theme& theme = ui.theme();
+    const Color color = s == Severity::error     ? theme.bad
+                        : s == Severity::warning ? theme.amber
+                                                 : theme.secondary;
+    verdict_mark(ui.canvas(), at + Vec2{5, 9}, color,
+                 s == Severity::error     ? 4
+                 : s == Severity::warning ? 3
+                                          : 0);
 }
 
-// A message with its fix below it, as much of the fix's words as there is room for.
-std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std::size_t i) {
+// A reason in at most two lines, the second one cut with an ellipsis; `whole`: all of it. Returns its height.
+float reason(Ui& ui, Rect room, const std::string& text, bool whole) {
+    Canvas& c = ui.canvas();
+    constexpr float kLine = 17;
+    const TextStyle style = ui.style(12, Tone::secondary);
+    const std::vector<std::string_view> lines = c.wrapped(room.w, text, style);
+    if (whole || lines.size() <= 2) return c.paragraph(room, text, style, kLine);
+    c.text_in({room.x, room.y, room.w, kLine}, lines[0], style);
+    const auto from = static_cast<std::size_t>(lines[1].data() - text.data());
+    c.text_in({room.x, room.y + kLine, room.w, kLine}, std::string_view(text).substr(from), style);
+    return 2 * kLine;
+}
+
+// One bold line, the reason below it, and what mends it. A click on the line shows the whole reason.
+std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, InspectorState& state,
+                                    std::size_t i) {
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
     const Problem& p = scene.evaluation.problems[i];
     severity_mark(ui, room.min(), p.severity);
-    Rect text{room.x + 22, room.y, room.w - 22, room.h};
-    const float used = c.paragraph(text, p.message, ui.style(12), 18);
-    text.cut_top(used);
-    room.cut_top(used);
+    room.x += 22, room.w -= 22;
+    const Rect head = room.cut_top(18);
+    const Hit hit = ui.area("problem.row", head, i);
+    c.text_in(head, title_of(p.code), ui.style(13, Tone::text, Face::semibold));
+    if (hit.hovered) ui.tooltip(p.message);
+    if (hit.focused) ui.focus_ring(head.inset(-3, 0), 3);
+    if (hit.clicked) state.open = state.open == p.code ? std::nullopt : std::optional(p.code);
+    room.cut_top(1);
+    room.cut_top(reason(ui, room, p.message, p.severity == Severity::error || state.open == p.code));
     if (!p.fix.empty()) {
         const std::string words = words_of(p.fix);
-        if (c.text_width(words, ui.style(12)) > text.w && ui.hovers({text.x, text.y, text.w, 18}))
+        if (c.text_width(words, ui.style(12)) > room.w && ui.hovers({room.x, room.y, room.w, 18}))
             ui.tooltip(words);
-        if (ui.link("problem.fix", text.min(), words, i, 12, text.w)) {
+        if (ui.link("problem.fix", room.min(), words, i, 12, room.w)) {
             try {
                 edit = PlanEdit{apply_edits(scene.plan, p.fix, scene.presets), words, ""};
             } catch (const Error& e) {
@@ -192,101 +209,123 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std:
         }
         room.cut_top(18);
     }
+    room.x -= 22, room.w += 22;
     room.cut_top(10);
     return edit;
 }
 
+// A layout that a search found: what it gains in bold, the changes, and why.
+std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& better, std::size_t i) {
+    std::optional<PlanEdit> edit;
+    Canvas& c = ui.canvas();
+    const Color good = ui.theme().good;
+    c.line(room.min() + Vec2{0, 12}, room.min() + Vec2{5, 6}, good, 2);
+    c.line(room.min() + Vec2{5, 6}, room.min() + Vec2{10, 12}, good, 2);
+    room.x += 22, room.w -= 22;
+    c.text_in(room.cut_top(18), better.gain, ui.style(13, Tone::text, Face::semibold));
+    room.cut_top(1);
+    room.cut_top(c.paragraph(room, better.changes, ui.style(12), 17));
+    room.cut_top(c.paragraph(room, better.reason, ui.style(12, Tone::secondary), 17));
+    if (ui.link("problem.better", room.min(), "open that layout", i)) edit = better.edit;
+    room.x -= 22, room.w += 22;
+    room.cut_top(28);
+    return edit;
+}
+
 // Errors first: what is better than the plan as it was comes a little later, and moves none of them.
-std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
+std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, InspectorState& state) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
-    section(ui, room, "PROBLEMS AND ADVICE", std::to_string(problems.size() + scene.better.size()));
+    section(ui, room, scene.evaluation.valid ? "WHAT WOULD HELP" : "WHAT IS WRONG",
+            std::to_string(problems.size() + scene.better.size()));
     Canvas& c = ui.canvas();
     std::size_t errors = 0;
     while (errors < problems.size() && problems[errors].severity == Severity::error) ++errors;
     for (std::size_t i = 0; i < errors; ++i)
-        if (auto e = problem_row(ui, room, scene, i)) edit = std::move(e);
-    for (std::size_t i = 0; i < scene.better.size(); ++i) {
-        severity_mark(ui, room.min(), Severity::info);
-        const Rect text{room.x + 22, room.y, room.w - 22, room.h};
-        room.cut_top(c.paragraph(text, scene.better[i].what, ui.style(12), 18));
-        if (ui.link("problem.better", {text.x, room.y}, "open that layout", i)) {
-            edit = scene.better[i];
-            edit->what = "a faster layout";
-        }
-        room.cut_top(28);
-    }
+        if (auto e = problem_row(ui, room, scene, state, i)) edit = std::move(e);
+    for (std::size_t i = 0; i < scene.better.size(); ++i)
+        if (auto e = better_row(ui, room, scene.better[i], i)) edit = std::move(e);
     if (problems.empty() && scene.better.empty()) {
         c.text(room.min(), "Nothing to mend.", ui.small());
         room.cut_top(26);
     }
     for (std::size_t i = errors; i < problems.size(); ++i)
-        if (auto e = problem_row(ui, room, scene, i)) edit = std::move(e);
+        if (auto e = problem_row(ui, room, scene, state, i)) edit = std::move(e);
     room.cut_top(6);
     return edit;
 }
 
 // ---- where the step goes ------------------------------------------------------------------------------
 
+constexpr double kLargePart = 0.05;  // of the step: its row is bold
+
+std::string name_of_slice(const StepSlice& slice) {
+    return slice.part == StepPart::exposed ? axis_label(slice.group) : std::string(name_of(slice.part));
+}
+
+Color color_of(const Theme& theme, const StepSlice& slice) {
+    switch (slice.part) {
+    case StepPart::ideal:
+    case StepPart::compute: return theme.forward;
+    case StepPart::kernels: return theme.backward;
+    case StepPart::recompute: return theme.secondary;
+    case StepPart::exposed: return color_of(theme, slice.group);
+    case StepPart::bubble:
+    case StepPart::uneven:
+    case StepPart::straggler: return theme.bad;
+    case StepPart::optimizer: return mix(theme.text, theme.secondary, 0.6f);
+    }
+    return theme.faint;
+}
+
 void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step) return;
     const Step& s = *scene.evaluation.step;
     if (s.time_s <= 0) return;
     section(ui, room, "WHERE THE STEP GOES", time_text(s.time_s));
-    struct Part {
-        std::string name;
-        double time_s;
-        Color color;
-        StepPart part = StepPart::compute;
-        GroupKind axis = GroupKind::tp;
-    };
-    std::vector<Part> parts{{"compute", s.compute_s, ui.theme().text, StepPart::compute},
-                            {"recompute", s.recompute_s, ui.theme().secondary, StepPart::recompute},
-                            {"bubble", schedule_bubble_s(s), ui.theme().faint, StepPart::bubble},
-                            {"uneven stages", s.uneven_s, ui.theme().faint, StepPart::uneven}};
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
-        parts.push_back(
-            {axis_label(kind), s.exposed_comm_s[k], color_of(ui.theme(), kind), StepPart::exposed, kind});
-    }
-    parts.push_back(
-        {"optimizer", s.optimizer_s, mix(ui.theme().text, ui.theme().secondary, 0.6f), StepPart::optimizer});
-    parts.push_back({"straggler", s.straggler_s, ui.theme().bad, StepPart::straggler});
+    const std::vector<StepSlice> slices = waterfall(s);
+    // The whole step in one bar: what a perfect GPU would need, and what there is to win back.
     Canvas& c = ui.canvas();
-    const float figure = 54;
-    float label = 84;  // as wide as the longest name
-    for (const Part& p : parts)
-        if (p.time_s > 0) label = std::max(label, c.text_width(p.name, ui.small()) + 8);
-    label = std::min(label, room.w * 0.5f);
-    const float w = room.w - label - figure;
-    double at = 0;
-    for (const Part& p : parts) {
-        if (p.time_s <= 0) continue;
-        const Rect row = room.cut_top(18);
-        c.text_in({row.x, row.y, label - 6, row.h}, p.name, ui.small());
-        const auto x = static_cast<float>(at / s.time_s) * w,
-                   len = static_cast<float>(p.time_s / s.time_s) * w;
-        const Rect bar{row.x + label + x, row.y + 4, std::max(1.0f, len), 10};
-        c.rect(bar, p.color);
-        if (bar.right() + 54 <= row.right())
-            c.text_in({bar.right() + 6, row.y, 60, row.h}, percent(p.time_s / s.time_s), ui.small());
-        else
-            c.text_in({row.right() - 54, row.y, 54, row.h}, percent(p.time_s / s.time_s), ui.small(),
-                      Align::right);
-        const Hit hit = ui.area("step.part", row,
-                                static_cast<std::uint64_t>(p.part) * 64 + static_cast<std::uint64_t>(p.axis));
+    const Rect all = room.cut_top(14);
+    const auto at_x = [&](double t) { return all.x + static_cast<float>(t / s.time_s) * all.w; };
+    for (const StepSlice& slice : slices)
+        c.rect({at_x(slice.from_s), all.y, std::max(1.0f, at_x(slice.time_s) - all.x), all.h},
+               color_of(ui.theme(), slice));
+    room.cut_top(3);
+    const Rect braces = room.cut_top(18);
+    const float useful = at_x(s.ideal_s);
+    c.line({all.x, braces.y + 1}, {useful - 1, braces.y + 1}, ui.theme().secondary);
+    c.line({useful + 1, braces.y + 1}, {all.right(), braces.y + 1}, ui.theme().secondary);
+    c.text_in({braces.x, braces.y + 3, braces.w, 15}, "useful: " + time_text(s.ideal_s), ui.style(11));
+    c.text_in({braces.x, braces.y + 3, braces.w, 15}, time_text(s.time_s - s.ideal_s) + " to win back",
+              ui.style(11, Tone::secondary), Align::right);
+    room.cut_top(6);
+    for (const StepSlice& slice : slices) {
+        const double share = slice.time_s / s.time_s;
+        const bool large = share >= kLargePart;
+        Rect row = room.cut_top(25);
+        const std::string name = name_of_slice(slice);
+        const auto id = static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
+        const Hit hit = ui.area("step.part", row, id);
+        Rect words{row.x, row.y, row.w, 18};
+        const TextStyle figure =
+            ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
+        c.text_in(words.cut_right(58), time_text(slice.time_s), ui.style(12, Tone::secondary), Align::right);
+        c.text_in(words.cut_right(52), percent(share), figure, Align::right);
+        c.text_in(words, name, figure);
+        c.rect({at_x(slice.from_s), row.y + 19, std::max(1.0f, at_x(slice.time_s) - all.x), 4},
+               color_of(ui.theme(), slice));
         if (hit.hovered)
-            ui.tooltip(p.name + "\n" + time_text(p.time_s) + " of " + time_text(s.time_s)
+            ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(s.time_s)
                        + "; click to explain");
         if (hit.focused) ui.focus_ring(row, 3);
         if (hit.clicked) {
             scene.selection.topic = Selection::Topic::step;
-            scene.selection.step_part = static_cast<int>(p.part);
-            if (p.part == StepPart::exposed) scene.selection.choose(p.axis);
+            scene.selection.step_part = static_cast<int>(slice.part);
+            if (slice.part == StepPart::exposed) scene.selection.choose(slice.group);
         }
-        at += p.time_s;
     }
-    room.cut_top(12);
+    room.cut_top(14);
 }
 
 // "2 problems": errors and warnings, in words, at every window size.
@@ -321,6 +360,7 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     const Mesh& mesh = scene.evaluation.mesh;
     using Topic = Selection::Topic;
     const bool valid = scene.evaluation.valid;  // a plan with errors has no figures to show
+    if (valid) step_block(ui, room, scene);
     switch (valid ? scene.selection.topic : Topic::none) {
     case Topic::rank:
         if (scene.selection.rank >= 0 && scene.selection.rank < mesh.world) rank_block(ui, room, scene);
@@ -336,9 +376,7 @@ std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, Inspect
     case Topic::step: break;
     }
     if (valid) explanation_block(ui, room, scene);
-    std::optional<PlanEdit> edit = problems_block(ui, room, scene);
-    if (valid) step_block(ui, room, scene);
-    return edit;
+    return problems_block(ui, room, scene, state);
 }
 
 std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state) {
@@ -350,16 +388,22 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     const auto layer = ui.open_layer("status.problems.list", box);
     state.problems_open = layer.stays();
     ScrollArea area(ui, "problems", box.inset(2, 2), state.problems_scroll, {.pad = {14, 12}});
-    std::optional<PlanEdit> edit = problems_block(ui, area.room, scene);
-    return edit;
+    return problems_block(ui, area.room, scene, state);
 }
 
 namespace {
 constexpr float kTimedFrom = 800;  // logical pixels
-}
+// What mouse and keys do, for whoever has not read the manual.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kHints{
+    {{"click", "a cell for its groups"},
+     {"1 … 9", "a view in the whole window"},
+     {"wheel", "over a factor steps it"},
+     {"Ctrl D", "pins this plan as A"},
+     {"Ctrl P", "every command"}}};
+}  // namespace
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
-                 bool covered) {
+                 bool covered, bool figures) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
     Rect row = room.inset(16, 0);
@@ -392,6 +436,16 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         draw_difference(ui, row, difference(now, (*scene.pinned->step).*figure), less_is_better, text,
                         timing_w + 16);
     };
+    const auto draw_timing = [&] {
+        const Rect whole = room.inset(16, 0);
+        if (timed && c.text_in(whole, timing, timing_style, Align::right) && ui.hovers(whole))
+            ui.tooltip(timing);
+    };
+    if (!figures) {
+        if (!covered) problem_count(ui, row, e.problems, state);
+        for (const auto& [keys, act] : kHints) item("", std::string(keys), act);
+        return draw_timing();
+    }
     if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
@@ -405,9 +459,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         row.cut_right(timing_w + 16);
         const std::string why = first_error(e.problems);
         if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
-        row = room.inset(16, 0);
-        if (timed) c.text_in(row, timing, timing_style, Align::right);
-        return;
+        return draw_timing();
     }
     if (!e.memory.stage.empty())
         item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
@@ -427,7 +479,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         for (const double x : s.exposed_comm_s) exposed += x;
         if (s.time_s > 0) item("exposed communication", percent(exposed / s.time_s), "");
     }
-    if (timed && c.text_in(row, timing, timing_style, Align::right) && ui.hovers(row)) ui.tooltip(timing);
+    draw_timing();
 }
 
 }  // namespace pentamesh::ui

@@ -11,15 +11,17 @@ namespace pentamesh::ui {
 
 struct InspectorState {
     ScrollState scroll;
-    bool problems_open = false;  // the layer that the status line opens
+    std::optional<ProblemCode> open;  // the problem whose reason is shown whole
+    bool problems_open = false;       // the layer that the status line opens
     Rect problems_anchor;
     ScrollState problems_scroll;
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
-// With a count of errors and warnings that opens their layer; `state` null: a picture, nothing opens.
+// Draws a count of errors and warnings that opens their layer; a picture has no `state`, and nothing opens.
+// `figures` is false where the verdict band has them: the line then says what mouse and keys do.
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
-                 bool covered = false);
+                 bool covered = false, bool figures = true);
 // The problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.
 [[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);

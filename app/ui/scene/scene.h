@@ -84,6 +84,14 @@ struct PlanEdit {
     bool other_model = false;  // another model was chosen, not this one changed
 };
 
+// A layout that a search found better than the open plan.
+struct BetterLayout {
+    PlanEdit edit;
+    std::string gain;     // "−3.4 %, and it fits"
+    std::string changes;  // "cp 1 → 2"
+    std::string reason;
+};
+
 // The keyboard goes to one view at a time: the one that fills the window, has the focus or is under the
 // mouse.
 struct ViewKeys {
@@ -111,7 +119,7 @@ struct Scene {
     std::string_view changed{};                 // what the last edit did to the main figures
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
-    std::span<const PlanEdit> better{};  // layouts that fit and are much faster, where a search knows some
+    std::span<const BetterLayout> better{};  // layouts that fit and are much faster, where a search knows some
 };
 
 // "gpu004"; empty: it has no name.

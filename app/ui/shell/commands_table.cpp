@@ -1,6 +1,8 @@
 // The commands of the bar's menus, in their order; those about views are in commands_views.cpp, those about
 // lessons where lessons are.
 #include "app/ui/shell/shell.h"
+#include "app/ui/views/frame.h"
+#include "core/base/files.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
@@ -12,10 +14,6 @@
 
 namespace pentamesh::ui {
 
-void Shell::add(Command command) {
-    commands_.push_back(std::move(command));
-}
-
 void Shell::make_commands() {
     make_file_commands();
     make_edit_commands();
@@ -23,71 +21,81 @@ void Shell::make_commands() {
     make_view_commands();
     make_timeline_commands();
     make_look_commands();
-    make_flags_commands();
+    sheets_.add_flags_commands(commands_);
     make_export_commands();
-    make_interop_commands();
-    make_lesson_commands();
+    sheets_.add_interop_commands(commands_);
+    desk_.add_commands(commands_);
+    make_side_commands();
+    desk_.add_presenter_commands(commands_);
     make_help_commands();
 }
 
 void Shell::make_file_commands() {
     add({.id = "file.new", .title = "New: one GPU", .menu = "File", .chord = ctrl(Key::n), .run = [this] {
-             open_plan(presets_.plan("single-gpu"));
+             open_plan(window_.presets.plan("single-gpu"));
          }});
     add({.id = "file.open", .title = "Open…", .menu = "File", .chord = ctrl(Key::o), .run = [this] {
-             ask(DialogKind::open, "", nullptr);
+             window_.ask(DialogKind::open, "", nullptr);
          }});
     add({.id = "file.preset", .title = "Open a preset…", .menu = "File", .run = [this] {
-             palette_ = true;
-             palette_state_ = {.filter = "Open preset"};
+             menus_.search("Open preset");
          }});
     add({.id = "file.save", .title = "Save", .menu = "File", .chord = ctrl(Key::s), .run = [this] {
-             save_or_ask();
+             files_.save_or_ask();
          }});
     add({.id = "file.save_as",
          .title = "Save as…",
          .menu = "File",
          .chord = ctrl(Key::s, true),
-         .run = [this] { ask(DialogKind::save, proposed_file(), nullptr); }});
-    make_review_commands();
-    make_calibrate_commands();
-    for (const Presets::Entry& e : presets_.list(PresetKind::plan))
+         .run = [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }});
+    const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
+        add({.id = id,
+             .title = title,
+             .menu = menu,
+             .separator = separator,
+             .run = [this] { dialogs_.ask_review(); },
+             .enabled = [this] { return window_.host.save_review && !window_.veil.hides(); }});
+    };
+    add_review("file.review", "Export review…", "File", false);
+    add_review("export.review", "Export review for a meeting…", "Export", true);
+    sheets_.add_calibrate_command(commands_);
+    for (const Presets::Entry& e : window_.presets.list(PresetKind::plan))
         add({.id = "preset." + e.id,
              .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),
-             .run = [this, id = e.id] { open_plan(presets_.plan(id)); }});
+             .run = [this, id = e.id] { open_plan(window_.presets.plan(id)); }});
     for (std::size_t i = 0; i < kRecentListed; ++i) {
         const auto file = [this, i] {
-            return i < settings_.recent.size() ? std::filesystem::path(settings_.recent[i])
-                                               : std::filesystem::path();
+            return i < window_.settings.recent.size() ? std::filesystem::path(window_.settings.recent[i])
+                                                      : std::filesystem::path();
         };
         add({.id = "recent." + std::to_string(i),
              .title = "Recent file " + std::to_string(i + 1),
              .menu = "File",
              .separator = i == 0,
-             .run = [this, file] { open_recent(file()); },
+             .run = [this, file] { files_.open_recent(file()); },
              .enabled = [file] { return !file().empty(); },
-             .label = [this, i] { return recent_label(i); }});
+             .label = [this, i] { return files_.recent_label(i); }});
     }
     add({.id = "recent.drop",
          .title = "Drop the files that are gone",
          .menu = "File",
-         .run = [this] { drop_missing_files(); },
-         .label = [this] { return has_missing_files() ? "Drop the files that are gone" : ""; }});
+         .run = [this] { files_.drop_missing(); },
+         .label = [this] { return files_.has_missing() ? "Drop the files that are gone" : ""; }});
     add({.id = "file.recover",
          .title = "Unsaved plans of a window that is gone…",
          .run =
              [this] {
-                 if (!offer_recovery()) say("No window left a plan that was not saved");
+                 if (!offer_recovery()) window_.say("No window left a plan that was not saved");
              },
-         .enabled = [this] { return recovery_ != nullptr; }});
-    if (host_.in_page) return;
+         .enabled = [this] { return files_.remembers(); }});
+    if (window_.host.in_page) return;
     add({.id = "file.quit",
          .title = "Quit",
          .menu = "File",
          .chord = ctrl(Key::q),
          .separator = true,
          .run = [this] {
-             if (may_close()) quit_ = true;
+             if (may_close()) window_.quit = true;
          }});
 }
 
@@ -97,41 +105,46 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .chord = ctrl(Key::z),
          .repeats = true,
-         .run = [this] { document_.undo(), toast_.clear(); },
-         .enabled = [this] { return document_.can_undo(); }});
+         .run = [this] { window_.document.undo(), window_.toast.clear(); },
+         .enabled = [this] { return window_.document.can_undo(); }});
     add({.id = "edit.redo",
          .title = "Redo",
          .menu = "Edit",
          .chord = ctrl(Key::z, true),
          .repeats = true,
-         .run = [this] { document_.redo(), toast_.clear(); },
-         .enabled = [this] { return document_.can_redo(); }});
+         .run = [this] { window_.document.redo(), window_.toast.clear(); },
+         .enabled = [this] { return window_.document.can_redo(); }});
     add({.id = "edit.fields",
          .title = "Every field of the plan…",
          .menu = "Edit",
          .chord = ctrl(Key::e, true),
          .separator = true,
-         .run = [this] { editor_.open_at(EditorSection::size); }});
+         .run = [this] { sheets_.open_fields(EditorSection::size); }});
     add({.id = "edit.model", .title = "Edit the model…", .menu = "Edit", .run = [this] {
-             editor_.open_at(EditorSection::size);
+             sheets_.open_fields(EditorSection::size);
          }});
     add({.id = "edit.new_model", .title = "New model…", .menu = "Edit", .run = [this] {
-             begin_new_model();
+             window_.apply(new_model_edit(window_.document.plan()));
+             sheets_.open_fields(EditorSection::size);
          }});
     add({.id = "edit.cluster", .title = "Edit the cluster…", .menu = "Edit", .run = [this] {
-             editor_.open_at(EditorSection::fabric);
+             sheets_.open_fields(EditorSection::fabric);
          }});
     add({.id = "edit.presets", .title = "Presets of your own…", .menu = "Edit", .run = [this] {
-             ask_own_presets();
+             dialogs_.ask_own_presets();
          }});
     add({.id = "edit.stages",
          .title = "Layers of each stage…",
          .menu = "Edit",
-         .run = [this] { stages_.open_now(); },
-         .enabled = [this] { return document_.plan().layout.pp > 1; }});
-    add({.id = "edit.title", .title = "Rename the plan…", .menu = "Edit", .run = [this] { edit_title(); }});
-    make_notes_commands();
-    make_decide_commands();
+         .run = [this] { sheets_.open_stages(); },
+         .enabled = [this] { return window_.document.plan().layout.pp > 1; }});
+    add({.id = "edit.title", .title = "Rename the plan…", .menu = "Edit", .run = [this] {
+             menus_.edit_title();
+         }});
+    add({.id = "edit.notes", .title = "Notes of the plan…", .menu = "Edit", .run = [this] {
+             sheets_.open_notes();
+         }});
+    decider_.add_commands(commands_);
     add({.id = "edit.copy",
          .title = "Copy the plan",
          .menu = "Edit",
@@ -139,17 +152,17 @@ void Shell::make_edit_commands() {
          .separator = true,
          .run =
              [this] {
-                 host_.set_clipboard(plan_text());
-                 say("Copied the plan as JSON");
+                 window_.host.set_clipboard(files_.plan_text());
+                 window_.say("Copied the plan as JSON");
              },
-         .enabled = [this] { return static_cast<bool>(host_.set_clipboard); }});
-    make_link_commands();
+         .enabled = [this] { return static_cast<bool>(window_.host.set_clipboard); }});
+    files_.add_link_commands(commands_);
     add({.id = "edit.paste",
          .title = "Paste a plan, link, config or settings",
          .menu = "Edit",
          .chord = ctrl(Key::v),
-         .run = [this] { open_text(host_.clipboard(), "the clipboard"); },
-         .enabled = [this] { return static_cast<bool>(host_.clipboard); }});
+         .run = [this] { open_text(window_.host.clipboard(), "the clipboard"); },
+         .enabled = [this] { return static_cast<bool>(window_.host.clipboard); }});
 }
 
 // The orders of the frameworks and the schedules, as in the plan panel's menus.
@@ -163,23 +176,102 @@ void Shell::make_layout_commands() {
              .title = "Order of " + std::string(o.name) + ": " + axes,
              .run =
                  [this, &o] {
-                     edit_plan(with_order(document_.plan(), o.order), "order of " + std::string(o.name));
+                     window_.edit_plan(with_order(window_.document.plan(), o.order),
+                                       "order of " + std::string(o.name));
                  },
-             .checked = [this, &o] { return document_.plan().layout.order == o.order; }});
+             .checked = [this, &o] { return window_.document.plan().layout.order == o.order; }});
     }
     for (const ScheduleChoice& c : schedule_choices()) {
         const std::string name = with_chunks(c.schedule, c.chunks.chunks);
         add({.id = "schedule." + std::string(name_of(c.schedule)) + "." + std::to_string(c.chunks.chunks),
              .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
-             .run = [this, c,
-                     name] { edit_plan(with_schedule(document_.plan(), c.schedule, c.chunks.chunks), name); },
-             .checked = [this, c] { return c.is_of(document_.plan().layout); }});
+             .run =
+                 [this, c, name] {
+                     window_.edit_plan(with_schedule(window_.document.plan(), c.schedule, c.chunks.chunks),
+                                       name);
+                 },
+             .checked = [this, c] { return c.is_of(window_.document.plan().layout); }});
     }
+}
+
+// The view that fills the window; else the uppermost that is shown as a table; else the uppermost.
+ViewId Shell::tabled_view() const {
+    if (window_.full) return *window_.full;
+    for (const ViewId id : window_.views.in_pane)
+        if (window_.views.as_data[static_cast<std::size_t>(id)]) return id;
+    return window_.views.in_pane.front();
+}
+
+Table Shell::shown_table() {
+    Hover none;
+    return data_of(scene_of(none), tabled_view(), window_.views);
+}
+
+// The table of the view as it would be shown as data, in the form that the file's ending names.
+void Shell::save_table(const std::filesystem::path& path) {
+    const std::string ending = path.extension().string();
+    const TableFormat format = ending == ".md"     ? TableFormat::markdown
+                               : ending == ".json" ? TableFormat::json
+                               : ending == ".html" ? TableFormat::html
+                               : ending == ".txt"  ? TableFormat::text
+                                                   : TableFormat::csv;
+    const std::string table = write_table(shown_table(), format);
+    const std::string title(view_of(tabled_view()).title);
+    write_file(path, format == TableFormat::html ? "<!doctype html>\n<meta charset=\"utf-8\">\n<title>"
+                                                       + html_text(title) + "</title>\n" + table
+                                                 : table);
+}
+
+void Shell::copy_table(TableFormat format) {
+    if (!window_.host.set_clipboard) return;
+    window_.host.set_clipboard(write_table(shown_table(), format));
+    window_.say("Copied the data of " + std::string(view_of(tabled_view()).title));
+}
+
+void Shell::make_export_commands() {
+    add({.id = "export.picture",
+         .title = "Picture of this view…",
+         .menu = "Export",
+         .chord = ctrl(Key::e),
+         .run = [this] { window_.ask(DialogKind::picture, "", nullptr); },
+         .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
+    add({.id = "export.copy_picture",
+         .title = "Copy the picture of this view",
+         .menu = "Export",
+         .run = [this] { dialogs_.copy_picture(); },
+         .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
+    // The answer to a question that is open stands in none of these.
+    const auto tells_nothing = [this] { return !window_.veil.hides(); };
+    add({.id = "export.table",
+         .title = "This table…",
+         .menu = "Export",
+         .separator = true,
+         .run =
+             [this] {
+                 const std::string name(view_of(tabled_view()).name);
+                 window_.ask(DialogKind::table, window_.proposed_file(name + ".csv"), nullptr);
+             },
+         .enabled = tells_nothing});
+    struct Format {
+        TableFormat format;
+        const char *id, *title;
+    };
+    static constexpr std::array<Format, 4> kFormats{
+        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
+         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
+         {TableFormat::json, "export.json", "Copy data as JSON"},
+         {TableFormat::text, "export.text", "Copy data as text"}}};
+    for (const Format& f : kFormats)
+        add({.id = f.id,
+             .title = f.title,
+             .menu = "Export",
+             .run = [this, format = f.format] { copy_table(format); },
+             .enabled = [this] { return window_.host.set_clipboard && !window_.veil.hides(); }});
 }
 
 void Shell::make_help_commands() {
     add({.id = "help.keys", .title = "Keys", .menu = "Help", .chord = {.key = Key::f1}, .run = [this] {
-             keys_ = !keys_;
+             menus_.switch_keys();
          }});
     add({.id = "help.glossary", .title = "Glossary", .menu = "Help", .chord = ctrl(Key::g), .run = [this] {
              glossary_state_.open = glossary_state_.fresh = true;
@@ -190,20 +282,17 @@ void Shell::make_help_commands() {
          .menu = "Help",
          .chord = {.key = Key::f10},
          .run = [this] {
-             state_.focus = id_of("menu.File");
-             state_.focus_visible = true;
+             window_.state.focus = id_of("menu.File");
+             window_.state.focus_visible = true;
          }});
     add({.id = "help.palette",
          .title = "Search commands",
          .menu = "Help",
          .chord = ctrl(Key::p),
-         .run = [this] {
-             palette_ = true;
-             palette_state_ = {};
-         }});
+         .run = [this] { menus_.search(""); }});
     add({.id = "help.welcome", .title = "Welcome", .menu = "Help", .run = [this] { welcome_ = true; }});
     add({.id = "help.about", .title = "About Pentamesh", .menu = "Help", .run = [this] {
-             ask(DialogKind::about, "", nullptr);
+             window_.ask(DialogKind::about, "", nullptr);
          }});
 }
 

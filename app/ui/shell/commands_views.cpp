@@ -16,62 +16,63 @@ void Shell::make_view_commands() {
              .title = std::string(v.title) + " in the whole window",
              .menu = "View",
              .chord = v.key,
-             .run = [this, id = v.id] { toggle_full(id); },
-             .checked = [this, id = v.id] { return full_ == id; }});
+             .run = [this, id = v.id] { window_.toggle_full(id); },
+             .checked = [this, id = v.id] { return window_.full == id; }});
     add({.id = "view.failure",
          .title = "Lose a node: click one in the mesh",
          .menu = "View",
          .chord = ctrl(Key::f),
          .run =
              [this] {
-                 views_.mesh.failure = !views_.mesh.failure;
-                 views_.mesh.lost_node = -1;
+                 window_.views.mesh.failure = !window_.views.mesh.failure;
+                 window_.views.mesh.lost_node = -1;
              },
-         .checked = [this] { return views_.mesh.failure; }});
+         .checked = [this] { return window_.views.mesh.failure; }});
     add({.id = "view.blame",
          .title = "What do these ranks share?…",
          .menu = "View",
          .run =
              [this] {
-                 blame_ = {.open = true};
-                 if (selection_.topic == Selection::Topic::ranks) blame_.text = ranks_text(selection_.ranks);
+                 sheets_.open_blame(window_.selection.topic == Selection::Topic::ranks
+                                        ? ranks_text(window_.selection.ranks)
+                                        : std::string());
              },
-         .enabled = [this] { return evaluation_.valid; }});
+         .enabled = [this] { return window_.evaluation.valid; }});
     add({.id = "view.links",
          .title = "Links to the selected GPU's peers",
          .menu = "View",
          .chord = ctrl(Key::l),
-         .run = [this] { views_.mesh.show_links = !views_.mesh.show_links; },
-         .checked = [this] { return views_.mesh.show_links; }});
+         .run = [this] { window_.views.mesh.show_links = !window_.views.mesh.show_links; },
+         .checked = [this] { return window_.views.mesh.show_links; }});
     add({.id = "view.experts",
          .title = "Ranks as the experts have them",
          .menu = "View",
-         .run = [this] { selection_.show_mesh(!selection_.expert()); },
-         .enabled = [this] { return evaluation_.mesh.has_experts; },
-         .checked = [this] { return selection_.expert() && evaluation_.mesh.has_experts; }});
+         .run = [this] { window_.selection.show_mesh(!window_.selection.expert()); },
+         .enabled = [this] { return window_.evaluation.mesh.has_experts; },
+         .checked = [this] { return window_.selection.expert() && window_.evaluation.mesh.has_experts; }});
     add({.id = "view.map_rows",
          .title = "Map: FSDP and SP as rows of their own",
          .menu = "View",
          .run =
              [this] {
-                 const bool rows = views_.map.style == MapStyle::own_rows;
-                 views_.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
-                 views_.map.page = MapPage::axes;
-                 full_ = ViewId::map;
+                 const bool rows = window_.views.map.style == MapStyle::own_rows;
+                 window_.views.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+                 window_.views.map.page = MapPage::axes;
+                 window_.full = ViewId::map;
              },
-         .checked = [this] { return views_.map.style == MapStyle::own_rows; }});
+         .checked = [this] { return window_.views.map.style == MapStyle::own_rows; }});
 }
 
 void Shell::make_timeline_commands() {
     // The same keys play the layer where that fills the window.
-    const auto of_layer = [this] { return full_view() == ViewId::layer && evaluation_.valid; };
+    const auto of_layer = [this] { return full_view() == ViewId::layer && window_.evaluation.valid; };
     const auto has_timeline = [this, of_layer] {
-        return of_layer() || views_.timeline.current(evaluation_, evaluated_) != nullptr;
+        return of_layer() || window_.views.timeline.current(window_.evaluation, window_.evaluated) != nullptr;
     };
     const auto step = [this, of_layer](int by) {
-        if (of_layer()) return step_layer(views_.layer, by);
-        if (const auto* shown = views_.timeline.current(evaluation_, evaluated_))
-            step_cursor(*shown, views_.timeline, by, selection_.stage);
+        if (of_layer()) return step_layer(window_.views.layer, by);
+        if (const auto* shown = window_.views.timeline.current(window_.evaluation, window_.evaluated))
+            step_cursor(*shown, window_.views.timeline, by, window_.selection.stage);
     };
     add({.id = "timeline.play",
          .title = "Play or pause the timeline",
@@ -79,8 +80,8 @@ void Shell::make_timeline_commands() {
          .chord = {.key = Key::p},
          .run =
              [this, of_layer] {
-                 if (of_layer()) return play_or_pause(views_.layer);
-                 views_.timeline.playing = !views_.timeline.playing;
+                 if (of_layer()) return play_or_pause(window_.views.layer);
+                 window_.views.timeline.playing = !window_.views.timeline.playing;
              },
          .enabled = has_timeline});
     add({.id = "timeline.step",
@@ -96,24 +97,28 @@ void Shell::make_timeline_commands() {
     add({.id = "timeline.critical_path",
          .title = "Critical path of the timeline",
          .menu = "View",
-         .run = [this] { views_.timeline.critical = !views_.timeline.critical; },
-         .checked = [this] { return views_.timeline.critical; }});
+         .run = [this] { window_.views.timeline.critical = !window_.views.timeline.critical; },
+         .checked = [this] { return window_.views.timeline.critical; }});
     add({.id = "timeline.two_steps",
          .title = "Two steps back to back in the timeline",
          .menu = "View",
-         .run = [this] { views_.timeline.choice.steps = 3 - views_.timeline.choice.steps; },
-         .checked = [this] { return views_.timeline.choice.steps > 1; }});
+         .run = [this] { window_.views.timeline.choice.steps = 3 - window_.views.timeline.choice.steps; },
+         .checked = [this] { return window_.views.timeline.choice.steps > 1; }});
     add({.id = "timeline.slow_stage",
          .title = "Inject a slow stage into the timeline",
          .menu = "View",
          .run =
              [this] {
-                 if (views_.timeline.choice.slow.any())
-                     views_.timeline.choice.slow = {};
+                 if (window_.views.timeline.choice.slow.any())
+                     window_.views.timeline.choice.slow = {};
                  else
-                     inject(views_.timeline, std::max(0, selection_.stage), 1);
+                     inject(window_.views.timeline, std::max(0, window_.selection.stage), 1);
              },
-         .checked = [this] { return views_.timeline.choice.slow.any(); }});
+         .checked = [this] { return window_.views.timeline.choice.slow.any(); }});
+}
+
+float& Shell::own_scale() {
+    return desk_.presenter().on ? window_.settings.present : window_.settings.scale;
 }
 
 void Shell::make_look_commands() {
@@ -123,14 +128,14 @@ void Shell::make_look_commands() {
              .title = "Theme: " + std::string(name_of(id)),
              .menu = "View",
              .separator = i == 0,
-             .run = [this, id] { settings_.theme = id; },
-             .checked = [this, id] { return settings_.theme == id; }});
+             .run = [this, id] { window_.settings.theme = id; },
+             .checked = [this, id] { return window_.settings.theme == id; }});
     }
     add({.id = "view.reduced_motion",
          .title = "Reduced motion: jumps in place of glides",
          .menu = "View",
-         .run = [this] { settings_.reduced_motion = !settings_.reduced_motion; },
-         .checked = [this] { return settings_.reduced_motion; }});
+         .run = [this] { window_.settings.reduced_motion = !window_.settings.reduced_motion; },
+         .checked = [this] { return window_.settings.reduced_motion; }});
     add({.id = "view.larger",
          .title = "Larger",
          .menu = "View",
@@ -141,7 +146,7 @@ void Shell::make_look_commands() {
              own_scale() = std::max(0.5f, own_scale() / 1.125f);
          }});
     add({.id = "view.normal", .title = "Normal size", .menu = "View", .chord = ctrl(Key::n0), .run = [this] {
-             own_scale() = presenter_.on ? kPresentScale : 1;
+             own_scale() = desk_.presenter().on ? kPresentScale : 1;
          }});
     add({.id = "view.fullscreen",
          .title = "Full screen",
@@ -149,10 +154,10 @@ void Shell::make_look_commands() {
          .chord = {.key = Key::f11},
          .run =
              [this] {
-                 fullscreen_ = !fullscreen_;
-                 host_.set_fullscreen(fullscreen_);
+                 window_.fullscreen = !window_.fullscreen;
+                 window_.host.set_fullscreen(window_.fullscreen);
              },
-         .enabled = [this] { return static_cast<bool>(host_.set_fullscreen); }});
+         .enabled = [this] { return static_cast<bool>(window_.host.set_fullscreen); }});
 }
 
 }  // namespace pentamesh::ui

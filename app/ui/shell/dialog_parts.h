@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/ui/kit/ui.h"
-#include "app/ui/shell/shell.h"
 
 #include <string>
 #include <string_view>
@@ -13,8 +12,6 @@ inline constexpr float kDialogButton = 104, kDialogGap = 8, kDialogField = 30;
 inline constexpr Vec2 kDialogPad{24, 20};
 inline constexpr float kDialogHead = 28, kAboveButtons = 14, kButtonHeight = 30;
 
-[[nodiscard]] bool asks_for_file(DialogKind kind);
-[[nodiscard]] std::string head_of_file(DialogKind kind);  // of a file's dialog of the desktop
 // Buttons of a dialog's last row, from the right.
 [[nodiscard]] bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label,
                                  bool enabled = true, float width = kDialogButton);

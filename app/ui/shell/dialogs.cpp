@@ -1,10 +1,8 @@
-// What is asked in the middle of the window: whether changes are kept, what becomes of plans that were left;
-// and what this program is. Files are asked for in shell_files.cpp, presets of one's own in
-// shell_presets.cpp.
+#include "app/ui/shell/dialogs.h"
+
 #include "app/ui/panels/preset_menu.h"
 #include "app/ui/shell/dialog_parts.h"
-#include "app/ui/shell/file_browser.h"
-#include "app/ui/shell/shell.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <exception>
@@ -15,55 +13,92 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLeftRow = 36;
+constexpr float kLeftRow = 36, kBrowser = 820;
 constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
-
-std::string head_of(DialogKind kind, PresetKind preset) {
-    switch (kind) {
-    case DialogKind::open: return "Open a plan, a config.json, settings or a picture of ours";
-    case DialogKind::save: return "Save the plan as";
-    case DialogKind::picture: return "A picture of this view";
-    case DialogKind::picture_file: return "Save a picture as";
-    case DialogKind::table: return "Save the table as";
-    case DialogKind::review_second: return "The plan to compare with";
-    case DialogKind::written: return "Written";
-    case DialogKind::review: return "Export a design review";
-    case DialogKind::review_file: return "Save the review as";
-    case DialogKind::handout: return "Save the handout as";
-    case DialogKind::results: return "Save the results as a picture";
-    case DialogKind::runs: return "Add measured runs";
-    case DialogKind::settings: return "Save the settings as";
-    case DialogKind::close: return "Keep the changes to this plan?";
-    case DialogKind::recover: return "Plans that were not saved";
-    case DialogKind::about: return "Pentamesh " PENTAMESH_VERSION;
-    case DialogKind::missing: return "This file is not there any more";
-    case DialogKind::preset: return "Save the " + std::string(word_of(preset)) + " as a preset";
-    case DialogKind::presets: return "Presets of your own";
-    case DialogKind::none: break;
-    }
-    return {};
-}
-
-std::string_view words_of(DialogKind kind) {
-    if (kind == DialogKind::recover) return "Pentamesh ended before these were saved.";
-    if (kind == DialogKind::about)
-        return "Lays a training run over a cluster: who talks to whom, over which wire, what each GPU holds, "
-               "when it works, how long a step takes, and what is wrong with the layout.\nFonts: Inter and "
-               "JetBrains Mono.";
-    return {};
-}
 
 }  // namespace
 
-bool asks_for_file(DialogKind kind) {
-    return kind == DialogKind::open || kind == DialogKind::save || kind == DialogKind::picture_file
-           || kind == DialogKind::table || kind == DialogKind::settings || kind == DialogKind::review_file
-           || kind == DialogKind::review_second || kind == DialogKind::handout || kind == DialogKind::results
-           || kind == DialogKind::runs;
+const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
+    static const auto file = [](std::string_view head, std::string_view files, bool saves,
+                                std::vector<std::string> endings) {
+        return Row{.head = head,
+                   .width = kBrowser,
+                   .draw = &Dialogs::draw_file,
+                   .files = files,
+                   .saves = saves,
+                   .endings = std::move(endings)};
+    };
+    // In the order of DialogKind.
+    static const std::array<Row, kDialogKinds> rows{{
+        {},
+        file("Open a plan, a config.json, settings or a picture of ours",
+             "Plans, models, settings, pictures, lessons", false, incoming_endings()),
+        file("Save the plan as", "Plans", true, {".json"}),
+        {.head = "A picture of this view",
+         .width = 920,
+         .height = &Dialogs::picture_height,
+         .draw = &Dialogs::draw_picture},
+        file("Save a picture as", "Pictures", true, {".png", ".svg", ".pdf"}),
+        file("Save the table as", "Tables", true, {".csv", ".md", ".json", ".html", ".txt"}),
+        {.head = "Export a design review",
+         .width = 920,
+         .height = &Dialogs::review_height,
+         .draw = &Dialogs::draw_review},
+        file("Save the review as", "Reviews", true,
+             pages_available() ? std::vector<std::string>{".pdf", ".html"}
+                               : std::vector<std::string>{".html", ".pdf"}),
+        file("The plan to compare with", "Plans, and pictures and reviews with a plan inside", false,
+             incoming_endings()),
+        {.head = "Written", .draw = &Dialogs::draw_written},
+        file("Save the handout as", "Handouts", true, {".html", ".pdf"}),
+        file("Save the results as a picture", "Pictures", true, {".png", ".svg", ".pdf"}),
+        file("Add measured runs", "Measured runs", false, {".json", ".log", ".txt", ".out"}),
+        file("Save the settings as", "Settings", true, {".sh", ".py", ".json", ".yaml", ".toml"}),
+        {.head = "Keep the changes to this plan?", .draw = &Dialogs::draw_close},
+        {.head = "Plans that were not saved",
+         .words = "Pentamesh ended before these were saved.",
+         .width = 680,
+         .height = &Dialogs::recovery_height,
+         .draw = &Dialogs::draw_recovery},
+        {.head = "Pentamesh " PENTAMESH_VERSION,
+         .words = "Lays a training run over a cluster: who talks to whom, over which wire, what each GPU "
+                  "holds, when it works, how long a step takes, and what is wrong with the layout.\nFonts: "
+                  "Inter and JetBrains Mono.",
+         .draw = &Dialogs::draw_about},
+        {.head = "This file is not there any more", .draw = &Dialogs::draw_missing},
+        {.head = "Save the part as a preset",
+         .height = &Dialogs::preset_height,
+         .draw = &Dialogs::draw_preset},
+        {.head = "Presets of your own",
+         .width = 680,
+         .height = &Dialogs::presets_height,
+         .draw = &Dialogs::draw_presets},
+    }};
+    return rows[static_cast<std::size_t>(kind)];
 }
 
-std::string head_of_file(DialogKind kind) {
-    return kind == DialogKind::open ? "Open" : head_of(kind, PresetKind::model);
+Dialogs::Dialogs(Window& window, Files& files) : window_(window), files_(files) {
+    when_picked(DialogKind::picture_file, [this](const std::filesystem::path& path) {
+        if (window_.host.save_picture)
+            window_.host.save_picture({PictureOrder::Use::file, pictured_view(), picture_.choice, path});
+    });
+    when_picked(DialogKind::review_file, [this](const std::filesystem::path& path) {
+        if (window_.host.save_review) window_.host.save_review(review_.request, reviewed_plans(), path);
+    });
+    when_picked(DialogKind::review_second,
+                [this](const std::filesystem::path& path) { take_review_second(path); });
+}
+
+Dialogs::~Dialogs() = default;
+
+void Dialogs::when_picked(DialogKind kind, std::function<void(const std::filesystem::path&)> act) {
+    picked_[static_cast<std::size_t>(kind)] = std::move(act);
+}
+
+std::string Dialogs::head() const {
+    if (dialog_.kind == DialogKind::preset)
+        return "Save the " + std::string(word_of(dialog_.preset)) + " as a preset";
+    return std::string(row_of(dialog_.kind).head);
 }
 
 bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label, bool enabled,
@@ -81,103 +116,79 @@ void dialog_error_text(Ui& ui, Rect room, const std::string& error) {
     ui.canvas().paragraph(room, error, s, 18);
 }
 
-void Shell::ask(DialogKind kind, std::string text, std::function<void()> after, std::string error) {
+void Dialogs::ask(DialogKind kind, std::string text, std::function<void()> after, std::string error) {
     dialog_ = {.kind = kind, .text = std::move(text), .error = std::move(error), .after = std::move(after)};
-    if (asks_for_file(kind)) begin_file_dialog();
-    dirty_ = true;
+    // The error says that another program wrote the file: to save again replaces it.
+    if (kind == DialogKind::save && !dialog_.error.empty() && window_.document.changed_elsewhere())
+        dialog_.confirmed = window_.document.path();
+    if (!row_of(kind).files.empty()) begin_file();
+    window_.dirty = true;
 }
 
-void Shell::close_dialog() {
+void Dialogs::close() {
     dialog_ = {};
     native_dialog_.reset();
-    dirty_ = true;
+    window_.dirty = true;
 }
 
-// Of what stands between a dialog's words and its buttons.
-float Shell::dialog_body_height(Ui& ui, float width) const {
-    if (dialog_.kind == DialogKind::preset) return preset_dialog_height(ui, width);
-    if (dialog_.kind == DialogKind::picture) return picture_dialog_height(ui, width);
-    if (dialog_.kind == DialogKind::review) return review_dialog_height(ui, width);
-    if (dialog_.kind == DialogKind::presets) return presets_dialog_height(ui, width);
-    if (dialog_.kind != DialogKind::recover) return 0;
-    const std::size_t left = left_names_.size();
+float Dialogs::recovery_height(Ui& /*ui*/, float /*width*/) const {
+    const std::size_t left = files_.left_names().size();
     return kLeftRow * static_cast<float>(std::min(left, kMostLeft) + (left > kMostLeft ? 1 : 0));
 }
 
-// True: the dialog is done.
-bool Shell::draw_dialog_body(Ui& ui, Rect room, Rect buttons) {
-    switch (dialog_.kind) {
-    case DialogKind::recover: return draw_recovery_dialog(ui, room, buttons);
-    case DialogKind::about: return dialog_button(ui, buttons, "dialog.ok", "Close");
-    case DialogKind::close: return draw_close_dialog(ui, buttons);
-    case DialogKind::missing: return draw_missing_dialog(ui, buttons);
-    case DialogKind::preset: return draw_preset_dialog(ui, room, buttons);
-    case DialogKind::presets: return draw_presets_dialog(ui, room, buttons);
-    case DialogKind::picture: return draw_picture_dialog(ui, room, buttons);
-    case DialogKind::written: return draw_written_dialog(ui, room, buttons);
-    case DialogKind::review: return draw_review_dialog(ui, room, buttons);
-    case DialogKind::open:
-    case DialogKind::save:
-    case DialogKind::picture_file:
-    case DialogKind::table:
-    case DialogKind::review_second:
-    case DialogKind::review_file:
-    case DialogKind::handout:
-    case DialogKind::results:
-    case DialogKind::runs:
-    case DialogKind::settings:
-        return native_dialog_ ? draw_waiting_dialog(ui, buttons) : draw_file_dialog(ui, room, buttons);
-    case DialogKind::none: break;
-    }
-    return true;
-}
-
-void Shell::draw_dialog(Ui& ui) {
+void Dialogs::draw(Ui& ui) {
+    if (dialog_.kind == DialogKind::none) return;
+    const Row& row = row_of(dialog_.kind);
     const Vec2 size = ui.frame().size;
-    const bool files = asks_for_file(dialog_.kind), browses = files && !native_dialog_;
-    const bool rows = dialog_.kind == DialogKind::recover || dialog_.kind == DialogKind::presets;
-    const bool shows = dialog_.kind == DialogKind::review || dialog_.kind == DialogKind::picture;
-    const float wide = shows ? 920.0f : browses ? 820.0f : rows ? 680.0f : 480.0f;
-    const float w = std::min(wide, size.x - 32);
+    const bool waits = native_dialog_ != nullptr, browses = !row.files.empty() && !waits;
+    const float w = std::min(waits ? 480.0f : row.width, size.x - 32);
     const auto height = [&](std::string_view text, const TextStyle& style, float line) {
         return text.empty() ? 0 : ui.canvas().paragraph_height(w - 2 * kDialogPad.x, text, style, line) + 6;
     };
     const bool says = dialog_.kind == DialogKind::close || dialog_.kind == DialogKind::missing
                       || dialog_.kind == DialogKind::written;
-    const std::string_view words = says                      ? dialog_.text
-                                   : files && native_dialog_ ? "The desktop's own dialog asks for it."
-                                                             : words_of(dialog_.kind);
+    const std::string_view words = says    ? dialog_.text
+                                   : waits ? "The desktop's own dialog asks for it."
+                                           : row.words;
+    const float body = row.height != nullptr ? (this->*row.height)(ui, w - 2 * kDialogPad.x) : 0;
     const float needed = 2 * kDialogPad.y + kDialogHead + height(words, ui.style(13, Tone::secondary), 20)
-                         + dialog_body_height(ui, w - 2 * kDialogPad.x)
-                         + height(dialog_.error, ui.small(), 18) + kAboveButtons + kButtonHeight;
+                         + body + height(dialog_.error, ui.small(), 18) + kAboveButtons + kButtonHeight;
     const float h = std::min(browses ? 580.0f : needed, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
     const auto layer = ui.open_layer("dialog", box, true);
     Rect room = box.inset(kDialogPad.x, kDialogPad.y);
     const Rect buttons = room.cut_bottom(kButtonHeight);
     room.cut_bottom(kAboveButtons);
-    ui.canvas().text_in(room.cut_top(kDialogHead - 8), head_of(dialog_.kind, dialog_.preset),
-                        {Face::semibold, 14, ui.theme().text, 0});
+    ui.canvas().text_in(room.cut_top(kDialogHead - 8), head(), {Face::semibold, 14, ui.theme().text, 0});
     room.cut_top(8);
     if (!words.empty())
         room.cut_top(ui.canvas().paragraph(room, words, ui.style(13, Tone::secondary), 20) + 6);
     const bool escaped = !layer.stays();
-    if (draw_dialog_body(ui, room, buttons) || escaped) close_dialog();
+    if ((this->*row.draw)(ui, room, buttons) || escaped) close();
 }
 
-// True: the dialog is done.
-bool Shell::draw_close_dialog(Ui& ui, Rect buttons) {
+bool Dialogs::draw_about(Ui& ui, Rect /*room*/, Rect buttons) {
+    return dialog_button(ui, buttons, "dialog.ok", "Close");
+}
+
+bool Dialogs::draw_missing(Ui& ui, Rect /*room*/, Rect buttons) {
+    const bool drops = dialog_button(ui, buttons, "dialog.drop", "Drop it");
+    if (drops) window_.later("", std::move(dialog_.after));
+    return dialog_button(ui, buttons, "dialog.cancel", "Keep it") || drops;
+}
+
+bool Dialogs::draw_close(Ui& ui, Rect /*room*/, Rect buttons) {
     if (dialog_button(ui, buttons, "dialog.save", "Save"))
-        later("Save", [this] { save_or_ask(std::move(dialog_.after)); });
-    const bool several = document_.unsaved().size() > 1;
+        window_.later("Save", [this] { files_.save_or_ask(std::move(dialog_.after)); });
+    const bool several = window_.document.unsaved().size() > 1;
     const bool discards = dialog_button(ui, buttons, "dialog.discard", several ? "Discard all" : "Discard");
-    if (discards) later("Discard", [this] { quit_ = true; });
+    if (discards) window_.later("Discard", [this] { window_.quit = true; });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel") || discards;
 }
 
 // What throws is said in the dialog, which stays.
-void Shell::try_in_dialog(const std::function<void()>& act) {
-    dirty_ = true;
+void Dialogs::try_in_dialog(const std::function<void()>& act) {
+    window_.dirty = true;
     try {
         act();
     } catch (const std::exception& e) {
@@ -186,28 +197,27 @@ void Shell::try_in_dialog(const std::function<void()>& act) {
     }
 }
 
-// A row for each plan that was left: its name, when and how large, and what can be done with it.
-bool Shell::draw_recovery_dialog(Ui& ui, Rect room, Rect buttons) {
-    const auto& left = recovery_->left();
+bool Dialogs::draw_recovery(Ui& ui, Rect room, Rect buttons) {
+    const auto& left = files_.left();
     for (std::size_t i = 0; i < std::min(left.size(), kMostLeft); ++i) {
         Rect row = room.cut_top(kLeftRow).inset(0, 3);
         const bool asks = dialog_.asks == static_cast<int>(i);
         if (ui.button("recover.delete", row.cut_right(82), asks ? "Delete" : "Delete…", i)) {
             dialog_.asks = asks ? -1 : static_cast<int>(i);
-            if (asks) later("Delete", [this, i] { try_in_dialog([&] { forget_left(i); }); });
+            if (asks) window_.later("Delete", [this, i] { try_in_dialog([&] { files_.forget_left(i); }); });
         }
         row.cut_right(kDialogGap);
         if (asks && ui.button("recover.keep", row.cut_right(74), "Keep", i)) dialog_.asks = -1;
         if (!asks && ui.button("recover.open", row.cut_right(74), "Open", i))
-            later("Open", [this, i] { try_in_dialog([&] { open_left(i); }); });
+            window_.later("Open", [this, i] { try_in_dialog([&] { files_.open_left(i); }); });
         row.cut_right(kDialogGap);
         const std::string about =
             asks ? "for good?"
                  : age_text(left[i].written) + ", " + std::to_string((left[i].bytes + 1023) / 1024) + " KiB";
         ui.canvas().text_in(row.cut_right(ui.canvas().text_width(about, ui.small()) + 8), about, ui.small(),
                             Align::right);
-        if (ui.canvas().text_in(row, left_names_[i], ui.style()) && ui.hovers(row))
-            ui.tooltip(left_names_[i]);
+        if (ui.canvas().text_in(row, files_.left_names()[i], ui.style()) && ui.hovers(row))
+            ui.tooltip(files_.left_names()[i]);
     }
     if (left.size() > kMostLeft)
         ui.canvas().text_in(room.cut_top(kLeftRow),

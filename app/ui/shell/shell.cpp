@@ -1,18 +1,13 @@
 #include "app/ui/shell/shell.h"
 
-#include "app/ui/kit/format.h"
 #include "app/ui/lesson/lesson_cover.h"
 #include "app/ui/views/frame.h"
-#include "app/ui/views/search/search_runner.h"
-#include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/io/own_presets.h"
-#include "core/io/plan_json.h"
 #include "core/plan/title.h"
+#include "render/reworded.h"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <utility>
 
@@ -20,286 +15,282 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kToast_s = 6;
 constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
 
 }  // namespace
 
 Shell::Shell(const Presets& presets, Plan plan, Host host)
-    : presets_(presets), document_(std::move(plan)), host_(std::move(host)) {
-    if (!host_.config_folder.empty()) {
+    : window_(presets, std::move(plan), std::move(host)), desk_(window_), sheets_(window_),
+      files_(window_, desk_, sheets_), dialogs_(window_, files_), menus_(window_, commands_),
+      decider_(window_) {
+    connect();
+    if (!window_.host.config_folder.empty()) {
         std::string warning;
-        settings_ = load_settings(host_.config_folder, warning);
-        saved_settings_ = settings_;
-        if (!warning.empty()) say(warning);
-        // A preset of one's own may be gone when the plan is looked for.
-        const auto text = [this](const Plan& p) { return write_plan(without_own_presets(p, presets_)); };
-        recovery_ = std::make_unique<Recovery>(host_.config_folder / "unsaved", text);
+        window_.settings = load_settings(window_.host.config_folder, warning);
+        saved_settings_ = window_.settings;
+        if (!warning.empty()) window_.say(warning);
     }
     try {
-        const std::filesystem::path file = presets_.root().parent_path() / "assets" / "glossary.json";
+        const std::filesystem::path file = presets.root().parent_path() / "assets" / "glossary.json";
         glossary_ = load_glossary(read_file(file), file.string());
     } catch (const Error& e) {
-        say(e.what());
+        window_.say(e.what());
     }
-    lessons_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons");
-    courses_ = list_lessons(presets_.root().parent_path() / "assets" / "lessons" / "courses");
     make_commands();
-    evaluate_now();
-    show_scene_of_plan();
-    welcome_ = host_.first_run && !settings_.welcomed;
+    window_.evaluate();
+    files_.show_scene_of_plan();
+    decider_.note_change();
+    welcome_ = window_.host.first_run && !window_.settings.welcomed;
 }
 
-void Shell::evaluate_now() {
-    const double begun = host_.now_s ? host_.now_s() : 0;
-    assess(document_.plan(), evaluation_);
-    if (task_) keep_to_task(*task_, evaluation_.problems);
-    evaluate_s_ = host_.now_s ? host_.now_s() - begun : -1;
-    note_change(std::exchange(evaluated_, document_.revision()) != document_.revision());
-    if (evaluation_.valid && lost_selection_ && selection_ == lost_selection_->left)
-        selection_ = lost_selection_->whole;
-    const Selection before = selection_;
-    if (selection_.rank >= evaluation_.mesh.world) selection_.rank = -1;
-    if (!selection_.ranks.empty() && selection_.ranks.back() >= evaluation_.mesh.world)
-        selection_ = selection_.cleared();
-    if (selection_.stage >= static_cast<int>(evaluation_.memory.stage.size())) selection_.stage = -1;
-    selected_.find(document_.plan(), evaluation_, selection_);
-    // What an impossible plan does not have is selected again in the next possible one.
-    if (evaluation_.valid) {
-        lost_selection_.reset();
-        selected_.note(document_.plan(), evaluation_, selection_);
-    } else if (!lost_selection_) {
-        lost_selection_ = {before, selection_};
-    }
+void Shell::connect() {
+    window_.ask_dialog = [this](DialogKind kind, std::string text, std::function<void()> after,
+                                std::string error) {
+        dialogs_.ask(kind, std::move(text), std::move(after), std::move(error));
+    };
+    window_.close_dialog = [this] { dialogs_.close(); };
+    window_.replace_plan = [this](OpenedPlan opened, const std::string& named) {
+        files_.replace_plan(std::move(opened), named);
+    };
+    window_.search_commands = [this](std::string filter) { menus_.search(std::move(filter)); };
+    using Path = std::filesystem::path;
+    dialogs_.when_picked(DialogKind::open, [this](const Path& path) { files_.load(path); });
+    dialogs_.when_picked(DialogKind::save, [this](const Path& path) { files_.save(path); });
+    dialogs_.when_picked(DialogKind::runs, [this](const Path& path) { sheets_.add_runs(path); });
+    dialogs_.when_picked(DialogKind::settings,
+                         [this](const Path& path) { sheets_.save_settings_text(path); });
+    dialogs_.when_picked(DialogKind::table, [this](const Path& path) {
+        save_table(path);
+        dialogs_.wrote(path);
+    });
+    dialogs_.when_picked(DialogKind::handout, [this](const Path& path) {
+        if (window_.host.save_handout) window_.host.save_handout(path);
+    });
+    dialogs_.when_picked(DialogKind::results, [this](const Path& path) {
+        if (window_.host.save_results) window_.host.save_results(path);
+    });
 }
 
-void Shell::apply(std::optional<PlanEdit> edit) {
-    if (!edit) return;
-    edit->plan = with_true_title(document_.plan(), std::move(edit->plan));
-    const std::string title = document_.plan().name;
-    // A model of one's own that no file has is kept as a plan is that another one replaces.
-    if (edit->other_model && document_.modified() && is_own_model(document_.plan())) {
-        const std::string name = title_of(edit->plan);
-        return replace_plan({std::move(edit->plan), {}, false}, name);
-    }
-    document_.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
-    if (!title.empty() && document_.plan().name.empty())
-        say("The title \"" + title + "\" no longer holds and is gone; Ctrl+Z brings it back");
-    dirty_ = true;
+void Shell::open_plan(Plan plan) {
+    const std::string name = title_of(plan);
+    files_.replace_plan({std::move(plan)}, name);
 }
 
-void Shell::say(std::string text) {
-    toast_ = std::move(text);
-    last_step_of_.clear();
-    toast_until_s_ = now_s_ + kToast_s;
+bool Shell::offer_recovery() {
+    if (!files_.offer_recovery()) return false;
+    welcome_ = false;
+    return true;
+}
+
+bool Shell::wants_frame() const {
+    const UiState& state = window_.state;
+    return state.wants_frame || state.tooltip_pending || window_.dirty || hover_moved_ || window_.has_queue();
+}
+
+float Shell::scale() const {
+    return window_.settings.scale * (desk_.presenter().on ? window_.settings.present : 1);
+}
+
+// Better layouts are looked for while the user looks at the plan and nothing else.
+bool Shell::may_advise() const {
+    return window_.host.searches && !desk_.lesson().open && !desk_.presenter().on && !welcome_;
 }
 
 std::string Shell::title() const {
-    return title_of(document_.plan()) + (document_.modified() ? " *" : "") + " – Pentamesh";
+    return title_of(window_.document.plan()) + (window_.document.modified() ? " *" : "") + " – Pentamesh";
 }
 
 double Shell::idle_s() const {
     if (wants_frame()) return 0;
+    const double now_s = window_.now_s;
     // An open lesson's file is looked at once a second; the presenter's clock ticks.
-    double wait = lesson_.open || presenter_.on ? 1 : std::numeric_limits<double>::infinity();
-    if (native_dialog_) wait = std::min(wait, 0.1);  // it is asked whether it is done
-    if (now_s_ < advice_due_s()) wait = std::min(wait, advice_due_s() + kPast_s - now_s_);
-    if (dialog_.kind == DialogKind::picture && picture_.due_s >= 0)
-        wait = std::min(wait, std::max(0.02, picture_.due_s - now_s_));
-    if (!changed_.empty()) wait = std::min(wait, std::max(0.05, changed_until_s_ - now_s_));
+    double wait = desk_.lesson().open || desk_.presenter().on ? 1 : std::numeric_limits<double>::infinity();
+    if (dialogs_.waits_for_desktop()) wait = std::min(wait, 0.1);  // it is asked whether it is done
+    if (may_advise() && now_s < decider_.advice_due_s())
+        wait = std::min(wait, decider_.advice_due_s() + kPast_s - now_s);
+    if (dialogs_.preview_due_s() >= 0)
+        wait = std::min(wait, std::max(0.02, dialogs_.preview_due_s() - now_s));
+    if (!decider_.changed().empty())
+        wait = std::min(wait, std::max(0.05, decider_.changed_until_s() - now_s));
     if (works_beside()) wait = std::min(wait, 0.05);
-    if (!toast_.empty()) wait = std::min(wait, std::max(0.05, toast_until_s_ - now_s_));
+    if (!window_.toast.empty()) wait = std::min(wait, std::max(0.05, window_.toast_until_s - now_s));
     return wait;
 }
 
 bool Shell::due() const {
-    const bool other = wants_frame() || presenter_.on || native_dialog_ || !changed_.empty()
-                       || !toast_.empty() || works_beside();
-    return other || !lesson_.open || file_changed(lesson_);
-}
-
-// ---- views --------------------------------------------------------------------------------------------
-
-void Shell::toggle_full(ViewId view) {
-    if (full_ == view)
-        full_.reset();
-    else
-        full_ = view;
-    alone_ = SidePane::view;
-    dirty_ = true;
+    const bool other = wants_frame() || desk_.presenter().on || dialogs_.waits_for_desktop()
+                       || !decider_.changed().empty() || !window_.toast.empty() || works_beside();
+    return other || !desk_.lesson().open || file_changed(desk_.lesson());
 }
 
 Scene Shell::scene_of(Hover& next) {
-    const KeptPlan* a = views_.compare.pinned();
+    const KeptPlan* a = window_.views.compare.pinned();
     pinned_ = a != nullptr ? a->evaluation : nullptr;
-    return {.plan = document_.plan(),
-            .evaluation = evaluation_,
-            .presets = presets_,
-            .selection = selection_,
-            .hover = hover_,
+    return {.plan = window_.document.plan(),
+            .evaluation = window_.evaluation,
+            .presets = window_.presets,
+            .selection = window_.selection,
+            .hover = window_.hover,
             .next_hover = next,
-            .time_cursor_s = views_.timeline.cursor_s,
-            .shown_timeline = views_.timeline.current(evaluation_, evaluated_),
+            .time_cursor_s = window_.views.timeline.cursor_s,
+            .shown_timeline = window_.views.timeline.current(window_.evaluation, window_.evaluated),
             .glossary = &glossary_,
-            .hosts = &host_names_.of(document_.plan(), evaluation_.mesh),
-            .flags = flags_framework(),
+            .hosts = &window_.host_names.of(window_.document.plan(), window_.evaluation.mesh),
+            .flags = flags_framework(window_.settings, window_.document.plan().training.software),
             .pinned = pinned_.get(),
-            .changed = changed_,
-            .another_model = a != nullptr && !(a->plan->model == document_.plan().model),
-            .has_before = document_.before_last_edit() != nullptr,
-            .better = better_};
+            .changed = decider_.changed(),
+            .another_model = a != nullptr && !(a->plan->model == window_.document.plan().model),
+            .has_before = window_.document.before_last_edit() != nullptr,
+            .better = decider_.better()};
 }
 
 Screen Shell::screen() const {
-    return {views_, selection_, settings_, full_, document_.revision(), veil_, task_};
+    return {window_.views, window_.selection, window_.settings, window_.full, window_.document.revision(),
+            window_.veil,  window_.task};
 }
 
 void Shell::show(const Screen& screen) {
-    views_ = screen.views;
-    if (views_.search.found && views_.search.found->running) {  // by another window: it has what is there
-        auto found = std::make_shared<SearchFound>(*views_.search.found);
+    window_.views = screen.views;
+    if (window_.views.search.found
+        && window_.views.search.found->running) {  // by another window: it has what is there
+        auto found = std::make_shared<SearchFound>(*window_.views.search.found);
         found->running = false;
-        views_.search.found = std::move(found);
+        window_.views.search.found = std::move(found);
     }
-    selection_ = screen.selection;
-    settings_ = screen.settings;
-    full_ = screen.full;
-    veil_ = screen.veil;
-    task_ = screen.task;
-    document_.continue_after(screen.revision);  // what the views keep is made anew
-    evaluate_now();
+    window_.selection = screen.selection;
+    window_.settings = screen.settings;
+    window_.full = screen.full;
+    window_.veil = screen.veil;
+    window_.task = screen.task;
+    window_.document.continue_after(screen.revision);  // what the views keep is made anew
+    window_.evaluate();
 }
-
-// The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
-// had it last.
-bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
-    if (ui.layer() != state_.top_layer || state_.keys_scroll) return false;
-    if (full_) return true;
-    bool focus = false;
-    for (const UiState::Area& a : state_.last_areas)
-        focus = focus || (a.id == state_.focus && room.contains(a.rect.center()));
-    if (state_.focus_visible ? focus : ui.hovers(room)) keys_pane_ = pane;
-    return keys_pane_ == pane;
-}
-
-void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
-    if (room.w < 120 || room.h < 60) return;  // nothing could be read
-    search_seen_ = search_seen_ || view == ViewId::search;
-    compare_seen_ = compare_seen_ || view == ViewId::compare;
-    scene.keys.here = has_keys(ui, room, view_of(view).pane);
-    const std::string_view title = view_of(view).title;
-    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
-                                  ui.theme().window, moving_in_view(view, views_)))
-        draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
-    if (veil_.covers_view != view_of(view).name)
-        draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, views_); });
-}
-
-// All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
-void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
-    room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
-    const ViewHead head = view_head(ui, room, view, views_.as_data[static_cast<std::size_t>(view)]);
-    if (head.full) toggle_full(view);
-    if (head.switch_to) {
-        if (full_)
-            full_ = *head.switch_to;
-        else
-            views_.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
-        dirty_ = true;
-    }
-    if (veil_.covers_view == view_of(view).name) {
-        draw_cover(ui, room);
-        return;
-    }
-    if (auto edit = draw_view_body(ui, head.row, room, scene, view, views_, evaluated_))
-        view_edit_ = std::move(edit);
-}
-
-// ---- the frame ----------------------------------------------------------------------------------------
 
 void Shell::frame(const FrameInfo& info, Page* page) {
-    now_s_ = info.time_s;
-    width_ = info.size.x;
-    state_.reduced_motion = settings_.reduced_motion;
-    if (dirty_ || welcome_) state_.redraw_all = true;
-    if (!changed_.empty() && now_s_ >= changed_until_s_) changed_.clear(), state_.redraw_all = true;
-    dirty_ = false;
-    guarded("The dialog", [&] { poll_native_dialog(); });
-    guarded("The lesson", [&] { begin_lesson_frame(); });
+    window_.now_s = info.time_s;
+    window_.width = info.size.x;
+    window_.state.reduced_motion = window_.settings.reduced_motion;
+    if (decider_.forget_change() || window_.dirty || welcome_) window_.state.redraw_all = true;
+    window_.dirty = false;
+    window_.guarded("The dialog", [&] { dialogs_.poll(); });
+    window_.guarded("The lesson", [&] { desk_.begin_frame(); });
     // A file that was dropped between two frames brought another plan.
-    if (evaluated_ != document_.revision()) evaluate_now();
+    if (window_.evaluated != window_.document.revision()) window_.evaluate();
+    decider_.note_change();
     draw_frame(info, page);
     run_queue();
-    if (evaluated_ != document_.revision()) {
-        evaluate_now();
-        dirty_ = true;
+    if (window_.evaluated != window_.document.revision()) {
+        window_.evaluate();
+        window_.dirty = true;
     }
-    selected_.note(document_.plan(), evaluation_, selection_);
-    guarded("The search", [&] { tend_decide(); });
-    guarded("The calibration", [&] { tend_calibrate(); });
+    decider_.note_change();
+    window_.selected.note(window_.document.plan(), window_.evaluation, window_.selection);
+    window_.guarded("The search", [&] {
+        decider_.update(may_advise() && dialogs_.open().kind == DialogKind::none);
+        dialogs_.update();
+    });
+    window_.guarded("The calibration", [&] { sheets_.update(); });
     keep_settings(info);
-    keep_unsaved();
+    files_.keep_unsaved();
+}
+
+// A number that is being typed when a command is given is taken first: the field is left, and the next frame
+// makes an edit of it.
+void Shell::run_queue() {
+    if (!window_.has_queue()) return;
+    const bool typing = !panel_.editing.empty() || window_.views.step.typing()
+                        || window_.views.shards.loads.typing || sheets_.types_number();
+    if (typing && window_.state.edit != 0) {
+        leave_text_field();
+        window_.dirty = true;
+    } else {
+        window_.run_queue();
+    }
 }
 
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
-    const Rewording words = words_under(veil_, Veil::Place::view);
+    const Rewording words = words_under(window_.veil, Veil::Place::view);
     const Reworded under_veil(words);  // tooltips are drawn last of all
-    typed_ = state_.edit != 0 || state_.focus_visible;
-    Ui ui(state_, info, theme_of(settings_.theme), frame_canvas(info, page));
+    UiState& state = window_.state;
+    window_.typed = state.edit != 0 || state.focus_visible;
+    Ui ui(state, info, theme_of(window_.settings.theme), frame_canvas(info, page));
     Hover next;
     Scene scene = scene_of(next);
     fill_frame(info, page, ui.theme().window);
     draw_content(ui, scene, {0, 0, info.size.x, info.size.y});
     const bool view_took_escape = scene.keys.took_escape;
-    take_lesson_picks();
-    do_lesson(std::exchange(lesson_action_, {}));
-    if (!next.message.empty()) say(next.message);
+    desk_.end_frame();
+    if (!next.message.empty()) window_.say(next.message);
     next.message.clear();
-    if (next.stage < 0) next.stage = stage_of_rank(evaluation_.mesh, next.rank);
-    hover_moved_ = !(next == hover_);
-    hover_ = next;
-    if (!info.down[0] && !types_notes()) document_.end_merge();
-    if (state_.layers_open == 0 || state_.top_layer == 0)
+    if (next.stage < 0) next.stage = stage_of_rank(window_.evaluation.mesh, next.rank);
+    hover_moved_ = !(next == window_.hover);
+    window_.hover = next;
+    if (!info.down[0] && !sheets_.types_notes()) window_.document.end_merge();
+    if (state.layers_open == 0 || state.top_layer == 0)
         take_keys(view_took_escape);
-    else if ((editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0))
+    else if (sheets_.takes_undo())
         take_undo_keys();
     ui.move_focus();
-    if (!toast_.empty() && now_s_ >= toast_until_s_) toast_.clear();
+    if (!window_.toast.empty() && window_.now_s >= window_.toast_until_s) window_.toast.clear();
 }
 
-// Everything that is drawn, and the edit of the plan that was made in it.
+// Draws everything, and takes the edit of the plan that was made in it.
 void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     std::optional<PlanEdit> edit;
-    draw_guarded(ui, "The window", room, [&] {
-        edit = presenter_.on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene);
+    const auto take = [&](std::optional<PlanEdit> made) {
+        if (made) edit = std::move(made);
+    };
+    window_.draw_guarded(ui, "The window", room, [&] {
+        take(desk_.presenter().on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene));
     });
-    if (!draw_guarded(ui, "A menu of the plan", {}, [&] {
-            if (auto e = draw_plan_menus(ui, scene, panel_)) edit = std::move(e);
-            if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
-            const std::string hosts = host_names_.list;
-            draw_blame_panel(ui, scene, blame_, host_names_);
-            if (hosts != host_names_.list) state_.redraw_all = true;
-            draw_interop(ui, scene);
-            draw_calibrate(ui);
-            if (panel_.wants_editor) editor_.open_at(*std::exchange(panel_.wants_editor, std::nullopt));
-            if (std::exchange(panel_.wants_presets, false)) later("", [this] { ask_own_presets(); });
-            if (auto e = draw_plan_editor(ui, scene, editor_, document_.revision())) edit = std::move(e);
-            if (editor_.wants_preset) ask_preset_name(*std::exchange(editor_.wants_preset, std::nullopt));
-            if (std::exchange(panel_.wants_stages, false)) stages_.open_now();
-            if (auto e = draw_stage_editor(ui, scene, stages_, document_.revision())) edit = std::move(e);
-        }))
-        panel_.menu.clear(), editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {},
-                             calibrate_ = {};
+    if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { take(draw_sheets(ui, scene)); }))
+        panel_.menu.clear(), sheets_.close();
     const Rewording as_it_is;
     const Reworded plain(as_it_is);
-    if (!draw_guarded(ui, "A menu or dialog", {}, [&] { draw_layers(ui, scene); })) {
-        menu_.clear();
-        palette_ = keys_ = welcome_ = results_ = glossary_state_.open = false;
-        close_dialog();
+    if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { take(draw_layers(ui, scene)); })) {
+        menus_.close();
+        desk_.close_results();
+        welcome_ = glossary_state_.open = false;
+        dialogs_.close();
     }
-    if (view_edit_) edit = std::move(view_edit_);
-    view_edit_.reset();
-    apply(std::move(edit));
+    take(std::exchange(view_edit_, std::nullopt));
+    window_.apply(std::move(edit));
+}
+
+std::optional<PlanEdit> Shell::draw_sheets(Ui& ui, Scene& scene) {
+    std::optional<PlanEdit> edit = draw_plan_menus(ui, scene, panel_);
+    if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
+    if (panel_.wants_editor) sheets_.open_fields(*std::exchange(panel_.wants_editor, std::nullopt));
+    if (std::exchange(panel_.wants_stages, false)) sheets_.open_stages();
+    if (std::exchange(panel_.wants_presets, false)) window_.later("", [this] { dialogs_.ask_own_presets(); });
+    if (auto e = sheets_.draw(ui, scene)) edit = std::move(e);
+    if (const auto kind = sheets_.take_wanted_preset()) dialogs_.ask_preset_name(*kind);
+    return edit;
+}
+
+std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
+    menus_.draw_open(ui);
+    draw_glossary(ui, scene, glossary_state_);
+    desk_.draw_results(ui);
+    std::optional<PlanEdit> edit = sheets_.draw_notes(ui);
+    dialogs_.draw(ui);
+    if (welcome_) draw_welcome(ui);
+    draw_toast(ui);
+    desk_.draw_presenter_cover(ui);
+    return edit;
+}
+
+void Shell::draw_toast(Ui& ui) {
+    if (window_.toast.empty()) return;
+    Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
+    const TextStyle s = ui.style(13);
+    const float w = std::min(front.text_width(window_.toast, s), ui.frame().size.x - 96);
+    const float h = front.paragraph_height(w + 1, window_.toast, s, 20);
+    const float below = desk_.presenter().on ? 92 : 36;  // clear of the strip of figures
+    const Rect box{(ui.frame().size.x - w - 32) / 2, ui.frame().size.y - 30 - h - below, w + 32, h + 20};
+    front.rect(box, ui.theme().raised, 8);
+    front.frame(box, ui.theme().hairline, 1, 8);
+    front.paragraph(box.inset(16, 10), window_.toast, s, 20);
 }
 
 // Over the sheets of fields and of stages edits are taken back as in the window.
@@ -310,84 +301,31 @@ void Shell::take_undo_keys() {
 
 void Shell::take_keys(bool view_took_escape) {
     if (const Command* command = pressed_command(commands_)) run(*command);
-    if (presenter_.on)
-        present_keys();
+    if (desk_.presenter().on)
+        desk_.present_keys();
     else if (pressed({Key::escape}) && !view_took_escape)
         take_escape();
 }
 
 // Esc leaves what was entered last: a cursor, a selection, the full view.
 void Shell::take_escape() {
-    state_.focus = 0;
-    state_.focus_visible = false;
-    if (views_.timeline.cursor_s >= 0)
-        views_.timeline.cursor_s = -1, views_.timeline.playing = false;
-    else if (selection_.topic != Selection::Topic::none)
-        selection_ = selection_.cleared();
-    else if (lesson_.open)
-        show_lesson_view();
+    window_.state.focus = 0;
+    window_.state.focus_visible = false;
+    if (window_.views.timeline.cursor_s >= 0)
+        window_.views.timeline.cursor_s = -1, window_.views.timeline.playing = false;
+    else if (window_.selection.topic != Selection::Topic::none)
+        window_.selection = window_.selection.cleared();
+    else if (desk_.lesson().open)
+        desk_.show_view();
     else
-        full_.reset();
-    dirty_ = true;
+        window_.full.reset();
+    window_.dirty = true;
 }
 
 void Shell::keep_settings(const FrameInfo& info) {
-    if (host_.config_folder.empty() || settings_ == saved_settings_ || info.down[0]) return;
-    guarded("Settings", [&] { save_settings(host_.config_folder, settings_); });
-    saved_settings_ = settings_;
-}
-
-// ---- between frames, and after a failure --------------------------------------------------------------
-
-void Shell::later(std::string what, std::function<void()> run) {
-    queue_.push_back({std::move(what), std::move(run)});
-    dirty_ = true;
-}
-
-// A number that is being typed when a command is given is taken first: the field is left, and the next frame
-// makes an edit of it.
-bool Shell::leave_typed_number() {
-    const bool typing =
-        !panel_.editing.empty() || views_.step.typing() || views_.shards.loads.typing || stages_.editing >= 0;
-    if (!typing || state_.edit == 0) return false;
-    leave_text_field();
-    dirty_ = true;
-    return true;
-}
-
-void Shell::run_queue() {
-    if (queue_.empty() || leave_typed_number()) return;
-    for (const Queued& q : std::exchange(queue_, {})) {
-        guarded(q.what, q.run);
-        dirty_ = true;
-    }
-}
-
-bool Shell::guarded(std::string_view what, const std::function<void()>& act) {
-    try {
-        act();
-        return true;
-    } catch (const std::exception& e) {
-        say((what.empty() ? "" : std::string(what) + ": ") + e.what());
-        dirty_ = true;
-        return false;
-    }
-}
-
-bool Shell::draw_guarded(Ui& ui, std::string_view what, Rect room, const std::function<void()>& draw) {
-    const Ui::Mark begun = ui.mark();
-    std::string reason;
-    try {
-        draw();
-        return true;
-    } catch (const std::exception& e) {
-        reason = e.what();
-    }
-    ui.unwind(begun);
-    const std::string text = std::string(what) + " could not be drawn: " + reason;
-    if (room.w > 0) ui.canvas().paragraph(room.inset(16, 48), text, ui.style(13, Tone::secondary), 20);
-    if (toast_ != text) say(text);
-    return false;
+    if (window_.host.config_folder.empty() || window_.settings == saved_settings_ || info.down[0]) return;
+    window_.guarded("Settings", [&] { save_settings(window_.host.config_folder, window_.settings); });
+    saved_settings_ = window_.settings;
 }
 
 }  // namespace pentamesh::ui

@@ -1,6 +1,9 @@
 // Where the panels stand: plan, views and lesson or inspector side by side, and what gives way to what in a
 // small window.
+#include "app/ui/panels/verdict_band.h"
 #include "app/ui/shell/shell.h"
+#include "app/ui/views/frame.h"
+#include "render/reworded.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +15,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6, kOnePaneSwitch = 44;
+constexpr float kPresenterFoot = 40, kPresenterFigures = 28;
 // Below: a lesson and the plan share a place; below: the view may take the lesson's place too.
 constexpr float kWithPlan = 1000, kBesideView = 760;
 // Below: one of them at a time, as on a phone.
@@ -33,24 +37,68 @@ float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
 
 }  // namespace
 
+// The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
+// had it last.
+bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
+    if (ui.layer() != window_.state.top_layer || window_.state.keys_scroll) return false;
+    if (window_.full) return true;
+    bool focus = false;
+    for (const UiState::Area& a : window_.state.last_areas)
+        focus = focus || (a.id == window_.state.focus && room.contains(a.rect.center()));
+    if (window_.state.focus_visible ? focus : ui.hovers(room)) keys_pane_ = pane;
+    return keys_pane_ == pane;
+}
+
+void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+    if (room.w < 120 || room.h < 60) return;  // nothing could be read
+    decider_.saw(view);
+    scene.keys.here = has_keys(ui, room, view_of(view).pane);
+    const std::string_view title = view_of(view).title;
+    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
+                                  ui.theme().window, moving_in_view(view, window_.views)))
+        window_.draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
+    if (window_.veil.covers_view != view_of(view).name)
+        window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
+}
+
+// All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
+void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+    room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
+    const ViewHead head = view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)]);
+    if (head.full) window_.toggle_full(view);
+    if (head.switch_to) {
+        if (window_.full)
+            window_.full = *head.switch_to;
+        else
+            window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
+        window_.dirty = true;
+    }
+    if (window_.veil.covers_view == view_of(view).name) {
+        draw_cover(ui, room);
+        return;
+    }
+    if (auto edit = draw_view_body(ui, head.row, room, scene, view, window_.views, window_.evaluated))
+        view_edit_ = std::move(edit);
+}
+
 std::uint64_t Shell::shown_key(ViewId view) const {
-    const std::uint64_t key = evaluated_ * 0x9e3779b97f4a7c15ULL;
+    const std::uint64_t key = window_.evaluated * 0x9e3779b97f4a7c15ULL;
     const ViewEntry& entry = view_of(view);
-    return entry.lit_by != nullptr ? key ^ entry.lit_by(hover_) : key;
+    return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover) : key;
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    if (veil_.covers) {
+    if (window_.veil.covers) {
         draw_cover(ui, middle);
         return;
     }
-    if (full_) {
-        draw_view(ui, middle, scene, *full_);
+    if (window_.full) {
+        draw_view(ui, middle, scene, *window_.full);
         return;
     }
     const float h = middle.h;
-    float memory_h = std::clamp(h * settings_.memory, 96.0f, std::max(96.0f, h * 0.5f));
-    float timeline_h = std::clamp(h * settings_.timeline, 120.0f, std::max(120.0f, h * 0.6f));
+    float memory_h = std::clamp(h * window_.settings.memory, 96.0f, std::max(96.0f, h * 0.5f));
+    float timeline_h = std::clamp(h * window_.settings.timeline, 120.0f, std::max(120.0f, h * 0.6f));
     if (h < 560) {  // a low window keeps the mesh and one pane below it
         memory_h = std::min(memory_h, h * 0.27f);
         timeline_h = std::min(timeline_h, h * 0.3f);
@@ -59,47 +107,42 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     const Rect memory = middle.cut_bottom(memory_h);
     const std::array<Rect, kPaneCount> place{middle, memory, timeline};
     const std::array<ViewId, kPaneCount> shown =
-        views_.in_pane;  // a click on a tab counts from the next frame
+        window_.views.in_pane;  // a click on a tab counts from the next frame
     for (std::size_t i = 0; i < place.size(); ++i) draw_view(ui, place[i], scene, shown[i]);
     if (const float d =
             splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
         d != 0)
-        settings_.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
+        window_.settings.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
     if (const float d = splitter(ui, "split.timeline",
                                  {timeline.x, timeline.y - kSplitter / 2, timeline.w, kSplitter}, false);
         d != 0) {
-        settings_.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
-        settings_.memory = std::clamp(settings_.memory, 0.08f, 0.9f - settings_.timeline);
+        window_.settings.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
+        window_.settings.memory =
+            std::clamp(window_.settings.memory, 0.08f, 0.9f - window_.settings.timeline);
     }
 }
 
 bool Shell::one_pane() const {
-    return width_ > 0 && width_ < kOnePane && !presenter_.on;
+    return window_.width > 0 && window_.width < kOnePane && !desk_.presenter().on;
 }
 
 // In a narrow window the plan takes the lesson's place, in a smaller one the view may take both.
 SidePane Shell::side() const {
-    if (one_pane()) return lesson_.open ? side_ : alone_;
-    if (!lesson_.open || presenter_.on || width_ >= kWithPlan) return SidePane::lesson;
-    return side_ == SidePane::view && width_ >= kBesideView ? SidePane::lesson : side_;
-}
-
-void Shell::show_side(SidePane pane) {
-    (lesson_.open ? side_ : alone_) = pane;
-    seek_marked_ = pane == SidePane::plan;
-    dirty_ = true;
+    if (one_pane()) return desk_.lesson().open ? window_.side : window_.alone;
+    if (!desk_.lesson().open || desk_.presenter().on || window_.width >= kWithPlan) return SidePane::lesson;
+    return window_.side == SidePane::view && window_.width >= kBesideView ? SidePane::lesson : window_.side;
 }
 
 // Once the plan is drawn, what the step marks in it is brought into view.
 void Shell::seek_marked(Rect panel) {
-    const LessonStep* step = lesson_.current();
-    if (!seek_marked_ || step == nullptr) return;
-    dirty_ = true;
-    if (!state_.rect_of("plan.model")) return;  // not drawn yet
-    seek_marked_ = false;
+    const LessonStep* step = desk_.lesson().current();
+    if (!window_.seek_marked || step == nullptr) return;
+    window_.dirty = true;
+    if (!window_.state.rect_of("plan.model")) return;  // not drawn yet
+    window_.seek_marked = false;
     for (const std::string& name : step->scene.highlight) {
         const ControlName control = control_of(name);
-        const auto r = state_.rect_of(control.name, control.index);
+        const auto r = window_.state.rect_of(control.name, control.index);
         if (!r) continue;
         if (r->y < panel.y || r->bottom() > panel.bottom())
             panel_.scroll.at += r->center().y - panel.center().y;
@@ -123,14 +166,17 @@ void Shell::make_side_commands() {
              .menu = "Learn",
              .separator = s.pane == SidePane::lesson,
              .run = [this, pane = s.pane] { show_side(pane); },
-             .enabled = [this, below = s.below] { return lesson_.open && !presenter_.on && width_ < below; },
-             .checked = [this, pane = s.pane] { return lesson_.open && side() == pane; }});
+             .enabled =
+                 [this, below = s.below] {
+                     return desk_.lesson().open && !desk_.presenter().on && window_.width < below;
+                 },
+             .checked = [this, pane = s.pane] { return desk_.lesson().open && side() == pane; }});
 }
 
 // "lesson | plan | view": what stands beside the view, or instead of it.
 void Shell::draw_side_switch(Ui& ui, Rect row) {
     static constexpr std::string_view kPanes[] = {"lesson", "plan", "view"};
-    const std::size_t n = width_ < kBesideView ? 3 : 2;
+    const std::size_t n = window_.width < kBesideView ? 3 : 2;
     const int shown = static_cast<int>(side());
     const int picked = ui.segments("side.tab", row, std::span(kPanes).first(n), shown);
     if (picked != shown) show_side(static_cast<SidePane>(picked));
@@ -144,18 +190,18 @@ void Shell::draw_side_strip(Ui& ui, Rect row) {
     row = row.inset(16, 4);
     draw_side_switch(ui, row.cut_left(std::min(kSwitch, row.w * 0.5f)));
     row.cut_left(16);
-    const std::size_t n = lesson_.lesson.steps.size();
+    const std::size_t n = desk_.lesson().lesson.steps.size();
     if (row.w > 160) {
-        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, lesson_.step + 1 < n))
-            lesson_action_ = {Kind::next, 0};
+        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, desk_.lesson().step + 1 < n))
+            desk_.want({Kind::next, 0});
         row.cut_right(8);
-        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, lesson_.step > 0))
-            lesson_action_ = {Kind::back, 0};
+        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, desk_.lesson().step > 0))
+            desk_.want({Kind::back, 0});
         row.cut_right(12);
     }
-    const LessonStep* step = lesson_.current();
+    const LessonStep* step = desk_.lesson().current();
     if (step == nullptr || row.w < 40) return;
-    const std::string place = std::to_string(lesson_.step + 1) + " of " + std::to_string(n) + "  ";
+    const std::string place = std::to_string(desk_.lesson().step + 1) + " of " + std::to_string(n) + "  ";
     row.cut_left(ui.canvas().text(row.min() + Vec2{0, (row.h - 16) / 2}, place, ui.small()));
     if (ui.canvas().text_in(row, step->title, ui.small(Tone::text)) && ui.hovers(row))
         ui.tooltip(step->title);
@@ -163,7 +209,7 @@ void Shell::draw_side_strip(Ui& ui, Rect row) {
 
 // The lesson, or the plan in its place, under their switch.
 std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
-    if (width_ < kWithPlan) {
+    if (window_.width < kWithPlan) {
         Rect row = right.cut_top(34);
         row = {row.x + 16, row.y + 8, std::min(row.w - 32, kSwitch), 24};
         draw_side_switch(ui, row);
@@ -173,7 +219,7 @@ std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
         seek_marked(right);
         return draw_plan(ui, right, scene);
     }
-    draw_lesson(ui, right, scene, 13, false);
+    desk_.draw(ui, right, scene, 13, false);
     return std::nullopt;
 }
 
@@ -183,56 +229,91 @@ void Shell::draw_pane_switch(Ui& ui, Rect row) {
     ui.canvas().rect(row, ui.theme().panel);
     ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
     const int shown = static_cast<int>(side());
-    const int picked = ui.segments("side.tab", row.inset(16, 6), lesson_.open ? kInLesson : kElse, shown);
+    const int picked =
+        ui.segments("side.tab", row.inset(16, 6), desk_.lesson().open ? kInLesson : kElse, shown);
     if (picked != shown) show_side(static_cast<SidePane>(picked));
 }
 
 // What the switch says, from edge to edge.
 std::optional<PlanEdit> Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
     std::optional<PlanEdit> edit;
-    lesson_.plan_hidden = lesson_.open && side() != SidePane::plan;
+    desk_.lesson().plan_hidden = desk_.lesson().open && side() != SidePane::plan;
     if (side() == SidePane::view) {
         draw_middle(ui, room, scene);
     } else if (side() == SidePane::plan) {
         seek_marked(room);
-        if (const auto part = ui.part("part.plan", 0, room, evaluated_, ui.theme().panel))
+        if (const auto part = ui.part("part.plan", 0, room, window_.evaluated, ui.theme().panel))
             edit = draw_plan(ui, room, scene);
-    } else if (const auto part = ui.part("part.right", 0, room, evaluated_, ui.theme().panel)) {
-        if (lesson_.open)
-            draw_lesson(ui, room, scene, 13, false);
+    } else if (const auto part = ui.part("part.right", 0, room, window_.evaluated, ui.theme().panel)) {
+        if (desk_.lesson().open)
+            desk_.draw(ui, room, scene, 13, false);
         else
             edit = draw_inspector(ui, room, scene, inspector_);
     }
     return edit;
 }
 
+// The room sees one view, the step's words, and what an edit changed.
+std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    LessonSession& lesson = desk_.lesson();
+    std::optional<PlanEdit> edit;
+    lesson.plan_hidden = false;  // the presenter can show the side
+    desk_.draw_presenter_foot(ui, room.cut_bottom(kPresenterFoot));
+    const Rect figures = room.cut_bottom(kPresenterFigures);
+    ui.canvas().rect(figures, theme.panel);
+    ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
+    draw_status(ui, figures, scene, -1, nullptr, window_.veil.covers_figures);
+    const bool task = lesson.current() != nullptr && lesson.current()->task;
+    if (desk_.presenter().side || task) {  // a task cannot be done without the plan
+        Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
+        ui.canvas().rect(side, theme.panel);
+        ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
+        // The room does not see notes that the presenter reads on another screen.
+        if (!desk_.presenter().apart && desk_.presenter().side) desk_.draw_presenter_notes(ui, side);
+        edit = draw_plan(ui, side, scene);
+    }
+    if (lesson.open) desk_.draw_presented_words(ui, room, scene);
+    draw_middle(ui, room, scene);
+    draw_highlights(ui, lesson);
+    return edit;
+}
+
+std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
+    const Rewording words = words_under(window_.veil, Veil::Place::plan);
+    const Reworded under_veil(words);
+    return draw_plan_panel(ui, room, scene, panel_);
+}
+
 // Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
 std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     const float width = room.w;
-    const Rect bar = room.cut_top(kMenuBar), status = room.cut_bottom(kStatus);
+    const Rect bar = room.cut_top(kMenuBar), band = room.cut_top(verdict_band_height(ui.frame().size)),
+               status = room.cut_bottom(kStatus);
     std::optional<PlanEdit> edit;
     const bool one = one_pane();
     if (one) draw_pane_switch(ui, room.cut_bottom(kOnePaneSwitch));
     const bool alone = !one && side() == SidePane::view;
-    const bool show_left = !one && (width >= 760 || !full_) && (!lesson_.open || width >= kWithPlan);
-    const bool show_right = !one && (width >= 940 || lesson_.open) && !alone;
-    lesson_.plan_hidden = lesson_.open && !show_left && side() != SidePane::plan;
+    const bool show_left =
+        !one && (width >= 760 || !window_.full) && (!desk_.lesson().open || width >= kWithPlan);
+    const bool show_right = !one && (width >= 940 || desk_.lesson().open) && !alone;
+    desk_.lesson().plan_hidden = desk_.lesson().open && !show_left && side() != SidePane::plan;
     if (alone) draw_side_strip(ui, room.cut_top(32));
     Rect left, right;
     if (show_left && width >= kOnePane) {
-        left = room.cut_left(std::clamp(settings_.left, 240.0f, width * 0.45f));
-        if (const auto part = ui.part("part.plan", 0, left, evaluated_, theme.panel)) {
+        left = room.cut_left(std::clamp(window_.settings.left, 240.0f, width * 0.45f));
+        if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
             edit = draw_plan(ui, left, scene);
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
     if (show_right) {
-        const float least = lesson_.open ? std::min(380.0f, width * 0.5f) : 240.0f;
-        right = room.cut_right(std::clamp(settings_.right, least, std::max(least, width * 0.4f)));
-        if (const auto part = ui.part("part.right", 0, right, evaluated_, theme.panel)) {
-            if (auto e =
-                    lesson_.open ? draw_side(ui, right, scene) : draw_inspector(ui, right, scene, inspector_))
+        const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : 240.0f;
+        right = room.cut_right(std::clamp(window_.settings.right, least, std::max(least, width * 0.4f)));
+        if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel)) {
+            if (auto e = desk_.lesson().open ? draw_side(ui, right, scene)
+                                             : draw_inspector(ui, right, scene, inspector_))
                 edit = std::move(e);
         }
     }
@@ -246,19 +327,23 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     };
     if (left.w > 0)
         if (const float d = edge("split.left", left.right()); d != 0)
-            settings_.left = std::clamp(left.w + d, 240.0f, 560.0f);
+            window_.settings.left = std::clamp(left.w + d, 240.0f, 560.0f);
     if (right.w > 0)
         if (const float d = edge("split.right", right.x); d != 0)
-            settings_.right = std::clamp(right.w - d, 240.0f, 560.0f);
-    if (const auto part = ui.part("part.bar", 0, bar, evaluated_, theme.panel)) {
+            window_.settings.right = std::clamp(right.w - d, 240.0f, 560.0f);
+    if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
-        draw_menu_bar(ui, bar);
+        if (auto e = menus_.draw(ui, bar)) edit = std::move(e);
     }
-    if (const auto part = ui.part("part.status", 0, status, evaluated_, theme.panel)) {
+    if (band.h > 0)
+        if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
+            draw_verdict_band(ui, band, scene, window_.veil.covers_figures);
+    if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, evaluate_s_, &inspector_, veil_.covers_figures);
+        draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.veil.covers_figures,
+                    band.h <= 0);
     }
-    draw_highlights(ui, lesson_);
+    draw_highlights(ui, desk_.lesson());
     return edit;
 }
 

@@ -73,8 +73,8 @@ std::optional<std::size_t> draw_recent(Ui& ui, Rect line, const std::vector<std:
 void Shell::draw_welcome(Ui& ui) {
     const Vec2 size = ui.frame().size;
     std::vector<std::string> recent;
-    for (std::size_t i = 0; i < std::min(kRecentFiles, settings_.recent.size()); ++i)
-        recent.push_back(recent_label(i));
+    for (std::size_t i = 0; i < std::min(kRecentFiles, window_.settings.recent.size()); ++i)
+        recent.push_back(files_.recent_label(i));
     const float w = std::min(680.0f, size.x - 32),
                 h = std::min(recent.empty() ? 312.0f : 336.0f, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
@@ -90,7 +90,7 @@ void Shell::draw_welcome(Ui& ui) {
         "step takes.",
         ui.style(13, Tone::secondary), 20));
     room.cut_top(14);
-    const auto lessons = std::count_if(lessons_.begin(), lessons_.end(),
+    const auto lessons = std::count_if(desk_.lessons().begin(), desk_.lessons().end(),
                                        [](const LessonEntry& e) { return !e.only_tasks && e.id != "tour"; });
     Way picked = draw_doors(ui, room.cut_top(std::min(120.0f, room.h - 44)), lessons);
     room.cut_top(14);
@@ -102,21 +102,29 @@ void Shell::draw_welcome(Ui& ui) {
     if (ui.button("welcome.model", row.cut_left(150), "Type in my model")) picked = Way::model;
     if (ui.button("welcome.skip", row.cut_right(90), "Not now", 0, true, true) || !open) picked = Way::later;
     if (reopened)
-        later("", [this, file = std::filesystem::path(settings_.recent[*reopened])] { open_recent(file); });
+        window_.later("", [this, file = std::filesystem::path(window_.settings.recent[*reopened])] {
+            files_.open_recent(file);
+        });
     if (picked == Way::none && !reopened) return;
     welcome_ = false;
-    settings_.welcomed = true;
-    dirty_ = true;
+    window_.settings.welcomed = true;
+    window_.dirty = true;
     const auto lesson = [&](std::string_view id) {
-        for (const LessonEntry& e : lessons_)
-            if (e.id.starts_with(id)) return later(e.title, [this, file = e.file] { open_lesson(file); });
+        for (const LessonEntry& e : desk_.lessons())
+            if (e.id.starts_with(id))
+                return window_.later(e.title, [this, file = e.file] { desk_.open(file); });
     };
     switch (picked) {
-    case Way::preset: palette_ = true, palette_state_ = {.filter = "Open preset"}; break;
+    case Way::preset: menus_.search("Open preset"); break;
     case Way::workshop: lesson("01-"); break;
-    case Way::open: ask(DialogKind::open, "", nullptr); break;
+    case Way::open: window_.ask(DialogKind::open, "", nullptr); break;
     case Way::tour: lesson("tour"); break;
-    case Way::model: later("New model", [this] { begin_new_model(); }); break;
+    case Way::model:
+        window_.later("New model", [this] {
+            window_.apply(new_model_edit(window_.document.plan()));
+            sheets_.open_fields(EditorSection::size);
+        });
+        break;
     case Way::none:
     case Way::later: break;
     }

@@ -4,6 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
+#include "app/ui/views/memory/bars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,32 +12,6 @@
 namespace pentamesh::ui {
 
 namespace {
-
-constexpr std::size_t kCategoryCount = kMemoryCategoryCount;
-constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory::buffers);
-
-std::string_view category_name(std::size_t i) {
-    return name_of(static_cast<MemoryCategory>(i));
-}
-
-double bytes_at(const StageMemory& s, std::size_t i) {
-    return bytes_of(s, static_cast<MemoryCategory>(i));
-}
-
-double shown_total(const StageMemory& s, std::uint32_t hidden) {
-    double sum = 0;
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
-        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
-    return sum;
-}
-
-// A category's colour, or the hatching of buffers.
-void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
-    if (category == kBuffers)
-        ui.canvas().pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(alpha));
-    else
-        ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
-}
 
 constexpr float kLegendGap = 12;
 float legend_width(Ui& ui, std::size_t category) {
@@ -71,62 +46,6 @@ void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
         if (row.w + 1 < w) row = room.cut_top(20);
         legend_item(ui, row.cut_left(std::min(w, row.w)), i, state);
         row.cut_left(std::min(row.w, kLegendGap));
-    }
-}
-
-std::string stage_tooltip(const Memory& m, const StageMemory& s) {
-    std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
-                    + memory_text(s.total()) + " of " + capacity_text(m.hbm);
-    t += "\n" + plural(s.layers, "layer", "layers") + ", "
-         + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
-         + " micro-batches in flight";
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
-        t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
-             + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
-    t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
-    return t;
-}
-
-// How the part under the mouse came about; empty where there is none.
-std::string explained(const Scene& scene, int stage, std::size_t category) {
-    if (category >= kCategoryCount) return {};
-    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
-                                         static_cast<MemoryCategory>(category));
-    return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
-}
-
-// The bytes in the segment, where they fit.
-void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes) {
-    TextStyle style = ui.style(11);
-    const std::string figure = memory_text(bytes);
-    const float w = ui.canvas().text_width(figure, style);
-    if (part.h < 15 || w + 6 > part.w) return;
-    if (category == kBuffers)  // hatching is no ground for type
-        ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
-    else
-        style.color = ink_on(ui.theme().memory[category]);
-    ui.canvas().text_in(part, figure, style, Align::center);
-}
-
-void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
-              const Selection& sel, std::size_t* hovered) {
-    Canvas& c = ui.canvas();
-    float y = column.bottom();
-    for (std::size_t i = 0; i < kCategoryCount; ++i) {
-        if (((state.hidden >> i) & 1U) != 0) continue;
-        const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
-        if (h <= 0) continue;
-        const Rect part{column.x, y - h, column.w, h};
-        if (i == kBuffers)
-            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
-        else
-            c.rect(part, ui.theme().memory[i]);
-        segment_figure(ui, part, i, bytes_at(s, i));
-        if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
-        if (ui.hovers(part)) *hovered = i;
-        if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
-            c.frame(part, ui.theme().text, 1.5f);
-        y -= h;
     }
 }
 
@@ -334,40 +253,13 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     draw_head(ui, head_row, room, scene, peak, state);
-    double top = m.hbm;
-    for (const auto& s : m.stage) top = std::max(top, shown_total(s, state.hidden));
     Rect axis = room.cut_left(60);
-    Rect labels = room.cut_bottom(20);
-    room.cut_top(6);
-    const double px_per_byte = room.h / (top * 1.02);
-    const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
     const auto n = m.stage.size();
     const float step = bar_step(room, n);
-    const float gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
-    const auto every = static_cast<std::size_t>(std::clamp(std::ceil(26.0f / step), 1.0f, 64.0f));
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto& s = m.stage[i];
-        const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
-        const Rect column{slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h};
-        const bool lit = is_lit(scene, s.stage);
-        if (lit) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
-        std::size_t hovered = kCategoryCount;
-        draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
-        if (i % every == 0)
-            c.text_in({slot.center().x - 16, labels.y, 32, labels.h}, std::to_string(i),
-                      ui.style(12, lit ? Tone::text : Tone::secondary), Align::center);
-        const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
-        if (hit.hovered) {
-            scene.next_hover.stage = s.stage;
-            ui.tooltip(stage_tooltip(m, s) + explained(scene, s.stage, hovered));
-        }
-        if (hit.focused) ui.focus_ring(column, 0);
-        if (hit.clicked) {
-            scene.selection.stage = s.stage;
-            scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
-            scene.selection.topic = Selection::Topic::memory;
-        }
-    }
+    const StageBars bars = draw_stage_bars(ui, room, step, scene, state);
+    const float line_y = bars.line_y;
+    const Rect labels = bars.labels;
+    room = bars.plot;
     const int lit_stage = chosen_stage(scene) >= 0 ? chosen_stage(scene) : scene.hover.stage;
     const bool chosen = lit_stage >= 0 && lit_stage < static_cast<int>(n);
     Rect beside = room;

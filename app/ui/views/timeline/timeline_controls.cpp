@@ -259,8 +259,11 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
                  plain);
         return;
     } else {
-        line.put("idle", plain);  // the schedule's bubble, and what uneven stages wait
-        line.put(percent(shown.bubble.fraction), ui.title());
+        const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
+        const bool of_step = step != nullptr && step->time_s > 0 && &t == &scene.evaluation.timeline;
+        line.put("bubble", plain);
+        line.put(of_step ? percent(schedule_bubble_s(*step) / step->time_s) : percent(shown.bubble.fraction),
+                 ui.title());
         const Timeline* a =
             scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
                 ? nullptr
@@ -270,9 +273,12 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
             s.color = by < 0 ? ui.theme().good : ui.theme().bad;
             if (by != 0) line.put(difference_text(by, text), s);
         };
-        if (a != nullptr) against(difference(t.bubble_fraction(), a->bubble_fraction()), points_text);
-        std::string more =
-            "on the average stage, of the pipeline's " + time_text(shown.bubble.makespan + shown.bubble.work);
+        if (a != nullptr && of_step && scene.pinned->step && scene.pinned->step->time_s > 0)
+            against(difference(schedule_bubble_s(*step) / step->time_s,
+                               schedule_bubble_s(*scene.pinned->step) / scene.pinned->step->time_s),
+                    points_text);
+        std::string more = of_step ? "of the step, " + time_text(schedule_bubble_s(*step)) + "; hatched: idle"
+                                   : "of the pipeline's time on the average stage; hatched: idle";
         if (const double by = a == nullptr ? 0 : difference(t.makespan, a->makespan); by != 0) {
             line.put(std::exchange(more, ""), plain);
             against(by, time_text);
@@ -290,7 +296,9 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
         else if (fits(more + dot + sizes))
             more += dot + sizes;
         else if (!fits(more))
-            more = fits("on the average stage") ? "on the average stage" : "";
+            more = fits(of_step ? "of the step" : "of the pipeline")
+                       ? (of_step ? "of the step" : "of the pipeline")
+                       : "";
         if (!more.empty()) line.put(more, plain);
     }
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
@@ -353,6 +361,7 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
     }
     if (lane_height(shown, static_cast<int>(t.device.size()), row_height) > 0)
         item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F);
+    if (t.shape.devices > 1) item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
     if (shown.choice.slow.any())
         item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
     if (chunks_of(t.shape) > 1) {

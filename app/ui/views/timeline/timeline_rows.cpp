@@ -347,7 +347,15 @@ void RowPainter::lit_ops(Rect row, int device) {
     }
 }
 
+// Time in which the device does nothing is hatched, from the pipeline's first block to its last.
+void RowPainter::idle(Rect r) {
+    const float x0 = std::max(x(0), scale_.plot.x), x1 = std::min(x(t_.makespan), scale_.plot.right());
+    if (x1 > x0)
+        ui_.canvas().pattern({x0, r.y, x1 - x0, r.h}, Pattern::hatched, ui_.theme().bad.alpha(0.55f));
+}
+
 void RowPainter::row(Rect r, int device) {
+    idle(r);
     for (const Block& b : blocks_.row(t_, shown_.index, device)) {
         const float x0 = x(b.from), x1 = x(b.to);
         waiting(r, device, b);

@@ -44,6 +44,7 @@ class RowPainter {
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:
+    void idle(Rect r);
     struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
         std::array<float, UnitComm::kAxes> axis{};
         float recomputed = 0;

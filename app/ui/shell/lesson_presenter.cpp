@@ -2,7 +2,9 @@
 // it is asked for; a blank screen, a spotlight about the pointer.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/lesson_desk.h"
+#include "core/advice/advice.h"
+#include "render/reworded.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +14,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kFoot = 40, kFigures = 28, kSpot = 120;
+constexpr float kSpot = 120;
+constexpr float kApartSize = 15;
 
 // All of the window is larger already; the words, which are read from the last row, a little more so.
 float presenter_size(float width) {
@@ -35,11 +38,11 @@ Rect inside_words(Rect words, float size) {
 
 // Words and question of a step are seen at once: they get smaller until they are, and wider from the middle
 // of the way on.
-void Shell::fit_words(Ui& ui, float width, float height, const Scene& scene) {
+void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     const float most = presenter_size(ui.frame().size.x);
     const StepState none;
     const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;
-    std::string of = std::to_string(evaluated_);
+    std::string of = std::to_string(window_.evaluated);
     for (const float v : {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
                           static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
                           static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
@@ -65,43 +68,18 @@ void Shell::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     if (!found(kReadable - 1, kLeastSize, false)) (void)fits(kReadable, kWordsShares.size() - 1, s.shown());
 }
 
-std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
-    const Theme& theme = ui.theme();
-    std::optional<PlanEdit> edit;
-    lesson_.plan_hidden = false;  // the side is for whoever presents
-    draw_presenter_foot(ui, room.cut_bottom(kFoot));
-    // The room sees what an edit did: memory, step, MFU and, for a while, what the last change made of them.
-    const Rect figures = room.cut_bottom(kFigures);
-    ui.canvas().rect(figures, theme.panel);
-    ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, veil_.covers_figures);
-    const bool task = lesson_.current() != nullptr && lesson_.current()->task;
-    if (presenter_.side || task) {  // a task cannot be done without the plan
-        Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
-        ui.canvas().rect(side, theme.panel);
-        ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
-        // What whoever presents reads on another screen, the room does not see.
-        if (!presenter_.apart && presenter_.side) {
-            // As high as they are; the plan has the rest.
-            const float notes =
-                54 + rich_text(ui, side.inset(16, 0), notes_text(lesson_), kNotesStyle, false);
-            draw_presenter_side(ui, side.cut_bottom(std::min(notes, side.h * 0.5f)));
-        }
-        edit = draw_plan(ui, side, scene);
-    }
-    if (lesson_.open) {
-        fit_words(ui, room.w, room.h, scene);
-        const Rect words = room.cut_right(words_width(room.w, presenter_.words_share));
-        ui.canvas().rect(words, theme.panel);
-        ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, theme.hairline);
-        draw_lesson(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
-    }
-    draw_middle(ui, room, scene);
-    draw_highlights(ui, lesson_);
-    return edit;
+void LessonDesk::draw_presented_words(Ui& ui, Rect& room, const Scene& scene) {
+    fit_words(ui, room.w, room.h, scene);
+    const Rect words = room.cut_right(words_width(room.w, presenter_.words_share));
+    ui.canvas().rect(words, ui.theme().panel);
+    ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, ui.theme().hairline);
+    draw(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
 }
 
-void Shell::draw_presenter_side(Ui& ui, Rect notes) {
+void LessonDesk::draw_presenter_notes(Ui& ui, Rect& side) {
+    // They are as high as they need to be; the plan has the rest.
+    const float height = 54 + rich_text(ui, side.inset(16, 0), notes_text(lesson_), kNotesStyle, false);
+    Rect notes = side.cut_bottom(std::min(height, side.h * 0.5f));
     ui.canvas().line({notes.x, notes.y}, {notes.right(), notes.y}, ui.theme().hairline);
     const Canvas::Clip clip = ui.canvas().clip(notes);
     notes = notes.inset(16, 12);
@@ -112,7 +90,7 @@ void Shell::draw_presenter_side(Ui& ui, Rect notes) {
     rich_text(ui, notes, notes_text(lesson_), kNotesStyle);
 }
 
-void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
+void LessonDesk::draw_presenter_foot(Ui& ui, Rect foot) {
     ui.canvas().rect(foot, ui.theme().panel);
     ui.canvas().line({0, foot.y}, {foot.right(), foot.y}, ui.theme().hairline);
     foot = foot.inset(16, 5);
@@ -129,15 +107,14 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
         if (right("present.spot", "Spot S")) presenter_.spotlight = !presenter_.spotlight;
         if (right("present.blank", "Blank B")) presenter_.blank = true;
     }
-    const double spent = now_s_ - presenter_.begun_s;
+    const double spent = window_.now_s - presenter_.begun_s;
     std::string time = clock_text(spent);
     if (lesson_.lesson.minutes > 0) time += " of " + std::to_string(lesson_.lesson.minutes) + " min";
     ui.canvas().text_in(foot.cut_right(100), time, ui.style(13, Tone::secondary), Align::center);
     if (!lesson_.open) return;
     const std::size_t n = lesson_.lesson.steps.size();
-    if (button("present.back", foot.cut_left(60), "Back", lesson_.step > 0)) lesson_action_ = {Kind::back, 0};
-    if (button("present.next", foot.cut_left(60), "Next", lesson_.step + 1 < n))
-        lesson_action_ = {Kind::next, 0};
+    if (button("present.back", foot.cut_left(60), "Back", lesson_.step > 0)) wanted_ = {Kind::back, 0};
+    if (button("present.next", foot.cut_left(60), "Next", lesson_.step + 1 < n)) wanted_ = {Kind::next, 0};
     foot.cut_left(8);
     const float pitch = std::min(18.0f, foot.w * 0.5f / static_cast<float>(std::max<std::size_t>(1, n)));
     for (std::size_t i = 0; i < n; ++i) {
@@ -153,14 +130,14 @@ void Shell::draw_presenter_foot(Ui& ui, Rect foot) {
                               ui.theme().secondary, 1.5f, radius);
         if (hit.hovered) ui.tooltip(lesson_.lesson.steps[i].title);
         if (hit.focused) ui.focus_ring(dot.inset(0, 6), 4);
-        if (hit.clicked) lesson_action_ = {Kind::jump, i};
+        if (hit.clicked) wanted_ = {Kind::jump, i};
     }
     foot.cut_left(12);
     if (foot.w > 80) ui.canvas().text_in(foot, lesson_.lesson.title, ui.style(13, Tone::secondary));
 }
 
 // Over everything: black, or all but the pointer's surroundings darkened.
-void Shell::draw_presenter_cover(Ui& ui) {
+void LessonDesk::draw_presenter_cover(Ui& ui) {
     if (!presenter_.on || (!presenter_.blank && !presenter_.spotlight)) return;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
     const Vec2 size = ui.frame().size, at = ui.frame().mouse;
@@ -183,78 +160,132 @@ void Shell::draw_presenter_cover(Ui& ui) {
 
 // The window fills the screen meanwhile, and is as it was afterwards. The clock goes on for whoever comes
 // back.
-void Shell::set_presenting(bool on) {
+void LessonDesk::set_presenting(bool on) {
     if (presenter_.on == on) return;
-    const bool restores = presenter_.made_full && fullscreen_;
-    presenter_ = {.on = on, .begun_s = presenter_.begun_s > 0 ? presenter_.begun_s : now_s_};
+    const bool restores = presenter_.made_full && window_.fullscreen;
+    presenter_ = {.on = on, .begun_s = presenter_.begun_s > 0 ? presenter_.begun_s : window_.now_s};
     lesson_.fold_words = false;
-    presenter_.apart = on && host_.has_second_screen && host_.has_second_screen();
-    presenter_.made_full = on && !fullscreen_ && host_.set_fullscreen;
-    if (presenter_.made_full || restores) host_.set_fullscreen(fullscreen_ = on);
-    dirty_ = true;
+    presenter_.apart = on && window_.host.has_second_screen && window_.host.has_second_screen();
+    presenter_.made_full = on && !window_.fullscreen && window_.host.set_fullscreen;
+    if (presenter_.made_full || restores) window_.host.set_fullscreen(window_.fullscreen = on);
+    window_.dirty = true;
 }
 
-void Shell::present_keys() {
+void LessonDesk::present_keys() {
     using Kind = LessonAction::Kind;
     if (pressed({Key::escape})) {
         if (presenter_.blank)
             presenter_.blank = false;
-        else if (typed_)  // what had the keyboard lets go of it first
+        else if (window_.typed)  // what had the keyboard lets go of it first
             leave_text_field();
-        else if (!shows_lesson_view())
-            show_lesson_view();
+        else if (!shows_view())
+            show_view();
         else
             set_presenting(false);
-        state_.focus = 0;
-        state_.focus_visible = false;
-        dirty_ = true;
+        window_.state.focus = 0;
+        window_.state.focus_visible = false;
+        window_.dirty = true;
         return;
     }
-    const bool arrows = selection_.rank < 0 && !state_.focus_visible;
-    if (arrows && pressed({Key::right})) do_lesson({Kind::next, 0});
-    if (arrows && pressed({Key::left})) do_lesson({Kind::back, 0});
+    const bool arrows = window_.selection.rank < 0 && !window_.state.focus_visible;
+    if (arrows && pressed({Key::right})) act({Kind::next, 0});
+    if (arrows && pressed({Key::left})) act({Kind::back, 0});
 }
 
-void Shell::make_present_command() {
-    add({.id = "present",
-         .title = "Present",
-         .menu = "Learn",
-         .chord = {.key = Key::f5},
-         .run = [this] { set_presenting(!presenter_.on); },
-         .checked = [this] { return presenter_.on; }});
-}
-
-void Shell::make_presenter_commands() {
+void LessonDesk::add_presenter_commands(std::vector<Command>& commands) {
     const auto on = [this] { return presenter_.on; };
-    add({.id = "present.black",
-         .title = "Present: blank screen",
-         .menu = "Learn",
-         .chord = {.key = Key::b},
-         .separator = true,
-         .run = [this] { presenter_.blank = !presenter_.blank; },
-         .enabled = on});
-    add({.id = "present.light",
-         .title = "Present: spotlight",
-         .menu = "Learn",
-         .chord = {.key = Key::s},
-         .run = [this] { presenter_.spotlight = !presenter_.spotlight; },
-         .enabled = on});
-    add({.id = "present.notes",
-         .title = "Present: plan and notes",
-         .menu = "Learn",
-         .chord = {.key = Key::n},
-         .run = [this] { presenter_.side = !presenter_.side; },
-         .enabled = on});
-    add({.id = "present.reveal",
-         .title = "Present: show the answer",
-         .menu = "Learn",
-         .chord = {.key = Key::r},
-         .run =
-             [this] {
-                 do_lesson({LessonAction::Kind::reveal, 0});
-             },
-         .enabled = [this] { return presenter_.on && lesson_.open; }});
-    make_apart_commands();
+    commands.push_back({.id = "present.black",
+                        .title = "Present: blank screen",
+                        .menu = "Learn",
+                        .chord = {.key = Key::b},
+                        .separator = true,
+                        .run = [this] { presenter_.blank = !presenter_.blank; },
+                        .enabled = on});
+    commands.push_back({.id = "present.light",
+                        .title = "Present: spotlight",
+                        .menu = "Learn",
+                        .chord = {.key = Key::s},
+                        .run = [this] { presenter_.spotlight = !presenter_.spotlight; },
+                        .enabled = on});
+    commands.push_back({.id = "present.notes",
+                        .title = "Present: plan and notes",
+                        .menu = "Learn",
+                        .chord = {.key = Key::n},
+                        .run = [this] { presenter_.side = !presenter_.side; },
+                        .enabled = on});
+    commands.push_back({.id = "present.reveal",
+                        .title = "Present: show the answer",
+                        .menu = "Learn",
+                        .chord = {.key = Key::r},
+                        .run =
+                            [this] {
+                                act({LessonAction::Kind::reveal, 0});
+                            },
+                        .enabled = [this] { return presenter_.on && lesson_.open; }});
+    commands.push_back({.id = "present.apart",
+                        .title = "Present: notes on the second screen",
+                        .menu = "Learn",
+                        .run = [this] { toggle_apart(); },
+                        .enabled = [this] { return presenter_.on && lesson_.open; },
+                        .checked = [this] { return presenter_.apart; }});
+}
+
+// The step that comes, its queries answered for its own plan; made once for each step.
+void LessonDesk::make_next_step() {
+    const std::size_t next = lesson_.step + 1;
+    const std::string of =
+        lesson_.file.string() + " " + std::to_string(next) + " " + std::to_string(window_.evaluated);
+    if (next_of_ == of) return;
+    next_of_ = of;
+    page_ = {.scroll = lesson_.step == page_step_ ? page_.scroll : 0};
+    page_step_ = lesson_.step;
+    if (next >= lesson_.lesson.steps.size()) return;
+    const LessonStep& step = lesson_.lesson.steps[next];
+    page_.next_title = step.title;
+    page_.next_asks = step.question.has_value();
+    page_.next_task = step.task.has_value();
+    const LessonPlan p = plan_of_step(lesson_.lesson, next);
+    const Plan& base = p.open.empty() ? window_.own_document().plan() : window_.presets.plan(p.open);
+    const Plan plan = plan_with(base, p.sets, window_.presets);
+    const Evaluation evaluation = assess(plan);
+    page_.next_words = expand(step.words, plan, evaluation, window_.presets);
+    page_.next_notes = expand(step.notes, plan, evaluation, window_.presets);
+}
+
+void LessonDesk::presenter_frame(const FrameInfo& info) {
+    second_.reduced_motion = window_.settings.reduced_motion;
+    second_.redraw_all = true;
+    window_.guarded("The next step", [&] { make_next_step(); });
+    page_.spent_s = window_.now_s - presenter_.begun_s;
+    page_.blank = presenter_.blank;
+    const Rewording as_it_is;
+    const Reworded plain(as_it_is);
+    Ui ui(second_, info, theme_of(window_.settings.theme), frame_canvas(info));
+    fill_frame(info, nullptr, ui.theme().window);
+    PresenterAction action;
+    window_.draw_guarded(ui, "The page of notes", {0, 0, info.size.x, info.size.y}, [&] {
+        action = draw_presenter_page(ui, {0, 0, info.size.x, info.size.y}, lesson_, page_, kApartSize);
+    });
+    ui.move_focus();
+    act(action.lesson);
+    if (action.blank) presenter_.blank = !presenter_.blank;
+    if (action.leave) set_presenting(false);
+    if (action.blank || action.leave) window_.dirty = true;
+}
+
+void LessonDesk::second_window_closed(const std::string& reason) {
+    presenter_.apart = false;
+    window_.dirty = true;
+    if (!reason.empty())
+        window_.say("The notes have no screen of their own: " + reason + ". N shows them here");
+}
+
+void LessonDesk::toggle_apart() {
+    if (!presenter_.apart && !(window_.host.has_second_screen && window_.host.has_second_screen())) {
+        window_.say("There is one screen. N shows the notes here, where the room sees them too");
+        return;
+    }
+    presenter_.apart = !presenter_.apart;
 }
 
 }  // namespace pentamesh::ui

@@ -1,7 +1,7 @@
 // Export > Picture of this view: how it is to look, with a preview, and where it goes; its copy for another
 // program; and what is said of a file that was written.
 #include "app/ui/shell/dialog_parts.h"
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/dialogs.h"
 #include "app/ui/views/frame.h"
 #include "core/base/files.h"
 #include "render/page.h"
@@ -37,43 +37,43 @@ std::string pixels_words(const PictureChoice& c) {
 
 }  // namespace
 
-std::string Shell::pictured_view() const {
-    return full_ ? std::string(view_of(*full_).name) : std::string(kDashboardName);
+std::string Dialogs::pictured_view() const {
+    return window_.full ? std::string(view_of(*window_.full).name) : std::string(kDashboardName);
 }
 
-float Shell::picture_dialog_height(Ui& ui, float width) const {
+float Dialogs::picture_height(Ui& ui, float width) const {
     const float rows =
         kPictureRow * 6 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
     return width > 380 + kPreviewWidth / 2 ? std::max(rows, kPreviewHeight) : rows;
 }
 
 // The preview follows a little after what was changed last.
-void Shell::tend_preview() {
+void Dialogs::update_preview() {
     const PictureChoice& c = picture_.choice;
-    if (!(c == picture_.asked) || picture_.asked_revision != document_.revision()
+    if (!(c == picture_.asked) || picture_.asked_revision != window_.document.revision()
         || picture_.asked_view != pictured_view()) {
         picture_.asked = c;
-        picture_.asked_revision = document_.revision();
+        picture_.asked_revision = window_.document.revision();
         picture_.asked_view = pictured_view();
-        picture_.due_s = now_s_ + kPreviewRest_s;
+        picture_.due_s = window_.now_s + kPreviewRest_s;
     }
-    if (picture_.due_s < 0 || now_s_ < picture_.due_s || !host_.save_picture) return;
+    if (picture_.due_s < 0 || window_.now_s < picture_.due_s || !window_.host.save_picture) return;
     picture_.due_s = -1;
     picture_.reason.clear();
     if (c.size.x * std::max(c.size.y, c.size.x / 2) > kMostPreview)
         show_preview({}, "Too large for a preview.");
     else
-        host_.save_picture({PictureOrder::Use::preview, pictured_view(), c, {}});
+        window_.host.save_picture({PictureOrder::Use::preview, pictured_view(), c, {}});
 }
 
-void Shell::show_preview(Image image, std::string reason) {
+void Dialogs::show_preview(Image image, std::string reason) {
     picture_.preview = std::move(image);
     picture_.reason = std::move(reason);
     ++picture_.preview_number;
-    dirty_ = true;
+    window_.dirty = true;
 }
 
-void Shell::draw_picture_preview(Ui& ui, Rect box) const {
+void Dialogs::draw_picture_preview(Ui& ui, Rect box) const {
     Canvas& c = ui.canvas();
     if (!picture_.reason.empty())
         c.paragraph(box, picture_.reason, ui.small(), 18);
@@ -84,8 +84,8 @@ void Shell::draw_picture_preview(Ui& ui, Rect box) const {
 }
 
 // True: the dialog is done.
-bool Shell::draw_picture_dialog(Ui& ui, Rect room, Rect buttons) {
-    take_dialog_focus("picture.to_file");
+bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
+    take_focus("picture.to_file");
     PictureChoice& choice = picture_.choice;
     const float left = room.w > 380 + kPreviewWidth / 2 ? 380.0f : room.w;
     Rect preview = room;
@@ -145,137 +145,57 @@ bool Shell::draw_picture_dialog(Ui& ui, Rect room, Rect buttons) {
             1 + ui.segments("picture.scale", line, kScales, static_cast<int>(choice.scale) - 1));
     room.cut_top(ui.canvas().paragraph(room, pixels_words(choice), ui.small(), 18));
     dialog_error_text(ui, room, dialog_.error);
-    if (sized) tend_preview();
+    if (sized) update_preview();
     if (preview.w > 100)
         draw_picture_preview(ui, {preview.x, preview.y, preview.w, std::min(preview.h, kPreviewHeight)});
     if (dialog_button(ui, buttons, "picture.to_file", "Choose a file…", sized, 130))
-        later("", [this] {
+        window_.later("", [this] {
             const std::string name = pictured_view() + "." + std::string(ending_of(picture_.choice.file));
-            ask(DialogKind::picture_file, proposed_file(name), nullptr);
+            window_.ask(DialogKind::picture_file, window_.proposed_file(name), nullptr);
         });
     if (dialog_button(ui, buttons, "picture.copy", "Copy", sized)) copy_picture();
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
 
-void Shell::copy_picture() {
-    if (!host_.save_picture) return;
+void Dialogs::copy_picture() {
+    if (!window_.host.save_picture) return;
     PictureChoice choice = picture_.choice;
     choice.file = PictureFile::png;
-    host_.save_picture({PictureOrder::Use::clipboard, pictured_view(), choice, {}});
-}
-
-void Shell::picture_failed(const std::filesystem::path& path, std::string reason) {
-    ask(DialogKind::picture_file, path.string(), nullptr, std::move(reason));
+    window_.host.save_picture({PictureOrder::Use::clipboard, pictured_view(), choice, {}});
 }
 
 // Enter does what is most likely wanted.
-void Shell::take_dialog_focus(std::string_view button) {
+void Dialogs::take_focus(std::string_view button) {
     if (!std::exchange(dialog_.fresh, false)) return;
-    state_.focus = id_of(button);
-    dirty_ = true;
-}
-
-// ---- tables -------------------------------------------------------------------------------------------
-
-// The view that fills the window; else the uppermost that is shown as a table; else the uppermost.
-ViewId Shell::tabled_view() const {
-    if (full_) return *full_;
-    for (const ViewId id : views_.in_pane)
-        if (views_.as_data[static_cast<std::size_t>(id)]) return id;
-    return views_.in_pane.front();
-}
-
-// The table of the view as it would be shown as data, in the form that the file's ending names.
-void Shell::save_table(const std::filesystem::path& path) {
-    Hover none;
-    const std::string ending = path.extension().string();
-    const TableFormat format = ending == ".md"     ? TableFormat::markdown
-                               : ending == ".json" ? TableFormat::json
-                               : ending == ".html" ? TableFormat::html
-                               : ending == ".txt"  ? TableFormat::text
-                                                   : TableFormat::csv;
-    const std::string table = write_table(data_of(scene_of(none), tabled_view(), views_), format);
-    const std::string title(view_of(tabled_view()).title);
-    write_file(path, format == TableFormat::html ? "<!doctype html>\n<meta charset=\"utf-8\">\n<title>"
-                                                       + html_text(title) + "</title>\n" + table
-                                                 : table);
-}
-
-void Shell::copy_table(TableFormat format) {
-    if (!host_.set_clipboard) return;
-    Hover none;
-    host_.set_clipboard(write_table(data_of(scene_of(none), tabled_view(), views_), format));
-    say("Copied the data of " + std::string(view_of(tabled_view()).title));
+    window_.state.focus = id_of(button);
+    window_.dirty = true;
 }
 
 // ---- a file that was written ----------------------------------------------------------------------------
 
-void Shell::wrote(const std::filesystem::path& path) {
-    if (host_.in_page) return say("Downloaded " + path.filename().string());
+void Dialogs::wrote(const std::filesystem::path& path) {
+    if (window_.host.in_page) return window_.say("Downloaded " + path.filename().string());
     std::error_code ignored;
     const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
-    ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);
+    window_.ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);
 }
 
 // True: the dialog is done.
-bool Shell::draw_written_dialog(Ui& ui, Rect room, Rect buttons) {
-    take_dialog_focus("dialog.ok");
+bool Dialogs::draw_written(Ui& ui, Rect room, Rect buttons) {
+    take_focus("dialog.ok");
     dialog_error_text(ui, room, dialog_.error);
     bool done = dialog_button(ui, buttons, "dialog.ok", "Close");
-    if (host_.set_clipboard && dialog_button(ui, buttons, "written.copy", "Copy path")) {
-        host_.set_clipboard(dialog_.text);
-        say("Copied the path");
+    if (window_.host.set_clipboard && dialog_button(ui, buttons, "written.copy", "Copy path")) {
+        window_.host.set_clipboard(dialog_.text);
+        window_.say("Copied the path");
         done = true;
     }
-    if (host_.open_outside && dialog_button(ui, buttons, "written.open", "Open")) {
-        const std::string reason = host_.open_outside(dialog_.text);
-        if (!reason.empty()) say(reason);
+    if (window_.host.open_outside && dialog_button(ui, buttons, "written.open", "Open")) {
+        const std::string reason = window_.host.open_outside(dialog_.text);
+        if (!reason.empty()) window_.say(reason);
         done = done || reason.empty();
     }
     return done;
-}
-
-// ---- commands -----------------------------------------------------------------------------------------
-
-void Shell::make_export_commands() {
-    add({.id = "export.picture",
-         .title = "Picture of this view…",
-         .menu = "Export",
-         .chord = ctrl(Key::e),
-         .run = [this] { ask(DialogKind::picture, "", nullptr); },
-         .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
-    add({.id = "export.copy_picture",
-         .title = "Copy the picture of this view",
-         .menu = "Export",
-         .run = [this] { copy_picture(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_picture); }});
-    // The answer to a question that is open stands in none of these.
-    const auto tells_nothing = [this] { return !veil_.hides(); };
-    add({.id = "export.table",
-         .title = "This table…",
-         .menu = "Export",
-         .separator = true,
-         .run =
-             [this] {
-                 const std::string name(view_of(tabled_view()).name);
-                 ask(DialogKind::table, proposed_file(name + ".csv"), nullptr);
-             },
-         .enabled = tells_nothing});
-    struct Format {
-        TableFormat format;
-        const char *id, *title;
-    };
-    static constexpr std::array<Format, 4> kFormats{
-        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
-         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
-         {TableFormat::json, "export.json", "Copy data as JSON"},
-         {TableFormat::text, "export.text", "Copy data as text"}}};
-    for (const Format& f : kFormats)
-        add({.id = f.id,
-             .title = f.title,
-             .menu = "Export",
-             .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return host_.set_clipboard && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui

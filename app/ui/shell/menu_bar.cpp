@@ -1,6 +1,5 @@
-// What lies over the panels: the bar's menus, the command palette, the sheet of keys, the line that passes
-// by.
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/menu_bar.h"
+
 #include "core/plan/title.h"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ void draw_mark(Canvas& c, Vec2 at, const Theme& theme) {
 
 }  // namespace
 
-void Shell::draw_menu_bar(Ui& ui, Rect bar) {
+std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
     Canvas& c = ui.canvas();
     Rect row = bar.inset(16, 0);
     draw_mark(c, {row.x + 8, row.center().y}, ui.theme());
@@ -80,9 +79,9 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
         }
     }
     if (!focus_to.empty()) {
-        state_.focus = id_of("menu." + std::string(focus_to));
-        state_.focus_visible = true;
-        dirty_ = true;
+        window_.state.focus = id_of("menu." + std::string(focus_to));
+        window_.state.focus_visible = true;
+        window_.dirty = true;
     }
     const Rect search = row.cut_right(std::min(168.0f, std::max(0.0f, row.w)));
     if (search.w > 90) {
@@ -96,19 +95,19 @@ void Shell::draw_menu_bar(Ui& ui, Rect bar) {
         if (hit.focused) ui.focus_ring(box, 6);
         if (hit.clicked) palette_ = true, palette_state_ = {};
     }
-    draw_title(ui, bar, row);
+    return draw_title(ui, bar, row);
 }
 
-// The plan's title in the middle of the window, where `row` leaves it room. A click edits it in place.
-void Shell::draw_title(Ui& ui, Rect bar, Rect row) {
+// The plan's title stands in the middle of the window, where `row` leaves room. A click edits it in place.
+std::optional<PlanEdit> MenuBar::draw_title(Ui& ui, Rect bar, Rect row) {
     Canvas& c = ui.canvas();
     const float room = row.w - 24;
     if (room <= 60) {
         title_edit_.reset();
-        return;
+        return std::nullopt;
     }
-    std::string text = title_of(document_.plan());
-    if (document_.modified()) text += " *";
+    std::string text = title_of(window_.document.plan());
+    if (window_.document.modified()) text += " *";
     const float w = title_edit_ ? std::min(420.0f, room) : std::min(c.text_width(text, ui.title()), room);
     const float left = row.x + 12, right = std::max(left, row.right() - w - 12);
     const Rect box{std::clamp(bar.w / 2 - w / 2, left, right), bar.y, w + 1, bar.h};
@@ -116,59 +115,66 @@ void Shell::draw_title(Ui& ui, Rect bar, Rect row) {
         const Ui::Typing typing =
             ui.typed_value("edit.title", box.inset(0, 7), title_edit_->text, title_edit_->fresh);
         if (ui.state().edit == ui.id("edit.title")) title_edit_->fresh = false;
-        if (typing == Ui::Typing::goes_on) return;
-        if (typing == Ui::Typing::taken && title_edit_->text != title_of(document_.plan())) {
-            view_edit_ = PlanEdit{document_.plan(), "Title", ""};
-            view_edit_->plan.name = title_edit_->text;  // empty: one made from the plan again
+        if (typing == Ui::Typing::goes_on) return std::nullopt;
+        std::optional<PlanEdit> edit;
+        if (typing == Ui::Typing::taken && title_edit_->text != title_of(window_.document.plan())) {
+            edit = PlanEdit{window_.document.plan(), "Title", ""};
+            edit->plan.name = title_edit_->text;  // an empty one is made from the plan
         }
         title_edit_.reset();
-        dirty_ = true;
-        return;
+        window_.dirty = true;
+        return edit;
     }
     const Hit hit = ui.value_area("title", box);
     const bool cut = c.text_in(box, text, ui.title());
     if (hit.hovered) ui.tooltip(cut ? text + "\nClick to change the title" : "Click to change the title");
     if (hit.focused) ui.focus_ring(box.inset(-4, 10), 4);
     if (hit.clicked) edit_title();
+    return std::nullopt;
 }
 
-void Shell::edit_title() {
-    title_edit_ = TitleEdit{title_of(document_.plan()), true};
-    dirty_ = true;
+void MenuBar::edit_title() {
+    title_edit_ = TitleEdit{title_of(window_.document.plan()), true};
+    window_.dirty = true;
 }
 
-void Shell::draw_layers(Ui& ui, Scene& scene) {
-    if (!menu_.empty()) {
-        std::vector<MenuItem> items;
-        std::vector<const Command*> shown;
-        for (const Command& x : commands_) {
-            std::string label = x.menu == menu_ ? x.text() : "";
-            if (label.empty()) continue;
-            items.push_back({.label = std::move(label),
-                             .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
-                             .enabled = x.can_run(),
-                             .checked = x.checked && x.checked(),
-                             .separator = x.separator});
-            shown.push_back(&x);
-        }
-        const MenuResult r = draw_menu(ui, "bar", menu_anchor_, items, menu_state_, false, 220);
-        menu_turn_ = r.beside;
-        if (r.beside != 0) dirty_ = true;
-        if (r.picked >= 0 || r.closed) menu_.clear();
-        if (r.picked >= 0) run(*shown[r.picked]);
-    }
+void MenuBar::search(std::string filter) {
+    palette_ = true;
+    palette_state_ = {.filter = std::move(filter)};
+}
+
+void MenuBar::close() {
+    menu_.clear();
+    palette_ = keys_ = false;
+}
+
+void MenuBar::draw_open(Ui& ui) {
+    if (!menu_.empty()) draw_menus(ui);
     if (palette_) draw_palette(ui);
-    draw_glossary(ui, scene, glossary_state_);
     if (keys_) draw_keys(ui);
-    if (results_) draw_results(ui);
-    if (notes_) draw_notes(ui);
-    if (dialog_.kind != DialogKind::none) draw_dialog(ui);
-    if (welcome_) draw_welcome(ui);
-    draw_toast(ui);
-    draw_presenter_cover(ui);
 }
 
-void Shell::draw_palette(Ui& ui) {
+void MenuBar::draw_menus(Ui& ui) {
+    std::vector<MenuItem> items;
+    std::vector<const Command*> shown;
+    for (const Command& x : commands_) {
+        std::string label = x.menu == menu_ ? x.text() : "";
+        if (label.empty()) continue;
+        items.push_back({.label = std::move(label),
+                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                         .enabled = x.can_run(),
+                         .checked = x.checked && x.checked(),
+                         .separator = x.separator});
+        shown.push_back(&x);
+    }
+    const MenuResult r = draw_menu(ui, "bar", menu_anchor_, items, menu_state_, false, 220);
+    menu_turn_ = r.beside;
+    if (r.beside != 0) window_.dirty = true;
+    if (r.picked >= 0 || r.closed) menu_.clear();
+    if (r.picked >= 0) run(*shown[r.picked]);
+}
+
+void MenuBar::draw_palette(Ui& ui) {
     std::vector<MenuItem> items;
     std::vector<const Command*> shown;
     for (const Command& x : commands_) {
@@ -186,7 +192,7 @@ void Shell::draw_palette(Ui& ui) {
     if (r.picked >= 0) run(*shown[r.picked]);
 }
 
-void Shell::draw_keys(Ui& ui) {
+void MenuBar::draw_keys(Ui& ui) {
     struct Line {
         std::string keys, what;
         bool operator==(const Line&) const = default;
@@ -234,19 +240,6 @@ void Shell::draw_keys(Ui& ui) {
         }
     }
     if (!open || pressed({Key::f1})) keys_ = false;
-}
-
-void Shell::draw_toast(Ui& ui) {
-    if (toast_.empty()) return;
-    Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
-    const TextStyle s = ui.style(13);
-    const float w = std::min(front.text_width(toast_, s), ui.frame().size.x - 96);
-    const float h = front.paragraph_height(w + 1, toast_, s, 20);
-    const float below = presenter_.on ? 92 : 36;  // clear of the strip of figures
-    const Rect box{(ui.frame().size.x - w - 32) / 2, ui.frame().size.y - 30 - h - below, w + 32, h + 20};
-    front.rect(box, ui.theme().raised, 8);
-    front.frame(box, ui.theme().hairline, 1, 8);
-    front.paragraph(box.inset(16, 10), toast_, s, 20);
 }
 
 }  // namespace pentamesh::ui

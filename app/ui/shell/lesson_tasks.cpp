@@ -1,6 +1,6 @@
 // Tasks in the window: their solution and start as edits, what was done before, the page of results.
 #include "app/ui/kit/scroll.h"
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/lesson_desk.h"
 #include "core/advice/advice.h"
 
 #include <algorithm>
@@ -8,46 +8,41 @@
 namespace pentamesh::ui {
 
 // The step's own plan, which its words are about and its task begins with.
-void Shell::begin_step() {
-    lesson_.start = document_.plan();
+void LessonDesk::begin_step() {
+    lesson_.start = window_.document.plan();
     if (lesson_.scene_error.empty() && lesson_.current() != nullptr)
-        lesson_.start = plan_of(lesson_, set_aside_ ? set_aside_->plan() : document_.plan(), presets_);
+        lesson_.start =
+            plan_of(lesson_, window_.set_aside ? window_.set_aside->plan() : window_.document.plan(),
+                    window_.presets);
     lesson_.start_evaluation = assess(lesson_.start);
     lesson_.made_of = 0;
 }
 
 // A task that holds now is remembered, whoever solved it: by its title, so that it is the same in a course.
-void Shell::note_task() {
+void LessonDesk::note_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr || !step->task || !lesson_.task.passed) return;
-    auto& done = settings_.tasks_done;
+    auto& done = window_.settings.tasks_done;
     if (std::find(done.begin(), done.end(), step->title) != done.end()) return;
     done.push_back(step->title);
-    if (lesson_.state().helped || lesson_.state().hints > 0) settings_.tasks_helped.push_back(step->title);
+    if (lesson_.state().helped || lesson_.state().hints > 0)
+        window_.settings.tasks_helped.push_back(step->title);
 }
 
-void Shell::solve_task() {
+void LessonDesk::solve_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr || !step->task) return;
     lesson_.state().helped = true;
-    edit_plan(plan_with(lesson_.start, step->task->solution, presets_), "the task's solution");
+    window_.edit_plan(plan_with(lesson_.start, step->task->solution, window_.presets), "the task's solution");
 }
 
-void Shell::restart_task() {
+void LessonDesk::restart_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr) return;
-    edit_plan(lesson_.start, step->task ? "the task's start" : "the step's plan");
+    window_.edit_plan(lesson_.start, step->task ? "the task's start" : "the step's plan");
 }
 
-void Shell::handout_failed(const std::filesystem::path& path, std::string reason) {
-    ask(DialogKind::handout, path.string(), nullptr, std::move(reason));
-}
-
-void Shell::results_failed(const std::filesystem::path& path, std::string reason) {
-    ask(DialogKind::results, path.string(), nullptr, std::move(reason));
-}
-
-Results Shell::results() const {
+Results LessonDesk::results() const {
     Results out;
     const auto add_lesson = [&](const LessonEntry& e) {
         const LessonProgress* kept = progress_of(e.title);
@@ -57,7 +52,7 @@ Results Shell::results() const {
         ResultsOfLesson& lesson = out.emplace_back();
         lesson.title = e.title;
         lesson.questions = std::move(said);
-        const auto& helped = settings_.tasks_helped;
+        const auto& helped = window_.settings.tasks_helped;
         for (const std::string& title : e.tasks)
             lesson.tasks.push_back(
                 {title, task_done(title), std::find(helped.begin(), helped.end(), title) != helped.end()});
@@ -67,12 +62,13 @@ Results Shell::results() const {
     return out;
 }
 
-bool Shell::task_done(const std::string& title) const {
-    const auto& done = settings_.tasks_done;
+bool LessonDesk::task_done(const std::string& title) const {
+    const auto& done = window_.settings.tasks_done;
     return std::find(done.begin(), done.end(), title) != done.end();
 }
 
-void Shell::draw_results(Ui& ui) {
+void LessonDesk::draw_results(Ui& ui) {
+    if (!results_) return;
     const Results shown = results();
     const Vec2 size = ui.frame().size;
     const float w = std::min(1180.0f, size.x - 32);
@@ -93,27 +89,30 @@ void Shell::draw_results(Ui& ui) {
     }
     if (ui.button("results.close", foot.cut_right(90), "Close", 0, true, true) || !open) results_ = false;
     foot.cut_right(8);
-    if (ui.button("results.copy", foot.cut_right(110), "Copy as text") && host_.set_clipboard) {
-        host_.set_clipboard(results_text(shown));
-        say("The results are on the clipboard");
+    if (ui.button("results.copy", foot.cut_right(110), "Copy as text") && window_.host.set_clipboard) {
+        window_.host.set_clipboard(results_text(shown));
+        window_.say("The results are on the clipboard");
     }
     foot.cut_right(8);
     if (foot.w > 420)
-        ui.text_field("results.name", foot.cut_left(200), settings_.learner, "Your name, for the picture");
-    if (host_.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
+        ui.text_field("results.name", foot.cut_left(200), window_.settings.learner,
+                      "Your name, for the picture");
+    if (window_.host.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
         results_ = false;
-        later("",
-              [this] { ask(DialogKind::results, proposed_file(results_file(settings_.learner)), nullptr); });
+        window_.later("", [this] {
+            window_.ask(DialogKind::results, window_.proposed_file(results_file(window_.settings.learner)),
+                        nullptr);
+        });
     }
     if (!picked) return;
     results_ = false;
-    later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });
+    window_.later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });
 }
 
-void Shell::open_task(const std::string& title) {
+void LessonDesk::open_task(const std::string& title) {
     for (const LessonEntry& e : lessons_) {
         if (std::find(e.tasks.begin(), e.tasks.end(), title) == e.tasks.end()) continue;
-        open_lesson(e.file);
+        open(e.file);
         const auto& steps = lesson_.lesson.steps;
         const auto step =
             std::find_if(steps.begin(), steps.end(), [&](const auto& s) { return s.title == title; });

@@ -2,7 +2,7 @@
 // away.
 #include "app/ui/panels/preset_menu.h"
 #include "app/ui/shell/dialog_parts.h"
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/dialogs.h"
 #include "core/base/error.h"
 #include "core/io/own_presets.h"
 
@@ -54,26 +54,26 @@ std::string proposed_name(const Presets& presets, PresetKind kind, const Plan& p
 
 // ---- a name for a new one -----------------------------------------------------------------------------
 
-void Shell::ask_preset_name(PresetKind kind) {
-    ask(DialogKind::preset, proposed_name(presets_, kind, document_.plan()), nullptr);
+void Dialogs::ask_preset_name(PresetKind kind) {
+    window_.ask(DialogKind::preset, proposed_name(window_.presets, kind, window_.document.plan()), nullptr);
     dialog_.preset = kind;
 }
 
 // What the name comes to, or why it cannot be.
-Shell::PresetNote Shell::preset_note() const {
-    const std::string refused = refused_preset_name(presets_, dialog_.preset, dialog_.text);
+Dialogs::PresetNote Dialogs::preset_note() const {
+    const std::string refused = refused_preset_name(window_.presets, dialog_.preset, dialog_.text);
     if (!refused.empty()) return {refused, true};
     const std::string id = preset_id_of(dialog_.text);
     return {"Its id, on the command line and in plan files: " + id + ". Kept in "
-                + own_preset_file(presets_, dialog_.preset, id).string(),
+                + own_preset_file(window_.presets, dialog_.preset, id).string(),
             false};
 }
 
-float Shell::preset_dialog_height(Ui& ui, float width) const {
+float Dialogs::preset_height(Ui& ui, float width) const {
     return kDialogField + 8 + ui.canvas().paragraph_height(width, preset_note().text, ui.small(), 18);
 }
 
-bool Shell::draw_preset_dialog(Ui& ui, Rect room, Rect buttons) {
+bool Dialogs::draw_preset(Ui& ui, Rect room, Rect buttons) {
     bool changed = false;
     const bool entered = ui.text_field("preset.name", room.cut_top(kDialogField), dialog_.text, "name",
                                        dialog_.fresh, &changed);
@@ -89,54 +89,46 @@ bool Shell::draw_preset_dialog(Ui& ui, Rect room, Rect buttons) {
     const bool go =
         dialog_button(ui, buttons, "preset.save", replaces ? "Replace" : "Save", !note.refused) || entered;
     if (entered && note.refused) dialog_.fresh = true;  // it is typed anew
-    if (go && !note.refused) later("", [this] { finish_preset_dialog(); });
+    if (go && !note.refused) window_.later("", [this] { finish_preset(); });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
 
-void Shell::finish_preset_dialog() {
+void Dialogs::finish_preset() {
     try_in_dialog([&] {
         const PresetKind kind = dialog_.preset;
         const std::string id = preset_id_of(dialog_.text);
-        if (presets_.has_own(kind, id) && dialog_.confirmed != id) {
+        if (window_.presets.has_own(kind, id) && dialog_.confirmed != id) {
             dialog_.confirmed = id;
             throw Error(ErrorKind::usage, "", "",
                         "\"" + id
                             + "\" is there already. Save again to replace it; plans that are open keep what "
                               "they have.");
         }
-        Plan plan = save_own_preset(presets_, kind, dialog_.text, document_.plan());
-        own_presets_changed();
-        edit_plan(std::move(plan), "preset " + id);
-        say("Kept as \"" + id + "\"; it is in the list of " + std::string(word_of(kind)) + "s");
-        close_dialog();
+        Plan plan = save_own_preset(window_.presets, kind, dialog_.text, window_.document.plan());
+        window_.own_presets_changed();
+        window_.edit_plan(std::move(plan), "preset " + id);
+        window_.say("Kept as \"" + id + "\"; it is in the list of " + std::string(word_of(kind)) + "s");
+        close();
     });
-}
-
-// Open plans that stood over a preset that changed or went keep what they meant, in every state.
-void Shell::own_presets_changed() {
-    const auto same = [this](const Plan& plan) { return with_same_meaning(plan, presets_); };
-    document_.rewrite(same);
-    if (set_aside_) set_aside_->rewrite(same);
-    dirty_ = true;
 }
 
 // ---- the list -----------------------------------------------------------------------------------------
 
-void Shell::ask_own_presets() {
-    presets_.reread();  // files may have come and gone
-    own_presets_changed();
-    ask(DialogKind::presets, "", nullptr);
+void Dialogs::ask_own_presets() {
+    window_.presets.reread();  // files may have come and gone
+    window_.own_presets_changed();
+    window_.ask(DialogKind::presets, "", nullptr);
 }
 
-float Shell::presets_dialog_height(Ui& ui, float width) const {
+float Dialogs::presets_height(Ui& ui, float width) const {
     float h = 0;
-    for (const OwnPreset& p : own_presets(presets_)) h += row_height(ui, p, width);
+    for (const OwnPreset& p : own_presets(window_.presets)) h += row_height(ui, p, width);
     return std::clamp(h, kPresetRow, kMostListed);
 }
 
-bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
+bool Dialogs::draw_presets(Ui& ui, Rect room, Rect buttons) {
     if (!dialog_.error.empty()) dialog_error_text(ui, room.cut_bottom(40), dialog_.error);
-    if (own_presets(presets_).empty())
+    if (own_presets(window_.presets).empty())
         ui.canvas().paragraph(room,
                               "None yet. The sheet of every field (Ctrl+Shift+E) keeps a model, a GPU or a "
                               "cluster as one.",
@@ -145,8 +137,8 @@ bool Shell::draw_presets_dialog(Ui& ui, Rect room, Rect buttons) {
     return dialog_button(ui, buttons, "dialog.ok", "Close");
 }
 
-void Shell::draw_own_presets(Ui& ui, Rect room) {
-    const std::vector<OwnPreset> all = own_presets(presets_);
+void Dialogs::draw_own_presets(Ui& ui, Rect room) {
+    const std::vector<OwnPreset> all = own_presets(window_.presets);
     ScrollArea area(ui, "presets.list", room, dialog_.scroll);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const OwnPreset& p = all[i];
@@ -158,7 +150,7 @@ void Shell::draw_own_presets(Ui& ui, Rect room) {
         const bool asks = dialog_.asks == static_cast<int>(i);
         if (ui.button("presets.remove", controls.cut_right(82), asks ? "Remove" : "Remove…", i)) {
             if (asks)
-                later("Remove", [this, entry = *p.entry] { remove_preset(entry); });
+                window_.later("Remove", [this, entry = *p.entry] { remove_preset(entry); });
             else
                 dialog_.asks = static_cast<int>(i);
         }
@@ -174,13 +166,13 @@ void Shell::draw_own_presets(Ui& ui, Rect room) {
     }
 }
 
-void Shell::remove_preset(const Presets::Entry& entry) {
+void Dialogs::remove_preset(const Presets::Entry& entry) {
     try_in_dialog([&] {
-        remove_own_preset(presets_, entry);
-        own_presets_changed();
+        remove_own_preset(window_.presets, entry);
+        window_.own_presets_changed();
         dialog_.asks = -1;
         dialog_.error.clear();
-        say("Removed \"" + entry.id + "\"; open plans keep what they took from it");
+        window_.say("Removed \"" + entry.id + "\"; open plans keep what they took from it");
     });
 }
 

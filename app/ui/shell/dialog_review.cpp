@@ -1,7 +1,7 @@
 // File > Export review: what it is to look like, then where it goes.
 #include "app/ui/review/preview.h"
 #include "app/ui/shell/dialog_parts.h"
-#include "app/ui/shell/shell.h"
+#include "app/ui/shell/dialogs.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/plan/title.h"
@@ -35,39 +35,40 @@ std::string pages_note() {
 }  // namespace
 
 // What the open plan is compared with; null: with none.
-std::shared_ptr<const Plan> Shell::review_second() const {
+std::shared_ptr<const Plan> Dialogs::review_second() const {
     using With = ReviewChoice::With;
     if (review_.with == With::file) return review_.second;
-    const KeptPlan* a = views_.compare.pinned();
+    const KeptPlan* a = window_.views.compare.pinned();
     return review_.with == With::pinned && a != nullptr ? a->plan : nullptr;
 }
 
-std::vector<Plan> Shell::reviewed_plans() const {
-    std::vector<Plan> out{document_.plan()};
+std::vector<Plan> Dialogs::reviewed_plans() const {
+    std::vector<Plan> out{window_.document.plan()};
     if (const auto second = review_second()) out.push_back(*second);
     return out;
 }
 
-std::string Shell::review_note() const {
+std::string Dialogs::review_note() const {
     const auto second = review_second();
     return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(pages_note());
 }
 
-float Shell::review_dialog_height(Ui& ui, float width) const {
+float Dialogs::review_height(Ui& ui, float width) const {
     const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
     const float rows = kReviewRow * 8 + text;
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
 // A page as it will be. Until all of them are worked out, the first.
-void Shell::draw_review_page_preview(Ui& ui, Rect box) {
+void Dialogs::draw_review_page(Ui& ui, Rect box) {
     Rect row = box.cut_bottom(kTurn);
     const auto& made = review_.pages_of;
     if (!made.value || made.running) {
         const auto make = [&] {
-            return std::make_shared<ReviewFirstPage>(presets_, document_.plan(), evaluation_);
+            return std::make_shared<ReviewFirstPage>(window_.presets, window_.document.plan(),
+                                                     window_.evaluation);
         };
-        review_.first.get(evaluated_, make)->draw(ui.canvas(), box, review_.request);
+        review_.first.get(window_.evaluated, make)->draw(ui.canvas(), box, review_.request);
         ui.canvas().text_in(row, made.error.empty() ? "Page 1; the others are worked out" : made.error,
                             ui.small(), Align::center);
         return;
@@ -89,28 +90,28 @@ void Shell::draw_review_page_preview(Ui& ui, Rect box) {
 }
 
 // Works the pages out on another thread while the dialog is open.
-void Shell::tend_review() {
-    const bool open = dialog_.kind == DialogKind::review && evaluated_ == document_.revision();
-    if (!open && !beside_.review) return;
-    const std::pair key{document_.revision(), open ? review_second() : nullptr};
-    if (!beside_.review) beside_.review = std::make_unique<BesideWork::Review>(host_.wake);
-    const auto make = [&]() -> BesideWork::Review::Work {
-        return [plans = reviewed_plans(), &presets = presets_](const std::atomic<bool>&) {
+void Dialogs::update() {
+    const bool open = dialog_.kind == DialogKind::review && window_.evaluated == window_.document.revision();
+    if (!open && !review_work_) return;
+    const std::pair key{window_.document.revision(), open ? review_second() : nullptr};
+    if (!review_work_) review_work_ = std::make_unique<Review>(window_.host.wake);
+    const auto make = [&]() -> Review::Work {
+        return [plans = reviewed_plans(), &presets = window_.presets](const std::atomic<bool>&) {
             return std::make_shared<ReviewPages>(presets, plans);
         };
     };
-    if (beside_.review->tend(open, key, review_.pages_of, make)) dirty_ = true;
+    if (review_work_->tend(open, key, review_.pages_of, make)) window_.dirty = true;
 }
 
 // True: the dialog is done.
-bool Shell::draw_review_dialog(Ui& ui, Rect room, Rect buttons) {
+bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
     ReviewRequest& r = review_.request;
     if (room.w > 2 * kPreview - 60) {
         const Rect preview = room.cut_right(kPreview);
         room.cut_right(24);
         const bool upright = r.paper != PaperKind::slide;
         const float high = upright ? preview.h : kPreview * 9 / 16 + kTurn;
-        draw_review_page_preview(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
+        draw_review_page(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
     }
     const auto row = [&](std::string_view name) {
         Rect line = room.cut_top(kReviewRow);
@@ -132,21 +133,22 @@ bool Shell::draw_review_dialog(Ui& ui, Rect room, Rect buttons) {
     bool entered =
         ui.text_field("review.pages", row("Pages"), review_.pages, "all, or 1,3-5", dialog_.fresh, &changed);
     dialog_.fresh = false;
-    entered = ui.text_field("review.title", row("Title"), r.title, title_of(document_.plan())) || entered;
+    entered =
+        ui.text_field("review.title", row("Title"), r.title, title_of(window_.document.plan())) || entered;
     entered = ui.text_field("review.author", row("Author"), r.author, "") || entered;
     entered = ui.text_field("review.date", row("Date"), r.date, "as it is to stand there") || entered;
     room.cut_top(ui.canvas().paragraph(room, review_note(), ui.small(), 18));
     if (changed) dialog_.error.clear();
     dialog_error_text(ui, room, dialog_.error);
     if (dialog_button(ui, buttons, "review.file", "Choose a file…", true, 130) || entered)
-        later("", [this] { ask_review_file(); });
+        window_.later("", [this] { ask_review_file(); });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
 
 // What the plan is compared with: nothing, the pinned A, a plan of a file.
-void Shell::draw_review_second(Ui& ui, Rect row) {
+void Dialogs::draw_review_second(Ui& ui, Rect row) {
     using With = ReviewChoice::With;
-    const KeptPlan* a = views_.compare.pinned();
+    const KeptPlan* a = window_.views.compare.pinned();
     static constexpr std::string_view kWith[] = {"with none", "with A, pinned", "with a file…"};
     if (review_.with == With::pinned && a == nullptr) review_.with = With::none;
     const With was = review_.with;
@@ -154,31 +156,32 @@ void Shell::draw_review_second(Ui& ui, Rect row) {
         ui.segments("review.with", row, kWith, static_cast<int>(was), {}, a == nullptr ? 2U : 0U);
     if (static_cast<With>(picked) == was) return;
     if (picked == 2)
-        later("", [this] { ask(DialogKind::review_second, "", nullptr); });
+        window_.later("", [this] { window_.ask(DialogKind::review_second, "", nullptr); });
     else
         review_.with = static_cast<With>(picked);
     dialog_.error.clear();
 }
 
 // The plan of a file, a preset's plan among them, to compare with.
-void Shell::take_review_second(const std::filesystem::path& path) {
-    const Incoming in = read_incoming(read_file(path), path.string(), presets_);
+void Dialogs::take_review_second(const std::filesystem::path& path) {
+    const Incoming in = read_incoming(read_file(path), path.string(), window_.presets);
     if (in.kind != IncomingKind::plan && in.kind != IncomingKind::plan_inside)
         throw Error(ErrorKind::invalid, path.string(), "", "is no plan, and has none inside");
     review_.second = std::make_shared<const Plan>(in.plan);
     review_.with = ReviewChoice::With::file;
-    ask(DialogKind::review, "", nullptr);
+    window_.ask(DialogKind::review, "", nullptr);
 }
 
-void Shell::ask_review() {
+void Dialogs::ask_review() {
     // What is pinned is what somebody compares with.
-    if (review_.with == ReviewChoice::With::none && views_.compare.pinned() != nullptr && !review_.asked)
+    if (review_.with == ReviewChoice::With::none && window_.views.compare.pinned() != nullptr
+        && !review_.asked)
         review_.with = ReviewChoice::With::pinned;
     review_.asked = true;
-    ask(DialogKind::review, "", nullptr);
+    window_.ask(DialogKind::review, "", nullptr);
 }
 
-void Shell::ask_review_file() {
+void Dialogs::ask_review_file() {
     try_in_dialog([&] {
         review_.request.pages = review_pages_named(review_.pages);
         review_.request.second_is_a = true;
@@ -186,27 +189,9 @@ void Shell::ask_review_file() {
             if (p == ReviewPage::comparison && review_second() == nullptr)
                 throw Error(ErrorKind::usage, "", "",
                             "page 7 compares two plans: choose above what this one is compared with");
-        ask(DialogKind::review_file, proposed_file(pages_available() ? "review.pdf" : "review.html"),
-            nullptr);
+        window_.ask(DialogKind::review_file,
+                    window_.proposed_file(pages_available() ? "review.pdf" : "review.html"), nullptr);
     });
-}
-
-void Shell::review_failed(const std::filesystem::path& path, std::string reason) {
-    ask(DialogKind::review_file, path.string(), nullptr, std::move(reason));
-}
-
-void Shell::make_review_commands() {
-    add({.id = "file.review",
-         .title = "Export review…",
-         .menu = "File",
-         .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
-    add({.id = "export.review",
-         .title = "Export review for a meeting…",
-         .menu = "Export",
-         .separator = true,
-         .run = [this] { ask_review(); },
-         .enabled = [this] { return static_cast<bool>(host_.save_review) && !veil_.hides(); }});
 }
 
 }  // namespace pentamesh::ui

@@ -1,0 +1,185 @@
+#include "app/ui/panels/verdict_band.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
+#include "core/explain/verdict.h"
+#include "core/step/causal_mfu.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kHighBand = 76, kLowBand = 58;          // with and without the reason
+constexpr float kLeastHeight = 560, kTall = 840;        // of the window: for a band, for the higher one
+constexpr float kLeastWidth = 760, kFigureWidth = 128;  // of the window; of one figure
+constexpr float kSentence = 360;                        // at least, before a figure is left out
+
+struct Figure {
+    std::string label{}, value{}, unit{}, context{};
+    std::optional<Color> color{};  // the verdict's, where the figure is its cause
+    std::string tip{};
+    double by = 0;  // difference to A, drawn in the place of the context where it is not 0
+    bool less_is_better = true;
+    std::string by_text{};
+};
+
+// "7.34 s" -> {"7.34", "s"}
+std::pair<std::string, std::string> split_unit(const std::string& text) {
+    const std::size_t at = text.rfind(' ');
+    return at == std::string::npos ? std::pair{text, std::string()}
+                                   : std::pair{text.substr(0, at), text.substr(at + 1)};
+}
+
+Color color_of(const Theme& theme, Fit fit) {
+    return fit == Fit::fits ? theme.good : fit == Fit::fits_if_small ? theme.amber : theme.bad;
+}
+
+void set_difference(Figure& f, double by, bool less_is_better, std::string (*text)(double)) {
+    f.by = by;
+    f.less_is_better = less_is_better;
+    f.by_text = difference_text(by, text);
+}
+
+// The two or three axes that the step waits for most, in percent of it.
+std::string exposed_axes(const Step& s) {
+    std::vector<std::pair<double, GroupKind>> axes;
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (s.exposed_comm_s[kind] >= 0.0005 * s.time_s) axes.emplace_back(s.exposed_comm_s[kind], kind);
+    std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string out;
+    for (std::size_t i = 0; i < std::min<std::size_t>(axes.size(), 3); ++i)
+        out += (i == 0 ? "" : " · ") + axis_label(axes[i].second) + " "
+               + significant(100 * axes[i].first / s.time_s, 2);
+    return out;
+}
+
+std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
+    const Evaluation& e = scene.evaluation;
+    const Evaluation* a = scene.pinned != nullptr && !scene.another_model ? scene.pinned : nullptr;
+    std::vector<Figure> out;
+    const Memory& m = e.memory;
+    Figure memory{.label = "memory", .value = gib(m.peak()), .unit = "/ " + memory_text(m.hbm)};
+    if (const Fit fit = fit_of(e); fit != Fit::fits) memory.color = color_of(theme, fit);
+    const StageRun full = fullest_stages(m);
+    memory.context = m.stage.size() == 1 ? "" : "fullest: " + words_of(full, m);
+    if (a != nullptr && !a->memory.stage.empty())
+        set_difference(memory, difference(m.peak(), a->memory.peak()), true, memory_text);
+    out.push_back(std::move(memory));
+    if (!e.step) return out;
+    const Step& s = *e.step;
+    const Step* was = a != nullptr && a->step ? &*a->step : nullptr;
+    Figure step{.label = "step"};
+    std::tie(step.value, step.unit) = split_unit(time_text(s.time_s));
+    const Band band = band_of(s.time_s, s.error);
+    if (s.error > 0) step.context = split_unit(time_text(band.low)).first + " to " + time_text(band.high);
+    step.tip = range_sentence(s);
+    if (was != nullptr) set_difference(step, difference(s.time_s, was->time_s), true, time_text);
+    out.push_back(std::move(step));
+    Figure mfu{.label = "MFU", .value = split_unit(percent(s.mfu)).first, .unit = "%"};
+    mfu.context = shows_causal_mfu(s) ? "causal: " + percent(mfu_causal(s)) : "HFU " + percent(s.hfu);
+    if (was != nullptr) set_difference(mfu, difference(s.mfu, was->mfu), false, points_text);
+    out.push_back(std::move(mfu));
+    Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
+    tokens.context = count_text(s.tokens_per_step) + " a step";
+    if (was != nullptr)
+        set_difference(tokens, difference(s.tokens_per_s, was->tokens_per_s), false, count_text);
+    out.push_back(std::move(tokens));
+    double exposed = 0;
+    for (const double x : s.exposed_comm_s) exposed += x;
+    const std::string share = s.time_s > 0 ? percent(exposed / s.time_s) : "0 %";
+    Figure comm{.label = "exposed comm.", .value = split_unit(share).first, .unit = "%"};
+    comm.context = exposed_axes(s);
+    comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
+    out.push_back(std::move(comm));
+    return out;
+}
+
+void draw_figure(Ui& ui, Rect cell, const Figure& f, bool with_context) {
+    Canvas& c = ui.canvas();
+    const float top = cell.y + (cell.h - (with_context ? 58.0f : 42.0f)) / 2;
+    c.line({cell.x, cell.y + 10}, {cell.x, cell.bottom() - 10}, ui.theme().hairline);
+    cell.x += 12, cell.w -= 16;
+    c.text_in({cell.x, top, cell.w, 16}, f.label, ui.style(11, Tone::secondary));
+    TextStyle value = ui.style(21, Tone::text, Face::semibold);
+    if (f.color) value.color = *f.color;
+    Rect line{cell.x, top + 16, cell.w, 26};
+    const float w = c.text_width(f.value, value);
+    c.text_in(line.cut_left(w + 5), f.value, value);
+    c.text_in({line.x, line.y + 5, line.w, 20}, f.unit, ui.style(12, Tone::secondary));
+    if (!with_context) return;
+    TextStyle context = ui.style(11, Tone::secondary);
+    std::string text = f.context;
+    if (!f.by_text.empty()) {
+        context.color = color_of_difference(ui.theme(), f.by, f.less_is_better);
+        text = f.by_text + " to A";
+    }
+    const Rect below{cell.x, top + 42, cell.w, 16};
+    const bool cut = c.text_in(below, text, context);
+    if (ui.hovers(cell)) {
+        const std::string tip = cut && !f.tip.empty() ? text + "\n" + f.tip : cut ? text : f.tip;
+        if (!tip.empty()) ui.tooltip(tip);
+    }
+}
+
+}  // namespace
+
+float verdict_band_height(Vec2 window) {
+    if (window.y < kLeastHeight || window.x < kLeastWidth) return 0;
+    return window.y < kTall ? kLowBand : kHighBand;
+}
+
+void verdict_mark(Canvas& c, Vec2 at, Color color, int corners) {
+    if (corners == 0) return c.circle(at, 6, color);
+    if (corners == 4) return c.rect({at.x - 6, at.y - 6, 12, 12}, color, 2);
+    const std::array<Vec2, 3> triangle{at + Vec2{0, -7}, at + Vec2{7.5f, 6}, at + Vec2{-7.5f, 6}};
+    c.polygon(triangle, color);
+}
+
+void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    c.rect(room, theme.panel);
+    c.line({room.x, room.bottom() - 1}, {room.right(), room.bottom() - 1}, theme.hairline);
+    const bool high = room.h >= kHighBand;
+    Rect row = room;
+    row.cut_left(20);
+    const PlanVerdict verdict = covered ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
+                                        : verdict_of(scene.evaluation);
+    if (!covered && verdict.fit != Fit::refused) {
+        std::vector<Figure> figures = figures_of(theme, scene);
+        while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kFigureWidth < kSentence)
+            figures.pop_back();
+        Rect right = row.cut_right(static_cast<float>(figures.size()) * kFigureWidth);
+        for (const Figure& f : figures) draw_figure(ui, right.cut_left(kFigureWidth), f, true);
+        row.cut_right(16);
+    } else {
+        row.cut_right(20);
+    }
+    const Color color = covered ? theme.faint : color_of(theme, verdict.fit);
+    const int corners = covered || verdict.fit == Fit::fits ? 0 : verdict.fit == Fit::fits_if_small ? 3 : 4;
+    const TextStyle bold = ui.style(high ? 16 : 14, Tone::text, Face::semibold);
+    const Rect text{row.x + 24, row.y, row.w - 24, row.h};
+    // The sentence takes two lines where it must; the reason stands below if there is room for it.
+    const float line_h = high ? 22.0f : 19.0f;
+    const float sentence_h = std::min(2 * line_h, c.paragraph_height(text.w, verdict.sentence, bold, line_h));
+    const bool reasons = !verdict.reason.empty() && sentence_h + 22 <= room.h - 8;
+    const float top = room.y + (room.h - sentence_h - (reasons ? 20.0f : 0.0f)) / 2;
+    verdict_mark(c, {row.x + 7, top + line_h / 2}, color, corners);
+    const Canvas::Clip clip = c.clip(room);
+    c.paragraph({text.x, top, text.w, sentence_h}, verdict.sentence, bold, line_h);
+    if (reasons
+        && c.text_in({text.x, top + sentence_h + 1, text.w, 18}, verdict.reason,
+                     ui.style(12, Tone::secondary))
+        && ui.hovers(row))
+        ui.tooltip(verdict.reason);
+    if (!reasons && !verdict.reason.empty() && ui.hovers(row)) ui.tooltip(verdict.reason);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,269 @@
+#include "app/ui/shell/decider.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/search/search_runner.h"
+#include "core/advice/advice.h"
+#include "core/decide/compare.h"
+#include "core/decide/nearby.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr double kChanged_s = 8;
+constexpr double kRest_s = 0.8;   // after an edit, until better layouts are looked for
+constexpr double kMuch = 0.95;    // of the step: what is less is worth saying
+constexpr double kAsGood = 1.02;  // of the best step: two edits that come so near are enough
+
+std::string from_to(std::string_view name, const std::string& from, const std::string& to) {
+    return from == to ? "" : std::string(name) + " " + from + " → " + to;
+}
+
+// "tp 8 → 4, ZeRO 1 → 2": what is to be changed by hand; dp_shard takes what is left.
+struct ChangesWords {
+    std::string words;
+    int changes = 0;
+};
+ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice from = choice_of(plan);
+    ChangesWords out;
+    for (const Varied v : all_of<Varied>()) {
+        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
+        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;  // left out, it follows tp
+        const std::string was = value_text(from, v), is = value_text(to, v);
+        if (v == Varied::dp_shard || was == is) continue;
+        out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
+    }
+    return out;
+}
+
+// The parts of a layout's step: known of those that the report lists. Of layouts that are as good it lists
+// one.
+const Step* step_of(const SearchFound& found, const FoundLayout& layout) {
+    if (!found.report) return nullptr;
+    const std::vector<SearchResult>& all = found.report->results;
+    const auto at = std::find_if(all.begin(), all.end(), [&](const SearchResult& r) {
+        return r.step_s == layout.step_s && r.memory_bytes == layout.memory_bytes;
+    });
+    return at == all.end() ? nullptr : &at->step;
+}
+
+}  // namespace
+
+Decider::Decider(Window& window) : window_(window) {}
+Decider::~Decider() = default;
+
+void Decider::saw(ViewId view) {
+    search_seen_ = search_seen_ || view == ViewId::search;
+    compare_seen_ = compare_seen_ || view == ViewId::compare;
+}
+
+void Decider::update(bool may_advise) {
+    if (std::exchange(window_.views.compare.wants_flip, false)) flip_pinned();
+    if (std::exchange(window_.views.compare.wants_before, false)) compare_with_before();
+    const bool seen = std::exchange(search_seen_, false);
+    const bool rested = rests(may_advise), asked_for = seen || rested;
+    if (!search_ && asked_for) search_ = std::make_unique<SearchRunner>(window_.host.wake);
+    if (search_
+        && search_->tend(asked_for, window_.document.plan(), window_.document.revision(),
+                         window_.views.search, !seen))
+        window_.dirty = true;
+    update_advice(rested);
+    look_for_better();
+    const bool compared = std::exchange(compare_seen_, false) && window_.evaluation.valid
+                          && window_.views.compare.pinned() != nullptr;
+    const std::uint64_t revision = window_.document.revision();
+    if (!path_ && compared) path_ = std::make_unique<Path>(window_.host.wake);
+    const auto walk = [&]() -> Path::Work {
+        return [a = window_.views.compare.pinned()->plan, b = window_.document.plan()](
+                   const std::atomic<bool>& cancelled) { return path_between(*a, b, &cancelled); };
+    };
+    if (path_
+        && path_->tend(compared, {revision, window_.views.compare.version}, window_.views.compare.path, walk))
+        window_.dirty = true;
+    TornadoState& tornado = window_.views.step.tornado;
+    if (wants_tornado_table(window_.views)) tornado.asked = revision;
+    const bool asked = tornado.asked == revision && window_.evaluation.valid;
+    if (!tornado_ && asked) tornado_ = std::make_unique<Tornado>(window_.host.wake);
+    const auto nudge = [&]() -> Tornado::Work {
+        return [plan = window_.document.plan(), &presets = window_.presets](
+                   const std::atomic<bool>& cancelled) { return sensitivity_of(plan, presets, &cancelled); };
+    };
+    if (tornado_ && tornado_->tend(asked, revision, tornado.of, nudge)) window_.dirty = true;
+}
+
+bool Decider::works() const {
+    const ViewStates& views = window_.views;
+    return (views.search.found && views.search.found->running) || views.compare.path.running
+           || views.step.tornado.of.running || near_.running;
+}
+
+double Decider::advice_due_s() const {
+    return edited_s_ + kRest_s;
+}
+
+bool Decider::rests(bool may_advise) const {
+    return may_advise && edited_revision_ == window_.document.revision() && window_.now_s >= advice_due_s();
+}
+
+// The best layout within two edits is worked out once for each plan that rests.
+void Decider::update_advice(bool rested) {
+    const std::uint64_t revision = window_.document.revision();
+    if (std::exchange(edited_revision_, revision) != revision) edited_s_ = window_.now_s;
+    if (!rested && !near_work_) return;
+    if (!near_work_) near_work_ = std::make_unique<Near>(window_.host.wake);
+    const auto look = [&]() -> Near::Work {
+        return [plan = window_.document.plan(),
+                headroom = window_.views.search.request.headroom](const std::atomic<bool>& cancelled) {
+            return best_within_two_edits(plan, {.headroom = headroom, .threads = 1}, &cancelled);
+        };
+    };
+    if (near_work_->tend(rested, revision, near_, look)) window_.dirty = true;
+}
+
+// What searches know about the open plan, for the list of what would help.
+void Decider::look_for_better() {
+    const SearchFound* found = window_.views.search.found.get();
+    if (window_.evaluated != window_.document.revision()) return;  // the next frame looks
+    const std::uint64_t version =
+        (found == nullptr ? 0 : 2 * found->version) + (near_.is_of(window_.document.revision()) ? 1 : 0);
+    if (version == better_of_ && window_.document.revision() == better_revision_) return;
+    better_of_ = version, better_revision_ = window_.document.revision();
+    const bool had = !better_.empty();
+    better_.clear();
+    const bool experts = window_.document.plan().model.moe.has_value();
+    // What does not fit is worth any layout that does.
+    const bool fits = window_.evaluation.step && window_.evaluation.memory.fits();
+    const double now_s = window_.evaluation.step ? window_.evaluation.step->time_s : 0;
+    const double room =
+        window_.document.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
+    // `step`: its parts, where they are known.
+    const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
+                           const std::string& words, const Step* step) {
+        const bool less = now_s > 0 && step_s < now_s;
+        const double by = now_s > 0 ? step_s / now_s - 1 : 0;
+        const std::string why =
+            less && step != nullptr ? " Why: " + main_parts_text(*window_.evaluation.step, *step) + "." : "";
+        better_.push_back({.edit = {std::move(plan), "a faster layout", ""},
+                           .gain = now_s <= 0 ? "It fits"
+                                   : less     ? "−" + percent(-by) + ", and it fits"
+                                              : "It fits, at +" + percent(by),
+                           .changes = words,
+                           .reason = how + " " + time_text(step_s) + " a step, with "
+                                     + memory_text(room - memory_bytes) + " to spare." + why});
+    };
+    const bool holds =
+        found != nullptr && !found->front.empty() && still_holds(*found, window_.document.plan());
+    const FoundLayout* best = holds ? &found->front.back() : nullptr;
+    const SearchResult* near =
+        near_.is_of(window_.document.revision()) && near_.value ? &*near_.value : nullptr;
+    const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
+    const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
+    if (near != nullptr && much(near->step_s)) {
+        Plan plan = near->plan;
+        plan.name = window_.document.plan().name, plan.notes = window_.document.plan().notes;
+        plan.scene = window_.document.plan().scene;
+        const ChangesWords changes = changes_words(window_.document.plan(), near->choice);
+        static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
+                                                            "Three changes make it", "Four changes make it"};
+        const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
+        offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
+              near->memory_bytes, std::move(plan), changes.words, &near->step);
+    }
+    if (best != nullptr && much(best->step_s) && !enough)
+        offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
+              with_choice(*found, window_.document.plan(), best->choice), words_of(best->choice, experts),
+              step_of(*found, *best));
+    if (had || !better_.empty()) window_.dirty = true;
+}
+
+// A plan that was opened is no change of the one before it.
+void Decider::note_change() {
+    MainFigures now;
+    const Evaluation& e = window_.evaluation;
+    if (e.step && !e.memory.stage.empty()) now = {true, e.step->time_s, e.memory.peak()};
+    const MainFigures before = std::exchange(figures_, now);
+    if (std::exchange(figures_of_, window_.evaluated) == window_.evaluated) return;
+    changed_.clear();
+    if (std::exchange(window_.replaced, false) || !before.any || !now.any) return;
+    const std::string step = from_to("step", time_text(before.step_s), time_text(now.step_s)),
+                      memory = from_to("memory", gib(before.memory), gib(now.memory));
+    changed_ = step + (step.empty() || memory.empty() ? "" : ", ") + memory + (memory.empty() ? "" : " GiB");
+    changed_until_s_ = window_.now_s + kChanged_s;
+}
+
+bool Decider::forget_change() {
+    if (changed_.empty() || window_.now_s < changed_until_s_) return false;
+    changed_.clear();
+    return true;
+}
+
+void Decider::flip_pinned() {
+    const KeptPlan* a = window_.views.compare.pinned();
+    if (a == nullptr) return;
+    if (window_.evaluated != window_.document.revision())
+        window_.evaluate();  // what was typed came just before
+    if (!window_.evaluation.valid)
+        return window_.say("An impossible plan has no figures to become A; undo brings it back");
+    const Plan other = *a->plan;
+    window_.views.compare.pin(window_.document.plan(), window_.evaluation);
+    window_.document.edit(other, "flip A and B");
+    window_.dirty = true;
+}
+
+void Decider::compare_with_before() {
+    const Plan* before = window_.document.before_last_edit();
+    if (before == nullptr) return;
+    const Evaluation e = assess(*before);
+    if (!e.valid)
+        return window_.say(
+            "The plan before the last edit is not possible, so there is nothing to compare with");
+    window_.views.compare.pin(*before, e);
+    window_.full = ViewId::compare;
+    window_.say("A is the plan before \"" + window_.document.undo_text() + "\"");
+    window_.dirty = true;
+}
+
+void Decider::add_commands(std::vector<Command>& commands) {
+    const auto pinned = [this] { return window_.views.compare.pinned() != nullptr; };
+    commands.push_back(
+        {.id = "edit.pin",
+         .title = "Pin this plan as A",
+         .menu = "Edit",
+         .chord = ctrl(Key::d),
+         .separator = true,
+         .run =
+             [this] {
+                 if (window_.evaluated != window_.document.revision()) window_.evaluate();
+                 window_.views.compare.pin(window_.document.plan(), window_.evaluation);
+                 window_.say(
+                     "Pinned as A. Figures now carry their difference to it; X flips A and B, 8 compares "
+                     "them");
+             },
+         .enabled = [this] { return window_.evaluation.valid; }});
+    commands.push_back(
+        {.id = "edit.pin_before",
+         .title = "Compare with the plan before the last edit",
+         .menu = "Edit",
+         .run = [this] { compare_with_before(); },
+         .enabled = [this] { return window_.evaluation.valid && window_.document.can_undo(); }});
+    commands.push_back({.id = "edit.flip",
+                        .title = "Flip A and B",
+                        .menu = "Edit",
+                        .chord = {.key = Key::x},
+                        .run = [this] { flip_pinned(); },
+                        .enabled = pinned});
+    commands.push_back({.id = "edit.unpin",
+                        .title = "Unpin A",
+                        .menu = "Edit",
+                        .run = [this] { window_.views.compare.remove(0); },
+                        .enabled = pinned});
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,79 @@
+// Deciding: the search and the advice that run in the background, the pinned plan, and what the last edit
+// changed.
+#pragma once
+
+#include "app/ui/kit/beside.h"
+#include "app/ui/shell/commands.h"
+#include "app/ui/shell/window.h"
+#include "core/decide/compare.h"
+#include "core/decide/nearby.h"
+#include "core/decide/sensitivity.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+class SearchRunner;
+
+class Decider {
+  public:
+    explicit Decider(Window& window);
+    ~Decider();
+    Decider(const Decider&) = delete;
+    Decider& operator=(const Decider&) = delete;
+
+    // Notes that this frame shows the view: some views want background work.
+    void saw(ViewId view);
+    // Starts, stops and collects background work after a frame. `may_advise` is true while nothing else is
+    // asked of the user.
+    void update(bool may_advise);
+    // Compares the main figures with those before the last edit, for the status line.
+    void note_change();
+    // Forgets the last change once its time is over. Returns true if it did.
+    bool forget_change();
+    [[nodiscard]] const std::string& changed() const { return changed_; }
+    [[nodiscard]] double changed_until_s() const { return changed_until_s_; }
+    // The time at which better layouts are looked for, if the plan stays as it is.
+    [[nodiscard]] double advice_due_s() const;
+    [[nodiscard]] bool works() const;
+    [[nodiscard]] const std::vector<BetterLayout>& better() const { return better_; }
+    void add_commands(std::vector<Command>& commands);
+
+  private:
+    using Near = Beside<std::optional<SearchResult>, std::uint64_t>;
+    using Path = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
+    using Tornado = Beside<Sensitivity, std::uint64_t>;
+    struct MainFigures {
+        bool any = false;
+        double step_s = 0, memory = 0;
+    };
+
+    Window& window_;
+    std::unique_ptr<SearchRunner> search_;  // null until it is wanted; so are the others
+    std::unique_ptr<Near> near_work_;
+    std::unique_ptr<Path> path_;
+    std::unique_ptr<Tornado> tornado_;
+    bool search_seen_ = false, compare_seen_ = false;  // in this frame
+    MainFigures figures_;                              // of the plan that was evaluated last
+    std::uint64_t figures_of_ = 0;
+    std::string changed_;  // "step 7.4 s → 7.1 s", shown until changed_until_s_
+    double changed_until_s_ = 0;
+    std::vector<BetterLayout> better_;  // known to a search
+    std::uint64_t better_of_ = 0, better_revision_ = 0;
+    WorkedOut<std::optional<SearchResult>, std::uint64_t> near_;  // the best within two edits, by revision
+    double edited_s_ = 0;                                         // when the plan was edited last
+    std::uint64_t edited_revision_ = 0;
+
+    [[nodiscard]] bool rests(bool may_advise) const;
+    void update_advice(bool rested);
+    void look_for_better();
+    void flip_pinned();
+    void compare_with_before();
+};
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,430 @@
+// Lessons in the window: the plan that is set aside, scenes, picks in the mesh, the welcome.
+#include "app/ui/shell/lesson_desk.h"
+#include "app/ui/lesson/lesson_panel.h"
+#include "core/advice/advice.h"
+#include "core/base/error.h"
+#include "render/reworded.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+#include <utility>
+
+namespace pentamesh::ui {
+
+LessonDesk::LessonDesk(Window& window) : window_(window) {
+    const std::filesystem::path folder = window.presets.root().parent_path() / "assets" / "lessons";
+    lessons_ = list_lessons(folder);
+    courses_ = list_lessons(folder / "courses");
+}
+
+// The workshop goes by file name; the tour, which is no part of it, leads to its first lesson.
+const LessonEntry* LessonDesk::after(const std::filesystem::path& file) const {
+    const auto at = std::find_if(lessons_.begin(), lessons_.end(), [&](const LessonEntry& e) {
+        std::error_code ignored;
+        return e.file == file || std::filesystem::equivalent(e.file, file, ignored);
+    });
+    if (at == lessons_.end()) return nullptr;
+    const LessonEntry* next = at->id == "tour"          ? &lessons_.front()
+                              : at + 1 < lessons_.end() ? &*(at + 1)
+                                                        : nullptr;
+    return next == nullptr || next->id == "tour" ? nullptr : next;
+}
+
+void LessonDesk::open(const std::filesystem::path& file) {
+    if (!window_.set_aside) {
+        window_.set_aside = window_.document;
+        window_.replaced = true;
+        window_.document = Document(window_.set_aside->plan());  // with a history of its own, and no file
+        window_.document.continue_after(window_.set_aside->revision());
+    }
+    keep_answers();
+    begin_lesson(lesson_, file, window_.now_s);
+    if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
+        for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
+            lesson_.states[i].before = kept->marks[i] == ' ' ? Mark::none : static_cast<Mark>(kept->marks[i]);
+        if (kept->step < std::max<std::size_t>(lesson_.states.size(), 1) - 1) lesson_.reached = kept->step;
+    }
+    window_.side = SidePane::lesson;
+    if (const LessonEntry* next = after(file)) lesson_.next_title = next->title;
+    window_.dirty = true;
+}
+
+const LessonProgress* LessonDesk::progress_of(const std::string& title) const {
+    const auto at = std::find_if(window_.settings.lessons.begin(), window_.settings.lessons.end(),
+                                 [&](const LessonProgress& p) { return p.title == title; });
+    return at == window_.settings.lessons.end() ? nullptr : &*at;
+}
+
+// How far one came, and what came of each step, is kept between runs of the program. A lesson that is opened
+// again asks its questions again: what was answered before stays until it is answered anew.
+void LessonDesk::keep_answers() {
+    if (!lesson_.open || lesson_.states.empty()) return;
+    LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
+    bool any = now.step > 0;
+    for (std::size_t i = 0; i < now.marks.size(); ++i) {
+        const Mark before = lesson_.states[i].before;
+        if (now.marks[i] == static_cast<char>(Mark::none) || (now.marks[i] == ' ' && before == Mark::done))
+            now.marks[i] = static_cast<char>(before);
+        any = any || (now.marks[i] != ' ' && now.marks[i] != static_cast<char>(Mark::none));
+    }
+    if (now.step == 0) now.step = lesson_.reached;  // it was looked at again, no more
+    if (progress_of(now.title) == nullptr && !any) return;
+    std::erase_if(window_.settings.lessons, [&](const LessonProgress& p) { return p.title == now.title; });
+    window_.settings.lessons.push_back(std::move(now));
+}
+
+void LessonDesk::leave() {
+    set_presenting(false);
+    presenter_ = {};
+    window_.task.reset();
+    window_.views.mesh.outlined.clear();
+    window_.views.mesh.asked = -1;
+    window_.views.mesh.plain = false;
+    keep_answers();
+    lesson_ = {};
+    window_.veil = {};
+    unpin();
+    if (!window_.set_aside) return;
+    window_.replaced = true;
+    const std::uint64_t seen = window_.document.revision();
+    std::optional<Plan> changed;
+    if (window_.document.modified()) changed = window_.document.plan();
+    window_.document = std::move(*window_.set_aside);
+    window_.document.continue_after(seen);
+    window_.set_aside.reset();
+    if (changed) {
+        window_.document.looked_at(std::move(*changed), "the lesson's plan");
+        window_.say("Your own plan is back; Ctrl+Shift+Z shows the lesson's, as you changed it");
+    }
+    window_.selection = {};
+    window_.full.reset();
+    window_.dirty = true;
+}
+
+// Before a frame is drawn: the file may have changed, the step may want its scene.
+void LessonDesk::begin_frame() {
+    window_.state.page_keys = !lesson_.open && !presenter_.on;  // there they turn its steps
+    if (!lesson_.open) return;
+    if (reload_lesson(lesson_, window_.now_s)) window_.dirty = true;
+    if (lesson_.scene_wanted) {
+        apply_scene();
+        window_.guarded("The step's plan", [&] { begin_step(); });
+    }
+    const LessonStep* current = lesson_.current();
+    const bool task = current != nullptr && current->task;
+    const bool other =
+        task != window_.task.has_value() || (task && window_.task->line != current->task->line);
+    window_.task = task ? current->task : std::nullopt;
+    if (window_.evaluated != window_.document.revision() || other) window_.evaluate();
+    const auto shown = [this] { return std::tuple{lesson_.made_of, lesson_.made_step, lesson_.made_asked}; };
+    const auto before = shown();
+    make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
+    if (before != shown()) window_.state.redraw_all = true;  // another question hides other words
+    window_.veil = lesson_.veil;
+    note_task();
+    const LessonStep* step = lesson_.current();
+    const bool asks = lesson_.asks_for_ranks();
+    window_.views.mesh.plain = asks;
+    window_.views.mesh.asked = asks ? lesson_.asked_rank() : -1;
+    if (asks)
+        window_.views.mesh.outlined = lesson_.state().picked;
+    else
+        window_.views.mesh.outlined = step != nullptr ? step->scene.ranks : std::vector<std::int64_t>{};
+}
+
+void LessonDesk::apply_scene() {
+    lesson_.scene_wanted = false;
+    lesson_.scene_error.clear();
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    try {
+        Plan plan = plan_of(lesson_, window_.set_aside ? window_.set_aside->plan() : window_.document.plan(),
+                            window_.presets);
+        if (!(plan == window_.document.plan())) show_plan(std::move(plan));
+    } catch (const Error& e) {
+        lesson_.scene_error = e.what();
+    }
+    const LessonScene& scene = step->scene;
+    show_view();
+    begin_lesson_scene(window_.views);
+    window_.guarded("The pinned plan", [&] { pin(scene.against); });
+    window_.selection = window_.selection.cleared();
+    if (const auto kind = axis_named(scene.axis)) window_.selection.choose(*kind);
+    if (scene.rank >= 0) {
+        window_.selection.rank = scene.rank;
+        window_.selection.topic = Selection::Topic::rank;
+    }
+    int stage = -1;
+    const auto parsed = std::from_chars(scene.stage.data(), scene.stage.data() + scene.stage.size(), stage);
+    if (parsed.ec == std::errc() && stage >= 0) window_.selection.stage = stage;
+    window_.dirty = true;
+}
+
+// What a step compares with is pinned while it is shown; what was pinned before the lesson comes back.
+void LessonDesk::pin(const std::vector<std::string>& sets) {
+    if (sets.empty()) {
+        unpin();
+        return;
+    }
+    if (!pinned_before_) pinned_before_ = window_.views.compare.kept;
+    Plan plan = plan_with(window_.document.plan(), sets, window_.presets);
+    plan.name.clear();  // the step's, which it no longer is
+    window_.views.compare.kept.clear();
+    window_.views.compare.pin(plan, assess(plan));
+}
+
+void LessonDesk::unpin() {
+    if (!pinned_before_) return;
+    window_.views.compare.kept = std::move(*pinned_before_);
+    ++window_.views.compare.version;
+    pinned_before_.reset();
+}
+
+// The plan of a step. What was changed in the last step's comes back with undo.
+void LessonDesk::show_plan(Plan plan) {
+    window_.replaced = true;  // no edit of the plan that stood there
+    if (!window_.document.modified()) {
+        window_.document.replace_unmodified({std::move(plan)});
+        return;
+    }
+    window_.document.replace({std::move(plan)}, "another step's plan");
+    window_.say("This step shows a plan of its own; Ctrl+Z brings your changes back");
+}
+
+void LessonDesk::show_view() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    if (const auto view = view_named(step->scene.view)) {
+        window_.full = *view;
+        window_.views.as_data[static_cast<std::size_t>(*view)] = false;
+    } else if (step->scene.view == kDashboardName) {
+        window_.full.reset();
+    }
+}
+
+bool LessonDesk::shows_view() const {
+    const LessonStep* step = lesson_.current();
+    if (!lesson_.open || step == nullptr) return true;
+    if (const auto view = view_named(step->scene.view)) return window_.full == *view;
+    return step->scene.view != kDashboardName || !window_.full;
+}
+
+// A click on a cell, while GPUs are asked for, picks it or takes it back; nothing else is selected by it.
+void LessonDesk::take_picks() {
+    if (!lesson_.asks_for_ranks() || window_.selection.rank < 0) return;
+    const std::int64_t rank = window_.selection.rank;
+    auto& picked = lesson_.state().picked;
+    if (std::erase(picked, rank) == 0 && rank != lesson_.asked_rank()) {
+        if (lesson_.solution.answer.ranks.size() == 1)
+            picked.clear();  // one is asked for: the last click counts
+        picked.push_back(rank);
+        std::sort(picked.begin(), picked.end());
+    }
+    window_.selection.rank = -1;
+    window_.selection.topic = Selection::Topic::none;
+    window_.dirty = true;
+}
+
+void LessonDesk::draw(Ui& ui, Rect room, const Scene& scene, float size, bool bare) {
+    const Rewording as_it_is;  // the question itself
+    const Reworded plain(as_it_is);
+    const LessonAction action = draw_lesson_panel(ui, room, scene, lesson_, size, bare);
+    if (action.kind != LessonAction::Kind::none) wanted_ = action;
+}
+
+// Page Down on the last step says what comes, and, while that is read, goes there.
+void LessonDesk::pass_last_step() {
+    if (window_.toast.empty() || window_.last_step_of != lesson_.file) {
+        window_.say(lesson_.next_title.empty() ? "The last step"
+                                               : "The last step. Once more for lesson " + lesson_.next_title);
+        window_.last_step_of = lesson_.file;
+        return;
+    }
+    window_.toast.clear();
+    if (const LessonEntry* next = after(lesson_.file)) open(next->file);
+}
+
+void LessonDesk::end_frame() {
+    take_picks();
+    act(std::exchange(wanted_, {}));
+}
+
+void LessonDesk::act(const LessonAction& action) {
+    using Kind = LessonAction::Kind;
+    if (action.kind == Kind::none || !lesson_.open) return;
+    window_.dirty = true;
+    const bool turns = action.kind == Kind::next || action.kind == Kind::back || action.kind == Kind::jump
+                       || action.kind == Kind::go_on;
+    if (turns && window_.side == SidePane::plan)
+        window_.side = SidePane::lesson;  // another step's words are wanted
+    window_.state.tooltips_rest_at =
+        window_.state.mouse;  // a new picture came under a mouse that did not move
+    switch (action.kind) {
+    case Kind::next:
+        if (lesson_.step + 1 >= lesson_.lesson.steps.size())
+            pass_last_step();
+        else
+            go_to_step(lesson_, lesson_.step + 1);
+        break;
+    case Kind::back:
+        if (lesson_.step > 0)
+            go_to_step(lesson_, lesson_.step - 1);
+        else
+            show_view();  // what one looked at meanwhile is left
+        break;
+    case Kind::jump: go_to_step(lesson_, action.step); break;
+    case Kind::go_on:
+        lesson_.continued = true;
+        go_to_step(lesson_, action.step);
+        break;
+    case Kind::leave: {
+        const std::string summary = summary_of(lesson_), title = lesson_.lesson.title;
+        results_ = lesson_.step > 0 && lesson_.step + 1 == lesson_.lesson.steps.size() && !summary.empty();
+        leave();
+        if (!summary.empty()) window_.say(title + ": " + summary);
+        break;
+    }
+    case Kind::next_lesson:
+        if (const LessonEntry* next = after(lesson_.file)) open(next->file);
+        break;
+    case Kind::reveal:
+        if (lesson_.current() != nullptr) lesson_.state().revealed = true;
+        break;
+    case Kind::retry:
+        if (lesson_.current() != nullptr) {
+            const Mark before = lesson_.state().before;
+            lesson_.state() = {};
+            lesson_.state().before = before;
+        }
+        lesson_.follow = lesson_.refocus = false;
+        if (window_.state.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
+            window_.state.focus = first_of_question(lesson_.current()->question->kind);
+        break;
+    case Kind::solve: solve_task(); break;
+    case Kind::restart: restart_task(); break;
+    case Kind::show_plan: window_.show_side(SidePane::plan, true); break;
+    case Kind::judged:
+    case Kind::none: break;
+    }
+    keep_answers();
+    // A new question is the next thing that Tab comes to.
+    const LessonStep* now = lesson_.current();
+    if (turns && window_.state.edit == id_of("lesson.entry"))
+        leave_text_field();  // it holds the last step's guess
+    if (turns && now != nullptr && now->question && !lesson_.state().shown()) window_.state.focus = 0;
+    if (action.kind == Kind::judged || action.kind == Kind::reveal) {
+        lesson_.follow = true;
+        // The control that was used is gone: the keyboard goes on from where the lesson does.
+        if (window_.state.focus_visible) window_.state.focus = id_of("lesson.next");
+    }
+    // What was asked of the mesh is shown in it: the axis' colours and the rank's links.
+    const LessonStep* step = lesson_.current();
+    if ((action.kind == Kind::judged || action.kind == Kind::reveal) && step != nullptr && step->question
+        && step->question->kind == QuestionKind::ranks) {
+        const std::string& query = step->question->query;
+        const std::size_t first = query.find(' ') + 1;
+        if (const auto kind = axis_named(query.substr(first, query.find(' ', first) - first)))
+            window_.selection.choose(*kind);
+        window_.selection.rank = lesson_.asked_rank();
+    }
+}
+
+namespace {
+
+// "Lesson Who talks to whom (8 min)", as the menu and the command palette say it.
+std::string lesson_label(const LessonEntry& e) {
+    std::string out = (e.id == "tour" || e.only_tasks ? "" : "Lesson ") + e.title;
+    if (e.only_tasks) out += " (" + std::to_string(e.tasks.size()) + " tasks)";
+    return e.minutes > 0 ? out + ", " + std::to_string(e.minutes) + " min" : out;
+}
+
+}  // namespace
+
+// What can be opened. The lessons of the workshop are many: the menu has one entry for them all.
+void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
+    const auto opens = [&, this](const LessonEntry& e, std::string id, std::string title, bool listed,
+                                 bool first) {
+        commands.push_back(
+            {.id = std::move(id),
+             .title = std::move(title),
+             .menu = listed ? "Learn" : "",
+             .separator = first,
+             .run = [this, file = e.file] { open(file); },
+             .checked = [this, file = e.file] { return lesson_.open && lesson_.file == file; }});
+    };
+    for (const LessonEntry& e : courses_)
+        opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
+              &e == courses_.data());
+    commands.push_back(
+        {.id = "lesson.choose", .title = "Lessons one by one…", .menu = "Learn", .run = [this] {
+             window_.search_commands("Lesson ");
+         }});
+    for (const LessonEntry& e : lessons_)
+        opens(e, "lesson." + e.id, lesson_label(e), e.only_tasks || e.id == "tour", false);
+}
+
+void LessonDesk::add_commands(std::vector<Command>& commands) {
+    const auto open = [this] { return lesson_.open; };
+    const auto step = [this](LessonAction::Kind kind) { act({kind, 0}); };
+    commands.push_back({.id = "present",
+                        .title = "Present",
+                        .menu = "Learn",
+                        .chord = {.key = Key::f5},
+                        .run = [this] { set_presenting(!presenter_.on); },
+                        .checked = [this] { return presenter_.on; }});
+    commands.push_back(
+        {.id = "lesson.results", .title = "Results of the tasks…", .menu = "Learn", .run = [this] {
+             results_ = true;
+         }});
+    commands.push_back(
+        {.id = "lesson.handout",
+         .title = "Save the handout…",
+         .menu = "Learn",
+         .run =
+             [this] {
+                 window_.ask(DialogKind::handout,
+                             window_.proposed_file(lesson_.file.stem().string() + ".html"), nullptr);
+             },
+         .enabled = [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); }});
+    add_opening_commands(commands);
+    commands.push_back({.id = "lesson.forward",
+                        .title = "Next step",
+                        .menu = "Learn",
+                        .chord = {.key = Key::page_down},
+                        .separator = true,
+                        .run = [step] { step(LessonAction::Kind::next); },
+                        .enabled = open});
+    commands.push_back({.id = "lesson.backward",
+                        .title = "Step before",
+                        .menu = "Learn",
+                        .chord = {.key = Key::page_up},
+                        .run = [step] { step(LessonAction::Kind::back); },
+                        .enabled = open});
+    commands.push_back({.id = "lesson.after",
+                        .title = "Next lesson",
+                        .menu = "Learn",
+                        .run = [step] { step(LessonAction::Kind::next_lesson); },
+                        .enabled = [this] { return lesson_.open && after(lesson_.file) != nullptr; }});
+    commands.push_back({.id = "lesson.question",
+                        .title = "Go to the question",
+                        .menu = "Learn",
+                        .chord = {.key = Key::q},
+                        .run =
+                            [this] {
+                                const LessonStep* now = lesson_.current();
+                                if (now == nullptr || !now->question) return;
+                                window_.state.focus = lesson_.state().shown()
+                                                          ? id_of("lesson.retry")
+                                                          : first_of_question(now->question->kind);
+                                window_.state.focus_visible = true;
+                            },
+                        .enabled = open});
+    commands.push_back({.id = "lesson.close",
+                        .title = "Leave the lesson",
+                        .menu = "Learn",
+                        .run = [this] { leave(); },
+                        .enabled = open});
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,163 @@
+#include "app/ui/shell/window.h"
+
+#include "app/ui/kit/file_stem.h"
+#include "app/ui/panels/preset_menu.h"
+#include "core/advice/advice.h"
+#include "core/io/own_presets.h"
+#include "core/plan/changes.h"
+#include "core/plan/title.h"
+#include "core/teach/task.h"
+
+#include <exception>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kToast_s = 6;
+
+bool is_folder(const fs::path& path) {
+    std::error_code ignored;
+    return !path.empty() && fs::is_directory(path, ignored);
+}
+
+// "Two nodes of four" as a file is called: two-nodes-of-four. Letters beyond ASCII stay.
+std::string file_name_of(const Plan& plan) {
+    std::string name = file_stem(title_of(plan));
+    for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return (name.empty() ? "plan" : name) + ".plan.json";
+}
+
+}  // namespace
+
+void Window::evaluate() {
+    const double begun = host.now_s ? host.now_s() : 0;
+    assess(document.plan(), evaluation);
+    if (task) keep_to_task(*task, evaluation.problems);
+    evaluate_s = host.now_s ? host.now_s() - begun : -1;
+    evaluated = document.revision();
+    if (evaluation.valid && lost_selection_ && selection == lost_selection_->left)
+        selection = lost_selection_->whole;
+    const Selection before = selection;
+    if (selection.rank >= evaluation.mesh.world) selection.rank = -1;
+    if (!selection.ranks.empty() && selection.ranks.back() >= evaluation.mesh.world)
+        selection = selection.cleared();
+    if (selection.stage >= static_cast<int>(evaluation.memory.stage.size())) selection.stage = -1;
+    selected.find(document.plan(), evaluation, selection);
+    // What an impossible plan does not have is selected again in the next possible one.
+    if (evaluation.valid) {
+        lost_selection_.reset();
+        selected.note(document.plan(), evaluation, selection);
+    } else if (!lost_selection_) {
+        lost_selection_ = {before, selection};
+    }
+}
+
+void Window::apply(std::optional<PlanEdit> edit) {
+    if (!edit) return;
+    edit->plan = with_true_title(document.plan(), std::move(edit->plan));
+    const std::string title = document.plan().name;
+    // A model of one's own that no file has is kept as a plan is that another one replaces.
+    if (edit->other_model && document.modified() && is_own_model(document.plan())) {
+        const std::string name = title_of(edit->plan);
+        return replace_plan({std::move(edit->plan), {}, false}, name);
+    }
+    document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
+    if (!title.empty() && document.plan().name.empty())
+        say("The title \"" + title + "\" no longer holds and is gone; Ctrl+Z brings it back");
+    dirty = true;
+}
+
+void Window::say(std::string text) {
+    toast = std::move(text);
+    last_step_of.clear();
+    toast_until_s = now_s + kToast_s;
+}
+
+void Window::show_full(std::optional<ViewId> view) {
+    full = view;
+    alone = SidePane::view;
+    dirty = state.redraw_all = true;
+}
+
+void Window::toggle_full(ViewId view) {
+    show_full(full == view ? std::nullopt : std::optional(view));
+}
+
+void Window::later(std::string what, std::function<void()> run) {
+    queue_.push_back({std::move(what), std::move(run)});
+    dirty = true;
+}
+
+void Window::run_queue() {
+    for (const Queued& q : std::exchange(queue_, {})) {
+        guarded(q.what, q.run);
+        dirty = true;
+    }
+}
+
+bool Window::guarded(std::string_view what, const std::function<void()>& act) {
+    try {
+        act();
+        return true;
+    } catch (const std::exception& e) {
+        say((what.empty() ? "" : std::string(what) + ": ") + e.what());
+        dirty = true;
+        return false;
+    }
+}
+
+bool Window::draw_guarded(Ui& ui, std::string_view what, Rect room, const std::function<void()>& draw) {
+    const Ui::Mark begun = ui.mark();
+    std::string reason;
+    try {
+        draw();
+        return true;
+    } catch (const std::exception& e) {
+        reason = e.what();
+    }
+    ui.unwind(begun);
+    const std::string text = std::string(what) + " could not be drawn: " + reason;
+    if (room.w > 0) ui.canvas().paragraph(room.inset(16, 48), text, ui.style(13, Tone::secondary), 20);
+    if (toast != text) say(text);
+    return false;
+}
+
+void Window::edit_plan(Plan plan, std::string what) {
+    apply(PlanEdit{std::move(plan), std::move(what), ""});
+}
+
+// Where something new would be put: `name`, or a plan's own name, beside the file that was used last.
+std::string Window::proposed_file(std::string_view name) const {
+    if (name.empty() && !document.path().empty()) return document.path().string();
+    return (first_folder() / (name.empty() ? file_name_of(document.plan()) : std::string(name))).string();
+}
+
+// Where somebody would begin to look: where the plan lies, or the file that was open last, or at home.
+fs::path Window::first_folder() const {
+    std::error_code ignored;
+    fs::path folder = document.path().parent_path();
+    if (!is_folder(folder) && !settings.recent.empty()) folder = fs::path(settings.recent[0]).parent_path();
+    if (!is_folder(folder)) folder = host.home;
+    return is_folder(folder) ? folder : fs::current_path(ignored);
+}
+
+// Open plans that stood over a preset that changed or went keep what they meant, in every state.
+void Window::own_presets_changed() {
+    const auto same = [this](const Plan& plan) { return with_same_meaning(plan, presets); };
+    document.rewrite(same);
+    if (set_aside) set_aside->rewrite(same);
+    dirty = true;
+}
+
+void Window::show_side(SidePane pane, bool in_lesson) {
+    (in_lesson ? side : alone) = pane;
+    seek_marked = pane == SidePane::plan;
+    dirty = true;
+}
+
+}  // namespace pentamesh::ui

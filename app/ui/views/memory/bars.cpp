@@ -1,0 +1,214 @@
+#include "app/ui/views/memory/bars.h"
+
+#include "app/ui/kit/format.h"
+#include "core/explain/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// A category's colour, or the hatching of buffers.
+void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
+    if (category == kBuffers)
+        ui.canvas().pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(alpha));
+    else
+        ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
+}
+
+namespace {
+
+double shown_total(const StageMemory& s, std::uint32_t hidden) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
+    return sum;
+}
+
+std::string stage_tooltip(const Memory& m, const StageMemory& s) {
+    std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
+                    + memory_text(s.total()) + " of " + capacity_text(m.hbm);
+    t += "\n" + plural(s.layers, "layer", "layers") + ", "
+         + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
+         + " micro-batches in flight";
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
+             + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
+    t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
+    return t;
+}
+
+// How the part under the mouse came about; empty where there is none.
+std::string explained(const Scene& scene, int stage, std::size_t category) {
+    if (category >= kCategoryCount) return {};
+    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
+                                         static_cast<MemoryCategory>(category));
+    return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
+}
+
+// The bytes in the segment, where they fit.
+void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes) {
+    TextStyle style = ui.style(11);
+    const std::string figure = memory_text(bytes);
+    const float w = ui.canvas().text_width(figure, style);
+    if (part.h < 15 || w + 6 > part.w) return;
+    if (category == kBuffers)  // hatching is no ground for type
+        ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
+    else
+        style.color = ink_on(ui.theme().memory[category]);
+    ui.canvas().text_in(part, figure, style, Align::center);
+}
+
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
+              const Selection& sel, std::size_t* hovered) {
+    Canvas& c = ui.canvas();
+    float y = column.bottom();
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        if (((state.hidden >> i) & 1U) != 0) continue;
+        const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
+        if (h <= 0) continue;
+        const Rect part{column.x, y - h, column.w, h};
+        if (i == kBuffers)
+            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
+        else
+            c.rect(part, ui.theme().memory[i]);
+        segment_figure(ui, part, i, bytes_at(s, i));
+        if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
+        if (ui.hovers(part)) *hovered = i;
+        if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+        y -= h;
+    }
+}
+
+constexpr float kTotalsFrom = 96;  // of the plot's height: a row of totals stands over it
+constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it
+
+// Stages in a row whose categories are equal to a hundredth of a GiB are drawn as one bar.
+std::vector<StageRun> runs_of(const Memory& m) {
+    const auto alike = [&](const StageMemory& a, const StageMemory& b) {
+        for (std::size_t i = 0; i < kCategoryCount; ++i)
+            if (std::abs(bytes_at(a, i) - bytes_at(b, i)) > 0.005 * kGib) return false;
+        return true;
+    };
+    std::vector<StageRun> out;
+    for (int i = 0; i < static_cast<int>(m.stage.size()); ++i) {
+        const StageMemory& s = m.stage[static_cast<std::size_t>(i)];
+        if (!out.empty() && alike(m.stage[static_cast<std::size_t>(out.back().first)], s))
+            out.back().last = i;
+        else
+            out.push_back({i, i});
+    }
+    return out;
+}
+
+// The total over a bar. Its colour says how near the line is.
+void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool several) {
+    Canvas& c = ui.canvas();
+    TextStyle style = ui.style(13, Tone::text, Face::semibold);
+    const double over = s.total() - m.hbm;
+    if (over >= kOver)
+        style.color = s.least() <= m.hbm ? ui.theme().amber : ui.theme().bad;
+    else if (over > -kClose)
+        style.color = ui.theme().amber;
+    std::string text = gib(s.total());
+    const std::string more = " GiB, " + gib(over) + " over the line";
+    if (over >= kOver && several && c.text_width(text + more, style) + 8 <= place.w) text += more;
+    if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
+}
+
+// What of a bar is over the line, the room that is left below it, and the range of the buffers.
+void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, const Memory& m,
+                     const StageMemory& s) {
+    Canvas& c = ui.canvas();
+    const auto y_of = [&](double bytes) { return column.bottom() - static_cast<float>(bytes * px_per_byte); };
+    const float top = y_of(s.total());
+    if (s.total() - m.hbm >= kOver) {
+        const float h = std::max(4.0f, line_y - top);
+        const Rect over{column.x, line_y - h, column.w, h};
+        c.rect(over, ui.theme().window.alpha(0.35f));
+        c.pattern(over, Pattern::hatched, ui.theme().bad);
+        c.frame(over, ui.theme().bad, 1);
+    } else if (column.w >= kMarked && top - line_y > 3) {
+        const Color ghost = ui.theme().faint;
+        c.line({column.x, top}, {column.x, line_y}, ghost, 1, Dash::dotted);
+        c.line({column.right(), top}, {column.right(), line_y}, ghost, 1, Dash::dotted);
+    }
+    if (column.w < kMarked || s.most() - s.least() < kOver) return;
+    const float x = column.right() - std::min(10.0f, column.w / 4), low = y_of(s.least()),
+                high = y_of(s.most());
+    const Color ink = ui.theme().text;
+    c.line({x, low}, {x, high}, ink, 1.2f);
+    c.line({x - 3, low}, {x + 3, low}, ink, 1.2f);
+    c.line({x - 3, high}, {x + 3, high}, ink, 1.2f);
+}
+
+}  // namespace
+
+StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
+    const Memory& m = scene.evaluation.memory;
+    Canvas& c = ui.canvas();
+    double top = m.hbm;
+    for (const auto& s : m.stage)
+        top = std::max(top, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
+    Rect labels = room.cut_bottom(20);
+    const Rect totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
+    room.cut_top(4);
+    const double px_per_byte = room.h / (top * 1.02);
+    const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
+    const auto n = m.stage.size();
+    const float gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
+    const float least_label = 26;
+    for (const StageRun run : runs_of(m)) {
+        const auto first = static_cast<std::size_t>(run.first),
+                   count = static_cast<std::size_t>(run.last - run.first + 1);
+        const StageMemory& s = m.stage[first];
+        const Rect slots{room.x + step * static_cast<float>(first), room.y, step * static_cast<float>(count),
+                         room.h + labels.h};
+        const Rect column{slots.x + gap / 2, room.y, std::max(1.0f, slots.w - gap), room.h};
+        std::size_t hovered = kCategoryCount;
+        for (std::size_t i = first; i < first + count; ++i) {
+            const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
+            if (is_lit(scene, static_cast<int>(i)))
+                c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+        }
+        draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
+        if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, s);
+        if (totals.h > 0) draw_total(ui, {slots.x, totals.y, slots.w, totals.h}, m, s, count > 1);
+        const bool lit = is_lit(scene, run.first) || (count > 1 && is_lit(scene, run.last));
+        const std::string name =
+            count == 1 ? std::to_string(run.first)
+                       : "stages " + std::to_string(run.first) + " to " + std::to_string(run.last) + ", each";
+        const TextStyle label = ui.style(12, lit ? Tone::text : Tone::secondary);
+        const std::string narrow = std::to_string(run.first) + "–" + std::to_string(run.last);
+        const std::string& shown = count > 1 && c.text_width(name, label) > slots.w ? narrow : name;
+        if (n > 1
+            && (slots.w >= least_label || run.first % static_cast<int>(std::ceil(least_label / step)) == 0))
+            c.text_in({slots.center().x - std::max(slots.w, 32.0f) / 2, labels.y, std::max(slots.w, 32.0f),
+                       labels.h},
+                      shown, label, Align::center);
+        for (std::size_t i = first; i < first + count; ++i) {
+            const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
+            if (count > 1 && i > first)
+                c.line({slot.x, room.bottom()}, {slot.x, room.bottom() + 4}, ui.theme().faint);
+            const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
+            if (hit.hovered) {
+                scene.next_hover.stage = static_cast<int>(i);
+                ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, static_cast<int>(i), hovered));
+            }
+            if (hit.focused) ui.focus_ring({slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h}, 0);
+            if (hit.clicked) {
+                scene.selection.stage = static_cast<int>(i);
+                scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
+                scene.selection.topic = Selection::Topic::memory;
+            }
+        }
+    }
+    return {room, labels, line_y};
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,29 @@
+// The bars of the memory view: a bar for each stage, or for stages that hold the same.
+#pragma once
+
+#include "app/ui/views/memory/view.h"
+
+#include <string_view>
+
+namespace pentamesh::ui {
+
+inline constexpr std::size_t kCategoryCount = kMemoryCategoryCount;
+inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory::buffers);
+
+[[nodiscard]] inline std::string_view category_name(std::size_t i) {
+    return name_of(static_cast<MemoryCategory>(i));
+}
+[[nodiscard]] inline double bytes_at(const StageMemory& s, std::size_t i) {
+    return bytes_of(s, static_cast<MemoryCategory>(i));
+}
+// A category's colour, or the hatching of buffers.
+void swatch(Ui& ui, Rect box, std::size_t category, float alpha);
+
+struct StageBars {
+    Rect plot, labels;  // the bars, and the names of the stages below them
+    float line_y = 0;   // of what the GPU has
+};
+// Draws the bars from the left, `step` apart, with their totals, ranges and free room.
+StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,116 @@
+#include "core/explain/problem_titles.h"
+
+namespace pentamesh {
+
+std::string_view title_of(ProblemCode code) {
+    using enum ProblemCode;
+    switch (code) {
+    case batch_does_not_divide: return "The batch does not divide";
+    case below_one: return "A number must be at least 1";
+    case bubble_too_large: return "Large pipeline bubble";
+    case cluster_too_large: return "The cluster is too large";
+    case compute_type_unsupported: return "The GPU lacks this compute type";
+    case cp_inner: return "cp_inner does not divide cp";
+    case deepep_domain: return "DeepEP does not fit this domain";
+    case ep_experts: return "ep does not divide the experts";
+    case ep_kernel_rate: return "The ep kernel's rate is an estimate";
+    case ep_spans_nodes: return "ep crosses nodes";
+    case ep_without_experts: return "ep needs a model with experts";
+    case etp_cuts_small_experts: return "etp cuts small experts";
+    case etp_ffn: return "etp does not divide the experts";
+    case expert_mesh_does_not_fold: return "The expert mesh does not fold";
+    case experts_copied: return "Experts are copied, not dealt out";
+    case fp32_as_tf32: return "fp32 is timed as tf32";
+    case fsdp_many_ranks: return "FSDP over many ranks";
+    case gradient_reduction: return "gradient_reduction is not possible here";
+    case hsdp_keeps_shards_inside: return "HSDP would keep shards in the node";
+    case imbalance_below_one: return "The router's imbalance is below 1";
+    case indexer_not_modelled: return "The indexer is not counted";
+    case kv_heads: return "The heads do not share kv heads evenly";
+    case layer_kinds: return "The pattern has too many kinds of layers";
+    case leftover_replicas: return "The rest of the GPUs are replicas";
+    case linear_sizes: return "Sizes of linear attention are missing";
+    case mamba_sizes: return "Sizes of Mamba are missing";
+    case megatron_ep_overlap: return "Megatron cannot overlap ep here";
+    case megatron_expert_order: return "Megatron refuses this order";
+    case megatron_fsdp_optimizer: return "Megatron-FSDP lacks this optimizer";
+    case megatron_moe_needs_sp: return "Megatron's MoE needs sequence parallelism";
+    case megatron_offload: return "Megatron cannot offload this";
+    case megatron_p2p_overlap: return "Megatron cannot overlap pp here";
+    case megatron_positions: return "Megatron has fewer positions";
+    case megatron_tp_overlap: return "Megatron cannot overlap tp here";
+    case memory_does_not_fit: return "Does not fit in memory";
+    case memory_nearly_full: return "Memory is nearly full";
+    case mla_qkv_bias: return "qkv_bias does nothing here";
+    case mtp_chunk: return "The MTP layer's chunk is not there";
+    case mtp_message: return "The MTP messages are not counted";
+    case negative_variation: return "A variation is below 0";
+    case no_such_reduction: return "The software lacks this reduction";
+    case no_time: return "No step time can be computed";
+    case number_not_exact: return "A number is too large to be exact";
+    case offload_needs_zero_3: return "This offload needs ZeRO-3";
+    case offload_time: return "Offload may take time that is not counted";
+    case order_not_a_permutation: return "The order must name each axis once";
+    case order_puts_chatty_axis_outside: return "A chatty axis is outside";
+    case out_of_memory: return "Not enough memory";
+    case overlap_off: return "An overlap is off";
+    case pattern_linear: return "The pattern needs linear attention";
+    case pattern_mamba: return "The pattern needs Mamba";
+    case pattern_moe: return "The pattern needs experts";
+    case pattern_window: return "The pattern needs a window";
+    case pipeline_groups_differ: return "The pipeline's groups differ";
+    case pp_exceeds_layers: return "pp is more than the layers";
+    case pp_with_zero3: return "ZeRO-3 in a pipeline is costly";
+    case recompute_launches: return "Recomputation repeats kernel starts";
+    case recompute_module_missing: return "A recomputed module is not there";
+    case recompute_not_needed: return "Recomputation is not needed";
+    case reshard_without_zero_3: return "reshard needs ZeRO-3";
+    case scan_context_parallel: return "cp exchanges heads around each scan";
+    case scan_not_measured: return "The scan's time is an estimate";
+    case schedule_refuses: return "The schedule refuses these numbers";
+    case selective_scan: return "The scan's time is an estimate";
+    case sequence_does_not_divide: return "The sequence does not divide";
+    case sequence_exceeds_positions: return "The sequence is longer than the positions";
+    case sequence_parallel_off: return "Sequence parallelism is off";
+    case shard_axis_without_zero: return "dp_shard without ZeRO";
+    case software_cp_comm: return "The software lacks this cp exchange";
+    case software_ep: return "The software lacks this ep";
+    case software_etp: return "The software lacks this etp";
+    case software_kv_heads: return "The software cannot cut these kv heads";
+    case software_order: return "The software lacks this order";
+    case software_recompute: return "The software recomputes otherwise";
+    case software_replicas: return "The software lacks these replicas";
+    case software_reshard: return "The software lacks this reshard";
+    case software_schedule: return "The software lacks this schedule";
+    case software_sequence_parallel: return "The software lacks sequence parallelism";
+    case software_stages: return "The software lacks these stages";
+    case software_zero: return "The software lacks this ZeRO stage";
+    case stage_layers: return "The stages' layers do not add up";
+    case stages_uneven: return "The stages are uneven";
+    case straggler_tax: return "Slow GPUs hold up the others";
+    case tiers_do_not_nest: return "The tiers do not nest";
+    case too_many_chunks: return "Too many chunks";
+    case too_many_microbatches: return "Too many micro-batches";
+    case top_k_exceeds_experts: return "top_k is more than the experts";
+    case torchtitan_ep: return "torchtitan lacks this ep";
+    case torchtitan_kv_heads: return "torchtitan cannot cut these kv heads";
+    case torchtitan_no_etp: return "torchtitan lacks this etp";
+    case tp_ffn: return "tp does not divide the MLP";
+    case tp_heads: return "tp does not divide the heads";
+    case tp_kv_heads: return "tp is more than the kv heads";
+    case tp_layers: return "tp does not divide some layers";
+    case tp_spans_nodes: return "tp crosses nodes";
+    case ulysses_heads: return "cp does not divide the heads";
+    case uneven_stages: return "The layers do not divide evenly";
+    case vocab_padded: return "The vocabulary is padded";
+    case weight_shards: return "weight_shards does not divide";
+    case weight_shards_not_counted: return "Weight shards are not counted";
+    case window_context_parallel: return "Windowed layers exchange all keys";
+    case world_differs_from_gpus: return "The factors do not fill the GPUs";
+    case zero_out_of_range: return "ZeRO has stages 0 to 3";
+    case zero_refused: return "The software refuses this ZeRO stage";
+    }
+    return {};
+}
+
+}  // namespace pentamesh

@@ -1,0 +1,119 @@
+#include "core/explain/verdict.h"
+
+#include "core/base/text.h"
+#include "core/rules/first_error.h"
+
+#include <cmath>
+
+namespace pentamesh {
+
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kAlike = 0.005 * kGib;
+constexpr double kWorthSaying = 0.01;  // of the step
+
+// "75.5 of 79.6 GiB"
+std::string of_memory(double bytes, double hbm) {
+    const std::string all = memory_text(hbm, Zeros::kept), part = memory_text(bytes, Zeros::kept);
+    const std::size_t unit = part.rfind(' ');
+    const bool one_unit = all.ends_with(part.substr(unit));
+    return (one_unit ? part.substr(0, unit) : part) + " of " + all;
+}
+
+std::string reason_of(const Memory& m, Fit fit) {
+    const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    const std::string who = words_of(fullest_stages(m), m);
+    const bool several = who.starts_with("Stages");
+    switch (fit) {
+    case Fit::does_not_fit:
+        return who + (several ? " need " : " needs ") + of_memory(s.total(), m.hbm) + ", and "
+               + memory_text(s.least(), Zeros::kept) + " with the smallest buffers that were measured.";
+    case Fit::fits_if_small:
+        return who + (several ? " need " : " needs ") + of_memory(s.total(), m.hbm) + " with the usual "
+               + memory_text(s.buffers, Zeros::kept) + " of buffers, " + memory_text(s.least(), Zeros::kept)
+               + " with the smallest that were measured.";
+    case Fit::fits:
+        return who
+               + (several                                               ? " are fullest: "
+                  : fullest_stages(m).first == 0 && m.stage.size() == 1 ? " holds "
+                                                                        : " is fullest: ")
+               + of_memory(s.total(), m.hbm)
+               + (s.most() > m.hbm ? ". With the largest buffers that were measured it is "
+                                         + memory_text(s.most(), Zeros::kept) + "."
+                                   : ".");
+    case Fit::refused: break;
+    }
+    return {};
+}
+
+std::string loss_name(const StepSlice& loss) {
+    switch (loss.part) {
+    case StepPart::bubble: return "the bubble";
+    case StepPart::recompute: return "recomputation";
+    case StepPart::uneven: return "uneven stages";
+    case StepPart::straggler: return "stragglers";
+    case StepPart::exposed: return "exposed " + std::string(name_of(loss.group));
+    default: return {};
+    }
+}
+
+}  // namespace
+
+Fit fit_of(const Evaluation& e) {
+    if (!e.valid || e.memory.stage.empty()) return Fit::refused;
+    return e.memory.fits() ? Fit::fits : e.memory.may_fit() ? Fit::fits_if_small : Fit::does_not_fit;
+}
+
+StageRun fullest_stages(const Memory& m) {
+    const auto total = [&](int i) { return m.stage[static_cast<std::size_t>(i)].total(); };
+    const double most = total(m.peak_stage);
+    StageRun run{m.peak_stage, m.peak_stage};
+    const int last = static_cast<int>(m.stage.size()) - 1;
+    while (run.first > 0 && std::abs(total(run.first - 1) - most) < kAlike) --run.first;
+    while (run.last < last && std::abs(total(run.last + 1) - most) < kAlike) ++run.last;
+    return run;
+}
+
+std::string words_of(StageRun run, const Memory& m) {
+    const int count = run.last - run.first + 1;
+    if (count == static_cast<int>(m.stage.size())) return "Every GPU";
+    if (count == 1) return sentence("Stage ", run.first);
+    return sentence("Stages ", run.first, count == 2 ? " and " : " to ", run.last);
+}
+
+std::optional<StepSlice> largest_loss(const Step& step) {
+    std::optional<StepSlice> largest;
+    for (const StepSlice& s : waterfall(step)) {
+        if (loss_name(s).empty() || s.time_s < kWorthSaying * step.time_s) continue;
+        if (!largest || s.time_s > largest->time_s) largest = s;
+    }
+    return largest;
+}
+
+PlanVerdict verdict_of(const Evaluation& e) {
+    PlanVerdict out{.fit = fit_of(e)};
+    switch (out.fit) {
+    case Fit::refused:
+        out.sentence = "This layout cannot be built.";
+        out.reason = first_error(e.problems);
+        return out;
+    case Fit::does_not_fit: out.sentence = "Does not fit in memory."; break;
+    case Fit::fits_if_small: {
+        out.sentence = std::string(kFitsIfSmall) + ".";
+        out.sentence.front() = 'F';
+        break;
+    }
+    case Fit::fits: out.sentence = "Fits."; break;
+    }
+    out.reason = reason_of(e.memory, out.fit);
+    if (!e.step) return out;
+    if (const auto loss = largest_loss(*e.step))
+        out.sentence += " Largest loss to mend: " + loss_name(*loss) + ", "
+                        + percent_text(loss->time_s / e.step->time_s, Zeros::kept) + " of the step.";
+    else
+        out.sentence += " No loss that another layout could mend is above 1 % of the step.";
+    return out;
+}
+
+}  // namespace pentamesh

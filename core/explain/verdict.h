@@ -1,0 +1,36 @@
+// The verdict on a plan: can it be laid out, does it fit, and which loss of the step is the largest that can
+// be mended?
+#pragma once
+
+#include "core/evaluate.h"
+
+#include <optional>
+#include <string>
+
+namespace pentamesh {
+
+enum class Fit : std::uint8_t { refused, does_not_fit, fits_if_small, fits };
+
+// The memory of a plan in one word. A plan without figures is refused.
+[[nodiscard]] Fit fit_of(const Evaluation& evaluation);
+
+// The stages whose memory is the fullest stage's to a hundredth of a GiB, and follow one another.
+struct StageRun {
+    int first = 0, last = 0;
+};
+[[nodiscard]] StageRun fullest_stages(const Memory& memory);
+// "Stage 1", "Stages 1 to 7", or "Every GPU" where there is one stage or all hold the same.
+[[nodiscard]] std::string words_of(StageRun stages, const Memory& memory);
+
+// The part of the step that takes most, of those that another layout can mend: recomputation, bubble, uneven
+// stages, exposed communication, stragglers. Empty where each is under 1 % of the step.
+[[nodiscard]] std::optional<StepSlice> largest_loss(const Step& step);
+
+struct PlanVerdict {
+    Fit fit = Fit::refused;
+    std::string sentence{};  // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
+    std::string reason{};    // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
+};
+[[nodiscard]] PlanVerdict verdict_of(const Evaluation& evaluation);
+
+}  // namespace pentamesh
