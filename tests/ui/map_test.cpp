@@ -54,7 +54,7 @@ TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
 
 TEST_CASE(
     "the reference tables say of every axis where it works and what it costs, and when to reach for it") {
-    Driver d("llama-3.1-405b-16k");
+    Driver d("llama-3.1-405b-16k", {1600, 1100});
     d.press({.key = Key::n4});
     REQUIRE(d.click("map.page", 4));
     d.surface.record_text(true);

@@ -253,7 +253,7 @@ TEST_CASE("the plans of a window that is gone are asked for by command") {
     const Folder folder;
     Plan edited;
     {
-        Driver crashed("mesh-8", {1280, 720}, 1, folder.path);
+        Driver crashed("mesh-8", {1280, 900}, 1, folder.path);
         REQUIRE(crashed.click("mod.zero", 2));
         crashed.shell.autosave();
         edited = crashed.plan();

@@ -107,7 +107,7 @@ TEST_CASE("every name in a view's head leads to that view") {
 TEST_CASE("what is left of a step is selected in the inspector, and a layer's kind in the strip of layers") {
     Driver d("deepseek-v3-2048", {1600, 1300});
     d.press({Key::escape});
-    REQUIRE(d.click("step.part"));
+    REQUIRE(d.click("step.part", 64 * static_cast<std::uint64_t>(StepPart::ideal)));
     CHECK(d.shell.selection().topic == Selection::Topic::step);
     d.press({Key::n3});
     REQUIRE(d.drawn("shards.experts"));

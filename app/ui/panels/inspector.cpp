@@ -161,10 +161,12 @@ void severity_mark(Ui& ui, Vec2 at, Severity s) {
     const Color color = s == Severity::error     ? theme.bad
                         : s == Severity::warning ? theme.amber
                                                  : theme.secondary;
+    const bool notice = s == Severity::info;
     verdict_mark(ui.canvas(), at + Vec2{5, 9}, color,
-                 s == Severity::error     ? 4
-                 : s == Severity::warning ? 3
-                                          : 0);
+                 s == Severity::error ? 4
+                 : notice             ? 0
+                                      : 3,
+                 notice ? 3.5f : 5);
 }
 
 // A reason in at most two lines, the second one cut with an ellipsis; `whole`: all of it. Returns its height.
@@ -443,6 +445,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     };
     if (!figures) {
         if (!covered) problem_count(ui, row, e.problems, state);
+        if (scene.another_model && e.valid) item("A has", "another model", "");
         for (const auto& [keys, act] : kHints) item("", std::string(keys), act);
         return draw_timing();
     }

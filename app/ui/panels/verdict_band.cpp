@@ -16,10 +16,11 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kHighBand = 76, kLowBand = 58;          // with and without the reason
-constexpr float kLeastHeight = 560, kTall = 840;        // of the window: for a band, for the higher one
-constexpr float kLeastWidth = 760, kFigureWidth = 128;  // of the window; of one figure
-constexpr float kSentence = 360;                        // at least, before a figure is left out
+constexpr float kHighBand = 76, kLowBand = 58;    // with and without the reason
+constexpr float kLeastHeight = 560, kTall = 840;  // of the window: for a band, for the higher one
+constexpr float kLeastWidth = 760;                // of the window
+constexpr float kLeastFigure = 112, kMostFigure = 156;
+constexpr float kSentence = 360;  // at least, before a figure is left out
 
 struct Figure {
     std::string label{}, value{}, unit{}, context{};
@@ -35,6 +36,11 @@ std::pair<std::string, std::string> split_unit(const std::string& text) {
     const std::size_t at = text.rfind(' ');
     return at == std::string::npos ? std::pair{text, std::string()}
                                    : std::pair{text.substr(0, at), text.substr(at + 1)};
+}
+
+std::string lower_first(std::string text) {
+    if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+    return text;
 }
 
 Color color_of(const Theme& theme, Fit fit) {
@@ -68,7 +74,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     Figure memory{.label = "memory", .value = gib(m.peak()), .unit = "/ " + memory_text(m.hbm)};
     if (const Fit fit = fit_of(e); fit != Fit::fits) memory.color = color_of(theme, fit);
     const StageRun full = fullest_stages(m);
-    memory.context = m.stage.size() == 1 ? "" : "fullest: " + words_of(full, m);
+    memory.context = m.stage.size() == 1 ? "" : "fullest: " + lower_first(words_of(full, m));
     if (a != nullptr && !a->memory.stage.empty())
         set_difference(memory, difference(m.peak(), a->memory.peak()), true, memory_text);
     out.push_back(std::move(memory));
@@ -101,31 +107,30 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     return out;
 }
 
-void draw_figure(Ui& ui, Rect cell, const Figure& f, bool with_context) {
+void draw_figure(Ui& ui, Rect cell, const Figure& f) {
     Canvas& c = ui.canvas();
-    const float top = cell.y + (cell.h - (with_context ? 58.0f : 42.0f)) / 2;
+    const bool high = cell.h >= kHighBand;
+    const float words_h = high ? 16 : 14, value_h = high ? 26 : 22;
+    const float top = cell.y + (cell.h - 2 * words_h - value_h) / 2;
     c.line({cell.x, cell.y + 10}, {cell.x, cell.bottom() - 10}, ui.theme().hairline);
     cell.x += 12, cell.w -= 16;
-    c.text_in({cell.x, top, cell.w, 16}, f.label, ui.style(11, Tone::secondary));
-    TextStyle value = ui.style(21, Tone::text, Face::semibold);
+    c.text_in({cell.x, top, cell.w, words_h}, f.label, ui.style(11, Tone::secondary));
+    TextStyle value = ui.style(high ? 20 : 16, Tone::text, Face::semibold);
     if (f.color) value.color = *f.color;
-    Rect line{cell.x, top + 16, cell.w, 26};
-    const float w = c.text_width(f.value, value);
-    c.text_in(line.cut_left(w + 5), f.value, value);
-    c.text_in({line.x, line.y + 5, line.w, 20}, f.unit, ui.style(12, Tone::secondary));
-    if (!with_context) return;
+    Rect line{cell.x, top + words_h, cell.w, value_h};
+    c.text_in(line.cut_left(c.text_width(f.value, value) + 5), f.value, value);
+    c.text_in({line.x, line.y + (high ? 3.0f : 1.0f), line.w, value_h}, f.unit,
+              ui.style(12, Tone::secondary));
     TextStyle context = ui.style(11, Tone::secondary);
     std::string text = f.context;
     if (!f.by_text.empty()) {
         context.color = color_of_difference(ui.theme(), f.by, f.less_is_better);
         text = f.by_text + " to A";
     }
-    const Rect below{cell.x, top + 42, cell.w, 16};
-    const bool cut = c.text_in(below, text, context);
-    if (ui.hovers(cell)) {
-        const std::string tip = cut && !f.tip.empty() ? text + "\n" + f.tip : cut ? text : f.tip;
-        if (!tip.empty()) ui.tooltip(tip);
-    }
+    const bool cut = c.text_in({cell.x, top + words_h + value_h, cell.w, words_h}, text, context);
+    if (!ui.hovers(cell)) return;
+    const std::string tip = cut && !f.tip.empty() ? text + "\n" + f.tip : cut ? text : f.tip;
+    if (!tip.empty()) ui.tooltip(tip);
 }
 
 }  // namespace
@@ -135,10 +140,11 @@ float verdict_band_height(Vec2 window) {
     return window.y < kTall ? kLowBand : kHighBand;
 }
 
-void verdict_mark(Canvas& c, Vec2 at, Color color, int corners) {
-    if (corners == 0) return c.circle(at, 6, color);
-    if (corners == 4) return c.rect({at.x - 6, at.y - 6, 12, 12}, color, 2);
-    const std::array<Vec2, 3> triangle{at + Vec2{0, -7}, at + Vec2{7.5f, 6}, at + Vec2{-7.5f, 6}};
+void verdict_mark(Canvas& c, Vec2 at, Color color, int corners, float r) {
+    if (corners == 0) return c.circle(at, r, color);
+    if (corners == 4) return c.rect({at.x - r, at.y - r, 2 * r, 2 * r}, color, 2);
+    const std::array<Vec2, 3> triangle{at + Vec2{0, -1.15f * r}, at + Vec2{1.2f * r, r},
+                                       at + Vec2{-1.2f * r, r}};
     c.polygon(triangle, color);
 }
 
@@ -154,10 +160,12 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
                                         : verdict_of(scene.evaluation);
     if (!covered && verdict.fit != Fit::refused) {
         std::vector<Figure> figures = figures_of(theme, scene);
-        while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kFigureWidth < kSentence)
+        while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kLeastFigure < kSentence)
             figures.pop_back();
-        Rect right = row.cut_right(static_cast<float>(figures.size()) * kFigureWidth);
-        for (const Figure& f : figures) draw_figure(ui, right.cut_left(kFigureWidth), f, true);
+        const auto n = static_cast<float>(figures.size());
+        const float wide = std::clamp((row.w - kSentence) / n, kLeastFigure, kMostFigure);
+        Rect right = row.cut_right(n * wide);
+        for (const Figure& f : figures) draw_figure(ui, right.cut_left(wide), f);
         row.cut_right(16);
     } else {
         row.cut_right(20);
@@ -171,7 +179,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
     const float sentence_h = std::min(2 * line_h, c.paragraph_height(text.w, verdict.sentence, bold, line_h));
     const bool reasons = !verdict.reason.empty() && sentence_h + 22 <= room.h - 8;
     const float top = room.y + (room.h - sentence_h - (reasons ? 20.0f : 0.0f)) / 2;
-    verdict_mark(c, {row.x + 7, top + line_h / 2}, color, corners);
+    verdict_mark(c, {row.x + 7, top + line_h / 2}, color, corners, 6);
     const Canvas::Clip clip = c.clip(room);
     c.paragraph({text.x, top, text.w, sentence_h}, verdict.sentence, bold, line_h);
     if (reasons

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kHead = 22, kCellGap = 14;
+constexpr float kHead = 22, kAcross = 14;
 
 enum Column : std::uint8_t { axis, cuts, says, step, crosses, verdict, reach, kColumns };
 constexpr std::array<std::string_view, kColumns> kHeads{
@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, kColumns> kHeads{
 std::array<float, kColumns> columns_for(float room, bool one_line) {
     std::array<float, kColumns> width{142, 146, 182, one_line ? 76.0f : 122.0f, 92, 162, 158};
     const auto sum = [&] {
-        float w = -kCellGap;
-        for (const float x : width) w += x > 0 ? x + kCellGap : 0;
+        float w = -kAcross;
+        for (const float x : width) w += x > 0 ? x + kAcross : 0;
         return w;
     };
     for (const Column c : {cuts, says, reach}) {
@@ -274,7 +274,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             const float w = width[k];
             if (w <= 0) continue;
             draw(static_cast<Column>(k), row.cut_left(w));
-            row.cut_left(kCellGap);
+            row.cut_left(kAcross);
         }
     };
     if (slender)

@@ -83,7 +83,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
     }
 }
 
-constexpr float kTotalsFrom = 96;  // of the plot's height: a row of totals stands over it
+constexpr float kTotalsFrom = 72;  // of the plot's height: a row of totals stands over it
 constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
 constexpr double kGib = 1024.0 * 1024 * 1024;
 constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it
@@ -148,6 +148,56 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 }
 
 }  // namespace
+
+void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state) {
+    const Memory& m = scene.evaluation.memory;
+    const StageMemory& s = m.stage.front();
+    Canvas& c = ui.canvas();
+    const double most = std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02;
+    const Rect whole{room.x, room.y + 22, room.w, std::clamp(room.h - 44, 12.0f, 56.0f)};
+    const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
+    std::size_t hovered = kCategoryCount;
+    double at = 0;
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        if (((state.hidden >> i) & 1U) != 0) continue;
+        const Rect part{x_of(at), whole.y, x_of(at + bytes_at(s, i)) - x_of(at), whole.h};
+        at += bytes_at(s, i);
+        if (part.w <= 0) continue;
+        if (i == kBuffers)
+            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
+        else
+            c.rect(part, ui.theme().memory[i]);
+        segment_figure(ui, part, i, bytes_at(s, i));
+        c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
+        if (ui.hovers(part)) hovered = i;
+        if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))
+            c.frame(part, ui.theme().text, 1.5f);
+    }
+    const float line = x_of(m.hbm), end = x_of(at), middle = whole.center().y;
+    if (at - m.hbm >= kOver) {
+        const Rect over{line, whole.y, std::max(4.0f, end - line), whole.h};
+        c.rect(over, ui.theme().window.alpha(0.35f));
+        c.pattern(over, Pattern::hatched, ui.theme().bad);
+        c.frame(over, ui.theme().bad, 1);
+    } else if (line - end > 3) {
+        c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
+    }
+    if (state.hidden == 0 && s.most() - s.least() >= kOver) {
+        const float low = x_of(s.least()), high = x_of(s.most());
+        c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
+        for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
+    }
+    c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
+    draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
+    c.text_in({line - 120, whole.bottom() + 4, 120, 16}, memory_text(m.hbm), ui.small(), Align::right);
+    const Hit hit = ui.area("memory.stage", whole, 0);
+    if (hit.hovered) ui.tooltip(stage_tooltip(m, s) + explained(scene, 0, hovered));
+    if (hit.focused) ui.focus_ring(whole, 0);
+    if (!hit.clicked) return;
+    scene.selection.stage = 0;
+    scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
+    scene.selection.topic = Selection::Topic::memory;
+}
 
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
     const Memory& m = scene.evaluation.memory;

@@ -253,6 +253,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     draw_head(ui, head_row, room, scene, peak, state);
+    if (m.stage.size() == 1 && room.h < 8 * kRow) return draw_single_bar(ui, room, scene, state);
     Rect axis = room.cut_left(60);
     const auto n = m.stage.size();
     const float step = bar_step(room, n);

@@ -1,5 +1,8 @@
 #include "app/ui/views/mesh/mesh_layout.h"
 
+#include "core/base/text.h"
+#include "core/plan/names.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +12,7 @@ namespace {
 
 constexpr float kLargestCell = 160;
 constexpr float kPodLabel = 18;
+constexpr float kWholePeriod = 1.5f;  // how much larger a row that ends with an axis counts
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -70,7 +74,57 @@ std::int64_t best_columns(std::int64_t n, Score&& score) {
 
 }  // namespace
 
-MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod, float pixel) {
+std::vector<RowPeriod> row_periods(const Mesh& mesh, std::int64_t domain, std::int64_t pod) {
+    std::vector<RowPeriod> out;
+    const std::int64_t most = pod > 0 ? std::min(pod, mesh.world) : mesh.world;
+    for (const Axis axis : mesh.order) {
+        const Factor& f = mesh.dense[axis];
+        for (std::int64_t k = 2; k <= f.size; ++k) {
+            const std::int64_t gpus = f.stride * k;
+            if (f.size % k != 0 || gpus <= domain || gpus % domain != 0 || gpus > most) continue;
+            out.push_back({gpus / domain, k == f.size});
+        }
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.nodes < b.nodes; });
+    return out;
+}
+
+std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes) {
+    const std::int64_t gpus = row_nodes * domain;
+    // A replica is all axes but the data-parallel ones.
+    std::int64_t replica = 1;
+    for (const Axis axis : {Axis::tp, Axis::cp, Axis::pp}) replica *= mesh.dense[axis].size;
+    const Factor& pp = mesh.dense[Axis::pp];
+    std::string node;
+    if (pp.size > 1 && pp.stride == domain) node = ", a node a stage";
+    std::int64_t covered = 1;
+    bool only_replica = true, has_data = false;
+    for (const Axis axis : mesh.order) {
+        const Factor& f = mesh.dense[axis];
+        if (f.size <= 1 || f.stride >= gpus) continue;
+        const bool data = axis == Axis::dp_shard || axis == Axis::dp_replicate;
+        only_replica = only_replica && (!data || f.stride >= replica);
+        has_data = has_data || data;
+        covered = std::min(gpus, f.stride * f.size);
+    }
+    if (covered != gpus) return {};
+    if (gpus == replica && !has_data) return "a row is a replica" + node;
+    if (only_replica && gpus % replica == 0 && gpus > replica)
+        return "a row is " + with_commas(gpus / replica) + " replicas side by side" + node;
+    if (pp.size > 1 && gpus == pp.stride) return "a row is a stage";
+    if (pp.size > 1 && pp.stride > gpus && pp.stride % gpus == 0)
+        return with_commas(pp.stride / gpus) + " rows are a stage";
+    for (const Axis axis : mesh.order) {
+        const Factor& f = mesh.dense[axis];
+        if (f.size > 1 && f.stride < gpus && f.stride * f.size > gpus && f.stride * f.size % gpus == 0)
+            return with_commas(f.stride * f.size / gpus) + " rows are one " + std::string(name_of(axis))
+                   + " group" + node;
+    }
+    return {};
+}
+
+MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod, float pixel,
+                        std::span<const RowPeriod> periods) {
     const auto whole = [pixel](float v) { return std::floor(v / pixel) * pixel; };
     MeshLayout out;
     gpus = std::max<std::int64_t>(gpus, 1);
@@ -84,21 +138,26 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     s.drows = ceil_div(s.domain, s.dcols);
     const float label = out.has_pods ? kPodLabel : 0;
 
-    s.pcols = best_columns(s.pods, [&](std::int64_t pc) {
+    // The pitch that a row of so many nodes gives, and the nodes that a row should have for these pods.
+    const auto pitch = [&](std::int64_t pods_in_row, std::int64_t row) {
         Shape t = s;
-        t.pcols = pc;
-        t.ncols = best_columns(s.nodes_per_pod, [&](std::int64_t nc) {
-            Shape u = t;
-            u.ncols = nc;
-            return pitch_for(u, room, label);
-        });
+        t.pcols = pods_in_row, t.ncols = row;
         return pitch_for(t, room, label);
-    });
-    s.ncols = best_columns(s.nodes_per_pod, [&](std::int64_t nc) {
-        Shape t = s;
-        t.ncols = nc;
-        return pitch_for(t, room, label);
-    });
+    };
+    const auto best_row = [&](std::int64_t pods_in_row) {
+        if (periods.empty())
+            return best_columns(s.nodes_per_pod, [&](std::int64_t row) { return pitch(pods_in_row, row); });
+        std::int64_t best = periods.front().nodes;
+        float best_mark = -1;
+        for (const RowPeriod& p : periods) {
+            const float mark = pitch(pods_in_row, p.nodes) * (p.whole ? kWholePeriod : 1);
+            if (mark > best_mark * 1.0001f) best_mark = mark, best = p.nodes;
+        }
+        return best;
+    };
+    s.pcols = best_columns(s.pods, [&](std::int64_t pc) { return pitch(pc, best_row(pc)); });
+    s.ncols = best_row(s.pcols);
+    out.row_nodes = s.ncols;
     s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
     Vec2 node = node_units(s) * s.unit;
     const bool sharp = s.unit >= 2 * pixel;  // whole pixels: cells of one size, no moire

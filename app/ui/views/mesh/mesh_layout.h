@@ -5,6 +5,11 @@
 #include "core/mesh/mesh.h"
 #include "render/canvas.h"
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
 namespace pentamesh::ui {
 
 struct MeshLayout {
@@ -17,12 +22,26 @@ struct MeshLayout {
     };
     Boxes node, pod;
     bool has_pods = false;
-    Vec2 extent;  // of everything, at zoom 1
+    std::int64_t row_nodes = 1;  // nodes of a pod in a row
+    Vec2 extent;                 // of everything, at zoom 1
 };
+// A length of a row, in fast domains, at which the layout's groups repeat.
+struct RowPeriod {
+    std::int64_t nodes = 1;
+    bool whole = false;  // up to the end of an axis; else a divisor of its degree
+    bool operator==(const RowPeriod&) const = default;
+};
+// The periods of a mesh that are at most a pod long (`pod` 0: the cluster), shortest first. Empty where no
+// axis leaves the fast domain in whole domains.
+[[nodiscard]] std::vector<RowPeriod> row_periods(const Mesh& mesh, std::int64_t domain, std::int64_t pod);
+// "a row is a replica, a node a stage" for rows of so many nodes; empty where a row is no period.
+[[nodiscard]] std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes);
+
 // `gpus` cells, `domain` a fast domain, `pod` GPUs of the next tier (0 or >= gpus: none), `pixel` the side of
-// a device's pixel in `room`'s units: cells of more than two of them are whole ones. Constant work in gpus.
+// a device's pixel in `room`'s units: cells of more than two of them are whole ones. A row has one of
+// `periods` where there are any, else as many nodes as make the cells largest. Constant work in gpus.
 [[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod,
-                                      float pixel = 1);
+                                      float pixel = 1, std::span<const RowPeriod> periods = {});
 
 // The same, seen through a zoom and a pan: screen = area.min + pan + position * zoom.
 struct MeshCamera {

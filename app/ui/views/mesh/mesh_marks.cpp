@@ -51,6 +51,12 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
                  Color color) {
     for_each_run(mesh, kind, rank, [&](std::int64_t first, std::int64_t count, std::int64_t step) {
         CellGrid run = grid;
+        // Where a cell is a whole node, the group lights the nodes that it has GPUs in.
+        if (const std::int64_t node = grid.step; node > 1) {
+            const std::int64_t last = (first + (count - 1) * step) / node;
+            first = first / node * node;
+            if (step < node) step = node, count = last - first / node + 1;
+        }
         run.first = static_cast<std::int32_t>(first);
         run.count = static_cast<std::int32_t>(count);
         run.step = static_cast<std::int32_t>(step);
@@ -153,6 +159,24 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
     grid.dim = scene.hover.rank >= 0 ? 0.45f : 0.3f;
 }
 
+bool lights_one_group(const Scene& scene) {
+    constexpr std::int64_t kManyGpus = 512;
+    return scene.evaluation.mesh.world >= kManyGpus && summary(scene, scene.selection.group).degree > 1;
+}
+
+Color quiet_color(const Theme& theme, GroupKind kind) {
+    constexpr float kQuiet = 0.2f;
+    return mix(theme.window, color_of(theme, kind), kQuiet);
+}
+
+void draw_lit_group(Canvas& c, const Theme& theme, const Scene& scene, const CellGrid& grid) {
+    const std::int64_t world = scene.evaluation.mesh.world;
+    std::int64_t rank = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    if (rank < 0 || rank >= world) rank = 0;
+    paint_group(c, scene.evaluation.mesh, scene.selection.group, rank, grid,
+                color_of(theme, scene.selection.group));
+}
+
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
                   const CellGrid& grid) {
     Canvas& c = ui.canvas();
@@ -191,7 +215,8 @@ MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
 }
 
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
-    if (grid.cell.x >= 1.4f || layout.node.size <= 1) return;
+    constexpr float kLeastCell = 3;
+    if (grid.cell.x >= kLeastCell || layout.node.size <= 1) return;
     grid.step = static_cast<std::int32_t>(layout.node.size);
     grid.count = static_cast<std::int32_t>((grid.count + grid.step - 1) / grid.step);
     grid.cell = {std::max(1.0f, grid.level[1].pitch_x * 0.85f),

@@ -20,12 +20,15 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMaxZoom = 400;
+constexpr float kRowWords = 18;  // height of the words below the cells
 
-const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, float scale) {
+const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, const Mesh& mesh,
+                             float scale) {
     const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
     const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
-    return s.layout.get({room, cluster.gpus, domain, pod, scale},
-                        [&] { return lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale); });
+    const MeshLayoutOf of{room, cluster.gpus, domain, pod, scale, row_periods(mesh, domain, pod)};
+    return s.layout.get(of,
+                        [&] { return lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, of.periods); });
 }
 
 // Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
@@ -241,7 +244,8 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
 void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Cluster& cluster = scene.plan.cluster;
-    const MeshLayout& layout = layout_for(state, {room.w, room.h}, cluster, ui.canvas().scale());
+    const MeshLayout& layout =
+        layout_for(state, {room.w, room.h - kRowWords}, cluster, mesh, ui.canvas().scale());
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
     const Hit hit = ui.area(name, room, 0, true, false);
@@ -274,7 +278,11 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         if (plain) color_plainly(ui.theme(), grid);
         CellGrid drawn = grid;
         merge_small_cells(layout, drawn);
+        const bool quiet = !plain && lights_one_group(scene) && !(valid && shows_activity(scene));
+        if (quiet) drawn.palette.fill(quiet_color(ui.theme(), scene.selection.group));
+        if (quiet) drawn.lit_id = -1;
         c.cells(drawn);
+        if (quiet) draw_lit_group(c, ui.theme(), scene, drawn);
         if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
         if (valid && state.failure && state.lost_node >= 0)
             draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
@@ -283,6 +291,11 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
         draw_outlined(ui, state, grid);
         if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
+    }
+    if (!plain && state.camera == MeshCamera{.zoom = 1, .pan = state.camera.pan}) {
+        std::string words = row_words(mesh, layout.node.size, layout.row_nodes);
+        if (layout.has_pods) words += std::string(words.empty() ? "" : ", ") + "a box is a pod";
+        c.text_in({room.x, room.bottom() - kRowWords, room.w, kRowWords}, words, ui.small(), Align::center);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";

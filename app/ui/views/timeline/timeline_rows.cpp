@@ -349,6 +349,9 @@ void RowPainter::lit_ops(Rect row, int device) {
 
 // Time in which the device does nothing is hatched, from the pipeline's first block to its last.
 void RowPainter::idle(Rect r) {
+    if (t_.shape.devices < 2) return;
+    r.cut_bottom(lane_of(r.h));
+    (void)cut_lanes(r);
     const float x0 = std::max(x(0), scale_.plot.x), x1 = std::min(x(t_.makespan), scale_.plot.right());
     if (x1 > x0)
         ui_.canvas().pattern({x0, r.y, x1 - x0, r.h}, Pattern::hatched, ui_.theme().bad.alpha(0.55f));
