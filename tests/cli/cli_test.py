@@ -185,6 +185,18 @@ class Decide(unittest.TestCase):
         self.assertTrue(out["results"])
 
     def test_search_refuses_values_that_no_plan_may_have(self):
+            self.assertEqual("MFU (causal)" in run("search", "llama-3-8b-fsdp", *sets, "--hold", "tp", "--hold", "pp")[1], shown)
+            with tempfile.TemporaryDirectory() as folder:  # the status line, in any width
+                file = os.path.join(folder, "mesh.svg")
+                for size in ("1600x900", "1000x600", "800x500"):
+                    status, _, err = run("screenshot", "llama-3-8b-fsdp", *sets, "--view", "mesh", "--size", size, "-o", file)
+                    if status == 1 and "EGL" in err:
+                        self.skipTest(err)
+                    self.assertEqual(status, 0, err)
+                    with open(file, encoding="utf-8") as f:
+                        text = f.read()
+                    self.assertIn(">MFU<", text)
+                    self.assertEqual("(causal" in text, shown, size)
         for bad in ("tp=0", "zero=9", "micro_batch=1e9", "schedule=zigzag"):
             status, out, err = run("search", "mesh-8", "--vary", bad)
             self.assertEqual((status, out), (2, ""), bad)

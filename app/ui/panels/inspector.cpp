@@ -418,9 +418,8 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         const Step& s = *e.step;
         item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
         against(s.time_s, &Step::time_s, true, time_text);
-        item("MFU", percent(s.mfu), "");
+        item("MFU", percent(s.mfu), shows_causal_mfu(s) ? "(causal " + percent(mfu_causal(s)) + ")" : "");
         against(s.mfu, &Step::mfu, false, points_text);
-        if (shows_causal_mfu(s)) item("MFU (causal)", percent(mfu_causal(s)), "");
         item("", count_text(s.tokens_per_s), "tokens/s");
         against(s.tokens_per_s, &Step::tokens_per_s, false, count_text);
         double exposed = 0;
