@@ -135,7 +135,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
         out.base.mfu = base.step->mfu;
         out.base.mfu_causal = mfu_causal(*base.step);
         out.base.memory_bytes = base.memory.peak();
-        out.base.fit = base.memory.fits();
+        out.base.fit = base.memory.fit();
     }
     return out;
 }

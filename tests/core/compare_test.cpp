@@ -112,10 +112,10 @@ TEST_CASE("a step of a path that no GPU holds says so") {
     b.layout.zero = 3;
     const std::vector<PathEdit> path = path_between(a, b);
     REQUIRE(!path.empty());
-    CHECK(path.back().fits == evaluate(b).memory.fits());
+    CHECK(path.back().fit == evaluate(b).memory.fit());
     for (const PathEdit& e : path)
-        if (e.memory_bytes <= a.cluster.gpu.hbm_bytes) CHECK(e.fits);
-    CHECK(std::any_of(path.begin(), path.end(), [](const PathEdit& e) { return !e.fits; }));
+        if (e.memory_bytes <= a.cluster.gpu.hbm_bytes) CHECK(e.fit == MemoryFit::yes);
+    CHECK(std::any_of(path.begin(), path.end(), [](const PathEdit& e) { return e.fit == MemoryFit::no; }));
 }
 
 TEST_CASE("the better of two plans is named by its index, and nothing where they are equal") {

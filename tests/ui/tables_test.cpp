@@ -5,6 +5,7 @@
 #include "app/tables/map.h"
 #include "app/tables/memory.h"
 #include "app/tables/nest.h"
+#include "app/tables/sensitivity.h"
 #include "app/tables/strategies.h"
 #include "app/tables/tensors.h"
 #include "core/evaluate.h"
@@ -156,6 +157,26 @@ TEST_CASE("what the ranks of an axis share follows the stage of ZeRO in force") 
         }
         CHECK(seen == 2);
     }
+}
+
+TEST_CASE("a column of what fits has three answers") {
+    const Plan p = all_presets().plan("llama-3-8b-fsdp");
+    const Evaluation e = evaluate(p);
+    Sensitivity s;
+    s.step_s = e.step->time_s;
+    for (const MemoryFit fit : {MemoryFit::yes, MemoryFit::if_small, MemoryFit::no}) {
+        Nudge n{"2", p, {}};
+        n.step_s = n.same_tokens_s = s.step_s;
+        n.fit = fit;
+        SensitivityRow& row = s.rows.emplace_back();
+        row.up = n;
+    }
+    const Table t = sensitivity_table(s, false);
+    std::vector<std::string> said;
+    for (std::size_t c = 0; c < t.columns.size(); ++c)
+        if (t.columns[c].title == "fits")
+            for (const std::vector<std::string>& row : t.rows) said.push_back(row[c]);
+    CHECK(said == std::vector<std::string>{"yes", std::string(kFitsIfSmall), "no"});
 }
 
 TEST_CASE("the map's figures and the constants stand in their tables as they are") {

@@ -355,7 +355,7 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
 }
 
 namespace {
-constexpr float kTimedFrom = 800;  // logical pixels
+constexpr float kTimedFrom = 800, kWordsFrom = 1100;  // logical pixels
 }
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
@@ -371,7 +371,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
     const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
-                          bool bad = false) {
+                          std::optional<Color> color = std::nullopt) {
         const float w = c.text_width(name, ui.small()) + 6
                         + c.text_width(value, ui.style(12, Tone::text, Face::semibold)) + 6
                         + c.text_width(after, ui.small());
@@ -380,7 +380,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         c.text_in(r, name, ui.small());
         r.cut_left(c.text_width(name, ui.small()) + (name.empty() ? 0 : 6));
         TextStyle s = ui.style(12, Tone::text, Face::semibold);
-        if (bad) s.color = ui.theme().bad;
+        if (color) s.color = *color;
         c.text_in(r, value, s);
         r.cut_left(c.text_width(value, s) + 4);
         c.text_in(r, after, ui.small());
@@ -394,7 +394,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     };
     if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
-         e.mesh.world != scene.plan.cluster.gpus);
+         e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
     if (covered) {  // whether it fits, or is possible, is what is asked
         for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
         return;
@@ -409,8 +409,16 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         if (timed) c.text_in(row, timing, timing_style, Align::right);
         return;
     }
-    if (!e.memory.stage.empty())
-        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
+    if (!e.memory.stage.empty()) {
+        const MemoryFit fit = e.memory.fit();
+        const std::string of = "/ " + memory_text(e.memory.hbm);
+        if (fit == MemoryFit::yes)
+            item("memory", gib(e.memory.peak()), of);
+        else
+            item("memory", gib(e.memory.peak()),
+                 room.w < kWordsFrom ? of : of + ", which " + std::string(name_of(fit)),
+                 fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber);
+    }
     if (!e.memory.stage.empty() && scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
         draw_difference(ui, row, difference(e.memory.peak(), scene.pinned->memory.peak()), true, memory_text,
                         timing_w + 16);
