@@ -557,16 +557,24 @@ class Statuses(unittest.TestCase):
         self.assertIn("at most 1e+30", err)
 
     @unittest.skipUnless(sys.platform.startswith("linux"), "asks for a limit of the address space")
-    def test_a_search_without_memory_is_an_error_and_no_crash(self):
-        search = [PROGRAM, "search", "--model", "llama-3-70b", "--cluster", "h100-sxm-ib", "--gpus", "2048",
-                  "--set", "training.global_batch=15360"]
-        limited = ["bash", "-c", 'ulimit -v 300000; exec "$@"', "-"]
-        if subprocess.run([*limited, PROGRAM, "--version"], capture_output=True, timeout=60).returncode:
+    def test_a_command_without_memory_is_an_error_and_no_crash(self):
+        commands = (("search", "--model", "llama-3-70b", "--cluster", "h100-sxm-ib", "--gpus", "2048", "--set",
+                     "training.global_batch=15360"),
+                    ("sensitivity", "llama-3.1-405b-131k"), ("compare", "llama-3-70b-3d", "llama-3.1-405b-16k"))
+        began = False
+        for kilobytes in (30000, 40000, 80000, 300000):
+            limited = ["bash", "-c", f'ulimit -v {kilobytes}; exec "$@"', "-", PROGRAM]
+            if subprocess.run([*limited, "--version"], capture_output=True, timeout=60).returncode:
+                continue  # it cannot begin within this limit
+            began = True
+            for command in commands:
+                with self.subTest(limit=kilobytes, command=command[0]):
+                    r = subprocess.run([*limited, *command], capture_output=True, timeout=120)
+                    self.assertIn(r.returncode, (0, 1))
+                    if r.returncode:
+                        self.assertIn(b"memory", r.stderr)
+        if not began:
             self.skipTest("a program with sanitizers reserves more address space than this before it begins")
-        r = subprocess.run([*limited, *search], capture_output=True, timeout=60)
-        self.assertIn(r.returncode, (0, 1))
-        if r.returncode:
-            self.assertIn(b"memory", r.stderr)
 
     def test_a_file_that_cannot_be_written_is_status_3(self):
         self.assertEqual(run("report", "mesh-8", "-o", "/nonexistent/folder/report.txt")[0], 3)
