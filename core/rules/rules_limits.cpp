@@ -25,7 +25,7 @@ void parameters(Rules& r) {
 
 void bytes(Rules& r, const Memory& memory) {
     for (const StageMemory& s : memory.stage)
-        for (int i = 0; i < kMemoryCategoryCount; ++i) {
+        for (int i = 0; i < kMemoryCategoryCount && s.total() >= kMostBytes; ++i) {
             const auto category = static_cast<MemoryCategory>(i);
             if (bytes_of(s, category) < kMostBytes) continue;
             const bool tokens = category == MemoryCategory::activations;

@@ -1064,6 +1064,15 @@ class Review(unittest.TestCase):
                     self.assertTrue(figures)
                     self.assertEqual([f for f in sorted(figures) if f not in text], [], (name, paper, title))
 
+    def test_a_plan_that_may_fit_and_changes_that_do_are_said_in_the_same_words(self):
+        memory = run_json("memory", "llama-3-8b-fsdp", "--json")[1]
+        stage = memory["stages"][0]
+        hbm = memory["peak"] - (stage["buffers"] - stage["buffers_low"]) // 2
+        text = self.text_of(self.review("llama-3-8b-fsdp", "--set", f"cluster.gpu.hbm_bytes={hbm}"))
+        self.assertIn("which fits only if buffers stay small", text)
+        self.assertIn("** fits only if buffers stay small.", text)
+        self.assertIn("* does not fit.", text)
+
     def test_fonts_of_a_pdf_are_embedded(self):
         if shutil.which("pdffonts") is None:
             self.skipTest("pdffonts is not installed (Debian: poppler-utils)")
