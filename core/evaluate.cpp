@@ -61,6 +61,12 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     find_in_flight(shape, out.timeline, out.in_flight);
     compute_memory(plan, out.mesh, out.comm.stages, out.comm.types, out.comm.held, out.in_flight,
                    options.report ? MemoryOf::every_stage : MemoryOf::fullest_stages, out.memory);
+    find_uncounted(plan, out.mesh, out.memory, options.messages, out.problems);
+    if (has_error(out.problems)) {
+        out.valid = false;
+        clear_figures(out);
+        return;
+    }
     const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
     Step& step = out.step.emplace();
     if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline,

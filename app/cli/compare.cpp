@@ -41,14 +41,18 @@ Json json_of_comparison(const PlanComparison& c) {
     for (const PartRow& p : c.why)
         why.push_back(
             {{"part", p.part}, {"values_s", p.values_s}, {"delta_s", p.delta_s}, {"because", p.because}});
-    for (const PathEdit& e : c.path)
-        path.push_back({{"edit", e.edit},
-                        {"pointers", e.pointers},
-                        {"step_s", e.step_s},
-                        {"tokens_per_s", e.tokens_per_s},
-                        {"memory_bytes", whole(e.memory_bytes)},
-                        {"fits", e.fits}});
+    for (const PathEdit& e : c.path) {
+        Json& out = path.emplace_back(Json{{"edit", e.edit},
+                                           {"pointers", e.pointers},
+                                           {"step_s", e.step_s},
+                                           {"tokens_per_s", e.tokens_per_s},
+                                           {"memory_bytes", whole(e.memory_bytes)}});
+        put_fit(out, e.fit);
+    }
+    Json memory = Json::array();  // by plan
+    for (const std::optional<MemoryFit> fit : c.fit) put_fit(memory.emplace_back(Json::object()), fit);
     return {{"plans", c.plans},
+            {"memory", std::move(memory)},
             {"fields", std::move(fields)},
             {"figures", std::move(figures)},
             {"why", std::move(why)},
@@ -58,7 +62,8 @@ Json json_of_comparison(const PlanComparison& c) {
 Document comparison_document(const PlanComparison& c) {
     Section names{"", {}, {}};
     for (std::size_t i = 0; i < c.plans.size(); ++i)
-        names.lines.push_back(plan_letter(i) + ": " + c.plans[i]);
+        names.lines.push_back(plan_letter(i) + ": " + c.plans[i]
+                              + (c.fit[i] ? "; it " + std::string(name_of(*c.fit[i])) + "." : ""));
     Section fields{"What differs", {}, fields_table(c)};
     if (c.fields.empty()) fields.lines.emplace_back("Nothing.");
     Section why{"Why: the parts of the step", {}, why_table(c)};

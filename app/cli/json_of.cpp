@@ -79,14 +79,19 @@ Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const Group
     return {{"world_size", e.mesh.world}, {"axes", std::move(axes)}};
 }
 
+void put_fit(Json& out, std::optional<MemoryFit> fit) {
+    out["fits"] = fit ? Json(fit == MemoryFit::yes) : Json(nullptr);
+    out["may_fit"] = fit ? Json(fit != MemoryFit::no) : Json(nullptr);
+}
+
 Json json_of_memory(const Evaluation& e) {
-    return {{"unit", "bytes"},
-            {"hbm", whole(e.memory.hbm)},
-            {"stages", json_rows(memory_table(e.memory))},
-            {"peak_stage", e.memory.peak_stage},
-            {"peak", whole(e.memory.peak())},
-            {"fits", !e.memory.stage.empty() && e.memory.fits()},
-            {"may_fit", !e.memory.stage.empty() && e.memory.may_fit()}};
+    Json out{{"unit", "bytes"},
+             {"hbm", whole(e.memory.hbm)},
+             {"stages", json_rows(memory_table(e.memory))},
+             {"peak_stage", e.memory.peak_stage},
+             {"peak", whole(e.memory.peak())}};
+    put_fit(out, e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit()));
+    return out;
 }
 
 Json json_of_comm(const Plan& plan, const Evaluation& e) {

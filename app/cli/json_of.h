@@ -6,6 +6,7 @@
 #include "core/io/plan_document.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 namespace pentamesh::cli {
@@ -20,6 +21,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of_error(const Error& error);
 // Without the ranks.
 [[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
+// Sets "fits" and "may_fit"; both are null where there are no memory figures.
+void put_fit(Json& out, std::optional<MemoryFit> fit);
 [[nodiscard]] Json json_of_memory(const Evaluation& e);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);

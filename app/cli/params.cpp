@@ -24,6 +24,7 @@ Model load_model(const Context& context, const std::string& name) {
 int params(const Context& context, const std::string& name) {
     const Model model = load_model(context, name);
     const ParameterCounts counts = count_parameters(model);
+    if (!counts_all(counts)) throw Error(ErrorKind::invalid, name, "", uncounted_text(model));
     if (context.json) {
         const bool preset = context.presets.has(PresetKind::model, name);
         print(pretty(json_of_parameters(preset ? name : model.name, counts)));

@@ -140,7 +140,8 @@ Json json_of_search(const SearchReport& r, double seconds) {
                {"mfu", timed ? Json(r.base.mfu) : Json(nullptr)},
                {"mfu_causal", timed ? Json(r.base.mfu_causal) : Json(nullptr)},
                {"memory_bytes", timed ? whole(r.base.memory_bytes) : Json(nullptr)},
-               {"fit", r.base.fit}}},
+               {"fit", r.base.fit == MemoryFit::yes},
+               {"may_fit", r.base.fit != MemoryFit::no}}},
              {"results", std::move(results)}};
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
     return out;
@@ -185,12 +186,12 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
         found.lines.push_back(sentence("For ", facts_of(*r.space.software).name, ": ", c.left_out,
                                        " layouts that it does not run are left out (--for any has them)."));
     if (r.base.step_s > 0)
-        found.lines.push_back(sentence("The plan itself: ", time_text(r.base.step_s), ", ",
-                                       whole_text(std::round(r.base.tokens_per_s)), " tokens/s, ",
-                                       memory_text(r.base.memory_bytes),
-                                       r.base.fit ? ", fits."
-                                                  : sentence(", does not fit: a GPU has ",
-                                                             memory_text(plan.cluster.gpu.hbm_bytes), ".")));
+        found.lines.push_back(sentence(
+            "The plan itself: ", time_text(r.base.step_s), ", ", whole_text(std::round(r.base.tokens_per_s)),
+            " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
+            r.base.fit == MemoryFit::yes
+                ? "."
+                : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), ".")));
     else
         found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())

@@ -85,9 +85,7 @@ Section memory_section(const Plan&, const Evaluation& e) {
     }
     s.lines.push_back("Stage " + std::to_string(e.memory.peak_stage)
                       + " holds most: " + memory_text(e.memory.peak()) + " of " + memory_text(e.memory.hbm)
-                      + (e.memory.fits()      ? std::string(", which fits.")
-                         : e.memory.may_fit() ? ", which " + std::string(kFitsIfSmall) + "."
-                                              : std::string(", which does not fit.")));
+                      + ", which " + std::string(name_of(e.memory.fit())) + ".");
     return s;
 }
 

@@ -9,6 +9,7 @@
 #include "core/plan/title.h"
 
 #include <cmath>
+#include <optional>
 
 namespace pentamesh::cli {
 namespace {
@@ -22,17 +23,18 @@ Json json_of_nudge(const Plan& plan, const std::optional<Nudge>& n) {
     if (!n) return nullptr;
     const std::vector<std::string> set = sets_between(plan, n->plan);
     if (!n->valid()) return {{"value", n->value}, {"set", set}, {"valid", false}, {"message", n->refused}};
-    return {{"value", n->value},
-            {"set", set},
-            {"valid", true},
-            {"step_s", n->step_s},
-            {"same_tokens_s", n->same_tokens_s},
-            {"tokens_per_s", n->tokens_per_s},
-            {"memory_bytes", whole(n->memory_bytes)},
-            {"fits", n->fits}};
+    Json out{{"value", n->value},
+             {"set", set},
+             {"valid", true},
+             {"step_s", n->step_s},
+             {"same_tokens_s", n->same_tokens_s},
+             {"tokens_per_s", n->tokens_per_s},
+             {"memory_bytes", whole(n->memory_bytes)}};
+    put_fit(out, n->fit);
+    return out;
 }
 
-Json json_of_sensitivity(const Plan& plan, const Sensitivity& s) {
+Json json_of_sensitivity(const Plan& plan, const Sensitivity& s, std::optional<MemoryFit> fit) {
     Json rows = Json::array();
     for (const SensitivityRow& r : s.rows)
         rows.push_back({{"kind", name_of(r.kind)},
@@ -42,18 +44,19 @@ Json json_of_sensitivity(const Plan& plan, const Sensitivity& s) {
                         {"reach_s", r.reach_s},
                         {"down", json_of_nudge(plan, r.down)},
                         {"up", json_of_nudge(plan, r.up)}});
-    return {
-        {"base",
-         {{"step_s", s.step_s}, {"tokens_per_s", s.tokens_per_s}, {"memory_bytes", whole(s.memory_bytes)}}},
-        {"rows", std::move(rows)}};
+    Json base{
+        {"step_s", s.step_s}, {"tokens_per_s", s.tokens_per_s}, {"memory_bytes", whole(s.memory_bytes)}};
+    put_fit(base, fit);
+    return {{"base", std::move(base)}, {"rows", std::move(rows)}};
 }
 
 int sensitivity(const Context& context, const SensitivityOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     const Sensitivity s = sensitivity_of(plan, context.presets);
+    const auto fit = e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit());
     if (context.json) {
-        Json out = json_of_sensitivity(plan, s);
+        Json out = json_of_sensitivity(plan, s, fit);
         if (!e.valid) void_figures(out);
         add_validity(out, e);
         print(pretty(out));
@@ -70,9 +73,10 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
     if (s.rows.empty())
         rows.lines.emplace_back("—: the plan has no step.");
     else
-        rows.lines.push_back(
-            "The plan: " + time_text(s.step_s) + ", " + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
-            + memory_text(s.memory_bytes) + " on the fullest GPU. What changes nothing is left out.");
+        rows.lines.push_back("The plan: " + time_text(s.step_s) + ", "
+                             + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
+                             + memory_text(s.memory_bytes) + " on the fullest GPU, which "
+                             + std::string(name_of(*fit)) + ". What changes nothing is left out.");
     const Document document{title_of(plan), {std::move(rows)}};
     print(options.markdown ? to_markdown(document) : to_text(document));
     return status_of(e);

@@ -1,5 +1,6 @@
 #include "app/tables/compare.h"
 
+#include "app/tables/memory.h"
 #include "core/base/text.h"
 
 #include <cmath>
@@ -149,7 +150,7 @@ Table path_table(const PlanComparison& c) {
                  {"fits"}};
     for (const PathEdit& e : c.path)
         t.rows.push_back({e.edit, cell(e.step_s), cell(e.tokens_per_s), whole_cell(e.memory_bytes),
-                          e.fits ? "yes" : "no"});
+                          std::string(fit_cell(e.fit))});
     return t;
 }
 
@@ -174,13 +175,18 @@ Table comparison_table(const PlanComparison& c) {
         put("figures", std::string(f.key), unit_words(f), std::move(values),
             better ? plan_letter(*better) : "");
     }
+    std::vector<std::string> fit;
+    for (const std::optional<MemoryFit> f : c.fit) fit.emplace_back(f ? fit_cell(*f) : "");
+    put("figures", "memory.fits", "", std::move(fit), "");
     for (const bool delta : {false, true})
         for (const PartRow& p : c.why) {
             std::vector<std::string> values;
             for (const double v : delta ? p.delta_s : p.values_s) values.push_back(cell(v));
             put(delta ? "delta" : "why", p.part, "s", std::move(values), delta ? "" : p.because);
         }
-    for (const PathEdit& e : c.path) put("path", e.edit, "s", {"", cell(e.step_s)}, "");
+    for (const PathEdit& e : c.path)
+        put("path", e.edit, "s", {"", cell(e.step_s)},
+            e.fit == MemoryFit::yes ? "" : std::string(name_of(e.fit)));
     return t;
 }
 

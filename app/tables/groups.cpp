@@ -2,22 +2,34 @@
 
 #include "core/mesh/mesh_factors.h"
 #include "core/mesh/places.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 
 namespace pentamesh {
 
-std::string_view meaning_of(GroupKind kind) {
+std::string_view meaning_of(GroupKind kind, int zero) {
+    const auto stage = static_cast<std::size_t>(std::clamp(zero, 0, 3));
+    static constexpr std::array<std::string_view, 4> kShards{
+        "data parallel: other parts of the batch", "data parallel, ZeRO-1: parts of the optimizer state",
+        "data parallel, ZeRO-2: parts of the optimizer state and of the gradients",
+        "data parallel, ZeRO-3 (FSDP): parts of optimizer state, gradients and parameters"};
+    static constexpr std::array<std::string_view, 4> kShardsOfContext{
+        "dp_shard and context parallel: nothing is shared out without ZeRO",
+        "ranks that ZeRO-1 shares the state out over: dp_shard and context parallel",
+        "ranks that ZeRO-2 shares the state out over: dp_shard and context parallel",
+        "ranks that ZeRO-3 (FSDP) shares the state out over: dp_shard and context parallel"};
     switch (kind) {
     case GroupKind::tp: return "tensor parallel: parts of each matrix";
     case GroupKind::cp: return "context parallel: parts of each sequence";
     case GroupKind::pp: return "pipeline: stages of the layers";
-    case GroupKind::dp_shard: return "data parallel: ranks that ZeRO may share the state over";
+    case GroupKind::dp_shard: return kShards[stage];
     case GroupKind::dp_replicate: return "replicated data parallel: copies of the model";
     case GroupKind::dp: return "all data parallelism: dp_shard and dp_replicate";
     case GroupKind::dp_cp: return "ranks that sum gradients: data and context parallel";
-    case GroupKind::fsdp: return "ranks that shard the state: dp_shard and context parallel";
+    case GroupKind::fsdp: return kShardsOfContext[stage];
     case GroupKind::tp_cp: return "ranks that share a layer's work on a sequence: tp and cp";
     case GroupKind::mp: return "model parallel: tp and pp, one copy of the model";
     case GroupKind::etp: return "tensor parallel inside an expert";
@@ -77,7 +89,7 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
             if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
                 collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
         row.push_back(std::move(collectives));
-        row.emplace_back(meaning_of(kind));
+        row.emplace_back(meaning_of(kind, zero_in_force(plan)));
         t.rows.push_back(std::move(row));
     }
     return t;

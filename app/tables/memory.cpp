@@ -50,6 +50,10 @@ Table memory_table(const Memory& memory) {
     return t;
 }
 
+std::string_view fit_cell(MemoryFit fit) {
+    return fit == MemoryFit::yes ? "yes" : fit == MemoryFit::no ? "no" : kFitsIfSmall;
+}
+
 Table savings_table(const std::vector<SavingStep>& steps) {
     Table t;
     t.columns = joined<Table::Column>({{"after"}, {"saved", Shown::memory}}, category_columns(Shown::memory),

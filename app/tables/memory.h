@@ -10,6 +10,8 @@ namespace pentamesh {
 [[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
 [[nodiscard]] std::vector<std::string> category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
+// Of a column "fits": "yes", "no" or the words of what may fit.
+[[nodiscard]] std::string_view fit_cell(MemoryFit fit);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);
 
 }  // namespace pentamesh

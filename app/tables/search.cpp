@@ -1,6 +1,7 @@
 #include "app/tables/search.h"
 
 #include "core/base/text.h"
+#include "core/decide/reason_words.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
 #include "core/step/causal_mfu.h"
@@ -88,9 +89,12 @@ std::string choice_words(const Layout& l, const Training& t) {
 
 Table rejected_table(const SearchReport& r) {
     Table t;
-    t.columns = {{"reason"}, {"layouts", Shown::count, "count"}, {"for example"}, {"message"}};
+    t.columns = {{"layouts that", Shown::words, "reason"},
+                 {"layouts", Shown::count, "count"},
+                 {"for example"},
+                 {"message"}};
     for (const Rejection& x : r.rejected)
-        t.rows.push_back({std::string(name_of(x.code)), cell(x.count),
+        t.rows.push_back({std::string(reason_words(x.code)), cell(x.count),
                           choice_words(x.example.layout, x.example.training), x.message});
     return t;
 }

@@ -1,5 +1,7 @@
 #include "app/tables/sensitivity.h"
 
+#include "app/tables/memory.h"
+
 #include <numeric>
 
 namespace pentamesh {
@@ -13,7 +15,7 @@ void put_nudge(Table& t, const Sensitivity& s, const SensitivityRow& row, const 
     if (n->valid())
         out.insert(out.end(),
                    {cell(n->same_tokens_s - s.step_s), cell(n->same_tokens_s / s.step_s - 1), cell(n->step_s),
-                    cell(n->tokens_per_s), whole_cell(n->memory_bytes), n->fits ? "yes" : "no", ""});
+                    cell(n->tokens_per_s), whole_cell(n->memory_bytes), std::string(fit_cell(n->fit)), ""});
     else
         out.insert(out.end(), {"", "", "", "", "", "", n->refused});
 }

@@ -94,7 +94,7 @@ void large_bubble(Advice& a) {
             " micro-batches) would bring it to ", a.after(Measure::bubble_share));
         if (!a.shown.memory.fits())
             say(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm), " instead of ",
-                a.before(Measure::memory), ": it does not fit.");
+                a.before(Measure::memory), ": it ", name_of(a.shown.memory.fit()), ".");
         else
             say(p, ".");
         if (a.shown_memory_allows()) p.fix = edits;

@@ -46,7 +46,6 @@ constexpr std::array<FigureKind, 14> kFigures{{
          return e.step ? std::optional<double>(mfu_causal(*e.step)) : std::nullopt;
      }},
     {"step.hfu", "HFU", Unit::share, Better::neither,  // more recomputation raises it and helps nobody
-
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::hfu); }},
     {"step.bubble_s", "bubble and uneven stages", Unit::seconds, Better::less,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::bubble_s); }},
@@ -138,7 +137,7 @@ class Walk {
         if (!best.which.empty() && seen_.step->tokens_per_s <= best.edit.tokens_per_s) return;
         best.which = chosen_;
         best.edit = {
-            {}, {}, seen_.step->time_s, seen_.step->tokens_per_s, seen_.memory.peak(), seen_.memory.fits()};
+            {}, {}, seen_.step->time_s, seen_.step->tokens_per_s, seen_.memory.peak(), seen_.memory.fit()};
     }
 
     Plan at_;
@@ -201,6 +200,8 @@ std::vector<PathEdit> path_between(const Plan& a, const Plan& b, const std::atom
 PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
     PlanComparison c;
     for (const Plan& p : plans) c.plans.push_back(title_of(p));
+    for (const Evaluation& e : evaluations)
+        c.fit.push_back(e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit()));
     c.fields = differing_fields(plans);
     c.figures = compared_figures(plans, evaluations);
     c.why = why_steps_differ(plans, evaluations);

@@ -51,11 +51,12 @@ struct PathEdit {
     std::string edit;                   // "tp 8 -> 4, dp_shard 16 -> 32"
     std::vector<std::string> pointers;  // of the fields that it changes
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;
-    bool fits = true;  // false: the plan after it takes more memory than a GPU has
+    MemoryFit fit = MemoryFit::yes;  // of the plan after it
 };
 
 struct PlanComparison {
-    std::vector<std::string> plans;  // their titles
+    std::vector<std::string> plans;             // their titles
+    std::vector<std::optional<MemoryFit>> fit;  // none: an impossible plan has no memory figures
     std::vector<FieldDifference> fields;
     std::vector<FigureRow> figures;
     std::vector<PartRow> why;    // empty where a plan has no step

@@ -1,6 +1,7 @@
 #include "core/decide/lift.h"
 
 #include "core/base/text.h"
+#include "core/decide/reason_words.h"
 #include "core/plan/changes.h"
 #include "core/plan/software.h"
 
@@ -54,8 +55,8 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
                         plan.cluster.gpus, " GPUs, or no schedule runs these virtual_stages.");
     if (report.counts.too_big == 0) {
         const Rejection& r = report.rejected.front();
-        return sentence("No layout is possible; most break one rule (", name_of(r.code), ", ", r.count,
-                        " of ", report.counts.layouts, "): ", r.message);
+        return sentence("No layout is possible; most (", r.count, " of ", report.counts.layouts, ") ",
+                        reason_words(r.code), ": ", r.message);
     }
     const std::optional<Plan> least = smallest(plan, report.space, options, cancel);
     if (!least) return "No layout fits.";
@@ -72,6 +73,8 @@ std::string what_would_fit(const Plan& plan, const SpaceRequest& request, const 
     if (e.memory.fits())
         text += sentence(" It fits where ", percent_text(1 - e.memory.peak() / e.memory.hbm),
                          " or less is kept free (--headroom).");
+    else if (e.memory.may_fit())
+        text += sentence(" It ", kFitsIfSmall, ".");
     text += sentence(" GPUs of ", memory_text(e.memory.peak() / (1 - options.headroom)), " would do");
     constexpr int kMostDoublings = 4;
     Plan more = plan;

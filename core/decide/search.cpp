@@ -11,6 +11,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -43,9 +44,13 @@ void on_threads(Shared& all, int threads, Pass&& pass) {
     };
     try {
         Joined others;
-        for (int i = 1; i < threads; ++i) others.threads.emplace_back(work);
+        try {
+            for (int i = 1; i < threads; ++i) others.threads.emplace_back(work);
+        } catch (const std::system_error&) {
+            // The system starts no more threads: those that it did start do the work, with this one.
+        }
         work();
-    } catch (...) {  // a thread that does not start; those that did have ended
+    } catch (...) {  // no memory for a thread; those that did start have ended
         if (!first) first = std::current_exception();
     }
     if (first) std::rethrow_exception(first);
@@ -135,7 +140,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
         out.base.mfu = base.step->mfu;
         out.base.mfu_causal = mfu_causal(*base.step);
         out.base.memory_bytes = base.memory.peak();
-        out.base.fit = base.memory.fits();
+        out.base.fit = base.memory.fit();
     }
     return out;
 }

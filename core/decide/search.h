@@ -60,7 +60,8 @@ struct Rejection {
 
 // What the plan itself comes to.
 struct SearchBase {
-    bool valid = false, fit = false;
+    bool valid = false;
+    MemoryFit fit = MemoryFit::no;  // without a headroom
     double step_s = 0, tokens_per_s = 0, mfu = 0, mfu_causal = 0, memory_bytes = 0;
 };
 

@@ -60,7 +60,7 @@ class Nudger {
         n.tokens_per_s = seen_.step->tokens_per_s;
         n.same_tokens_s = n.step_s * (tokens_per_step(plan_.training) / tokens_per_step(n.plan.training));
         n.memory_bytes = seen_.memory.peak();
-        n.fits = seen_.memory.fits();
+        n.fit = seen_.memory.fit();
         return n;
     }
 

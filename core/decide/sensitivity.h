@@ -19,7 +19,7 @@ struct Nudge {
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;
     // For as many tokens as a step of the plan has: step_s, but where the sequence or the batch is another.
     double same_tokens_s = 0;
-    bool fits = false;
+    MemoryFit fit = MemoryFit::no;
     [[nodiscard]] bool valid() const { return refused.empty(); }
 };
 

@@ -48,6 +48,7 @@ std::string_view title_of(ProblemCode code) {
     case no_such_reduction: return "The software lacks this reduction";
     case no_time: return "No step time can be computed";
     case number_not_exact: return "A number is too large to be exact";
+    case number_too_large: return "A number is too large";
     case offload_needs_zero_3: return "This offload needs ZeRO-3";
     case offload_time: return "Offload may take time that is not counted";
     case order_not_a_permutation: return "The order must name each axis once";

@@ -184,9 +184,8 @@ Model model_from_hf(const nlohmann::json& config, const std::string& path) {
     const Family* family = find_family(part.type);
     if (!family) refuse_type(part.prefix.empty() ? top : fields, part.type);
     Model model = family->read(fields);
-    if (count_parameters(model).total == INT64_MAX)
-        throw Error(ErrorKind::invalid, path, fields.prefix(),
-                    "its sizes make more parameters than can be counted (over 9e18)");
+    if (!counts_all(count_parameters(model)))
+        throw Error(ErrorKind::invalid, path, fields.prefix(), uncounted_text(model));
     model.name = name_for(top, type);
     return model;
 }

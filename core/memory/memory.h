@@ -52,6 +52,10 @@ struct StageMemory {
 
 // Every place says these words of a plan that may fit and does not.
 inline constexpr std::string_view kFitsIfSmall = "fits only if buffers stay small";
+// Memory::fits, else Memory::may_fit, else neither; its names are what is said of a plan.
+enum class MemoryFit : std::uint8_t { yes, if_small, no };
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<MemoryFit>{"fits", kFitsIfSmall, "does not fit"};
 
 struct Memory {
     std::vector<StageMemory> stage;  // by stage, unless MemoryOf says otherwise
@@ -66,6 +70,9 @@ struct Memory {
     // (kFitsIfSmall), as under pressure an allocator gives back what it reserved beyond its tensors.
     [[nodiscard]] bool may_fit() const {
         return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.least() <= hbm; });
+    }
+    [[nodiscard]] MemoryFit fit() const {
+        return fits() ? MemoryFit::yes : may_fit() ? MemoryFit::if_small : MemoryFit::no;
     }
     void clear();
     bool operator==(const Memory&) const = default;

@@ -21,8 +21,9 @@ struct Degrees {
     return b <= 1 ? a : a / b + (a % b != 0 ? 1 : 0);
 }
 // Whole bytes, at most what a signed integer holds.
+inline constexpr double kMostBytes = 9e18;
 [[nodiscard]] inline double whole(double bytes) {
-    if (!(bytes < 9e18)) return 9e18;
+    if (!(bytes < kMostBytes)) return kMostBytes;
     const auto floor = static_cast<double>(static_cast<std::int64_t>(bytes));  // std::ceil is a call
     return floor < bytes ? floor + 1 : floor;
 }

@@ -1,5 +1,6 @@
 #include "core/model/model.h"
 
+#include "core/base/text.h"
 #include "core/model/model_tensors.h"
 
 #include <algorithm>
@@ -98,6 +99,24 @@ ParameterCounts count_parameters(const Model& model) {
     c.active_without_embedding = c.active - table;
     c.mtp = saturating_product(one_mtp, std::max<std::int64_t>(model.mtp_layers, 0));
     return c;
+}
+
+std::string uncounted_text(const Model& model) {
+    const LayerTypes types = layer_types(model);
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
+    Tensor largest;
+    std::int64_t most = 0, layers = 0;
+    visit_tensors(model, types, [&](const Tensor& t) {
+        const std::int64_t k = times(model, types, counts, t);
+        if (const std::int64_t all = saturating_product(t.numel(), k); all > most)
+            largest = t, most = all, layers = k;
+    });
+    std::string text = sentence("The model has ", kMostParameters,
+                                " parameters or more, the most that is counted; its largest tensor is ",
+                                name_of(largest.id), ", ", largest.rows, " x ", largest.cols);
+    if (largest.copies > 1) text += sentence(", ", largest.copies, " of them");
+    if (layers > 1) text += sentence(" in each of ", layers, " layers");
+    return text + ".";
 }
 
 }  // namespace pentamesh

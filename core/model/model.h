@@ -83,6 +83,14 @@ struct ParameterCounts {
     EnumArray<TensorKind, std::int64_t> by_kind{};
     bool operator==(const ParameterCounts&) const = default;
 };
+// Counts stop here: a model that has so many parameters may have any number above.
+inline constexpr std::int64_t kMostParameters = INT64_MAX;
+[[nodiscard]] constexpr bool counts_all(const ParameterCounts& c) {
+    return saturating_sum(c.total, c.mtp) < kMostParameters;
+}
+// "The model has more than 9,223,372,036,854,775,806 parameters, ...", which tensor has most, how large it
+// is.
+[[nodiscard]] std::string uncounted_text(const Model& model);
 // Closed form, no allocation.
 [[nodiscard]] ParameterCounts count_parameters(const Model& model);
 

@@ -56,6 +56,7 @@ constexpr std::array kCodes{
     CodeRow{no_such_reduction, "no-such-reduction"},
     CodeRow{no_time, "no-time"},
     CodeRow{number_not_exact, "number-not-exact"},
+    CodeRow{number_too_large, "number-too-large"},
     CodeRow{offload_needs_zero_3, "offload-needs-zero-3"},
     CodeRow{offload_time, "offload-time"},
     CodeRow{order_not_a_permutation, "order-not-a-permutation"},

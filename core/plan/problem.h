@@ -71,6 +71,7 @@ enum class ProblemCode : std::uint8_t {
     no_such_reduction,
     no_time,
     number_not_exact,
+    number_too_large,
     offload_needs_zero_3,
     offload_time,
     order_not_a_permutation,
@@ -134,7 +135,7 @@ enum class ProblemCode : std::uint8_t {
     zero_refused
 };
 template <>
-inline constexpr std::size_t kEnumCount<ProblemCode> = 104;
+inline constexpr std::size_t kEnumCount<ProblemCode> = 105;
 [[nodiscard]] std::string_view name_of(ProblemCode code);  // "tp-spans-nodes"
 
 // One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is

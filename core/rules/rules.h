@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/text.h"
+#include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
@@ -16,6 +17,10 @@ namespace pentamesh {
 // Rules of arithmetic, schedules and frameworks that make the plan impossible. Needs only the mesh. Replaces
 // out's contents. `messages` false: codes and severity alone; a valid plan then costs no allocation.
 void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out);
+
+// Errors of figures that no type holds, of a plan without other errors: appends them (rules_limits.cpp).
+void find_uncounted(const Plan& plan, const Mesh& mesh, const Memory& memory, bool messages,
+                    std::vector<Problem>& out);
 
 struct Rules {
     const Plan& plan;

@@ -80,8 +80,11 @@ Answer memory_largest(const QueryInput& in) {
 Answer fits(const QueryInput& in) {
     const StageMemory* s = fullest(in);
     if (s == nullptr) return no_memory();
-    return yes_no(in.e.memory.fits(), sentence(memory_text(s->total()), " on the fullest GPU, which has ",
-                                               memory_text(in.e.memory.hbm)));
+    const MemoryFit fit = in.e.memory.fit();
+    return yes_no(fit == MemoryFit::yes,
+                  sentence(memory_text(s->total()), " on the fullest GPU, which has ",
+                           memory_text(in.e.memory.hbm),
+                           fit == MemoryFit::if_small ? sentence("; it ", kFitsIfSmall) : ""));
 }
 Answer fullest_stage(const QueryInput& in) {
     const StageMemory* s = fullest(in);

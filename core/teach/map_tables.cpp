@@ -71,8 +71,8 @@ RecipeStep across_step(const Plan& p, const Evaluation& e) {
     }
     if (!e.memory.stage.empty() && !e.memory.fits()) {
         if (!e.memory.may_fit()) s.verdict = Verdict::costly;
-        s.here += sentence("; ", e.memory.may_fit() ? kFitsIfSmall : "does not fit", ": ",
-                           memory_text(e.memory.peak()), " of ", memory_text(e.memory.hbm));
+        s.here += sentence("; ", name_of(e.memory.fit()), ": ", memory_text(e.memory.peak()), " of ",
+                           memory_text(e.memory.hbm));
     }
     return s;
 }

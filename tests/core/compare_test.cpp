@@ -112,10 +112,10 @@ TEST_CASE("a step of a path that no GPU holds says so") {
     b.layout.zero = 3;
     const std::vector<PathEdit> path = path_between(a, b);
     REQUIRE(!path.empty());
-    CHECK(path.back().fits == evaluate(b).memory.fits());
+    CHECK(path.back().fit == evaluate(b).memory.fit());
     for (const PathEdit& e : path)
-        if (e.memory_bytes <= a.cluster.gpu.hbm_bytes) CHECK(e.fits);
-    CHECK(std::any_of(path.begin(), path.end(), [](const PathEdit& e) { return !e.fits; }));
+        if (e.memory_bytes <= a.cluster.gpu.hbm_bytes) CHECK(e.fit == MemoryFit::yes);
+    CHECK(std::any_of(path.begin(), path.end(), [](const PathEdit& e) { return e.fit == MemoryFit::no; }));
 }
 
 TEST_CASE("the better of two plans is named by its index, and nothing where they are equal") {
@@ -129,6 +129,14 @@ TEST_CASE("the better of two plans is named by its index, and nothing where they
                   == (evaluate(plans[0]).memory.peak() < evaluate(plans[1]).memory.peak() ? 0 : 1));
     }
     CHECK(part(c.why, "bubble") != nullptr);
+    std::vector<Plan> again(2, test::presets().plan("llama-3-70b-3d"));
+    again[1].training.recompute = Recompute::full;
+    for (const FigureRow& f : compare(again, evaluations_of(again)).figures) {
+        if (f.key == "step.mfu") CHECK(f.better() == 0);
+        if (f.key != "step.hfu") continue;
+        CHECK(*f.values[1] != *f.values[0]);
+        CHECK(!f.better());  // what is computed twice is no gain
+    }
     const std::vector<Plan> same{plans[0], plans[0]};
     for (const FigureRow& f : compare(same, evaluations_of(same)).figures) CHECK(!f.better());
 }

@@ -2,11 +2,14 @@
 // lost.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "core/plan/plan_fields.h"
 #include "tests/core/shipped.h"
 #include "tests/folder.h"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -119,6 +122,57 @@ TEST_CASE("numbers that no plan can mean are refused where they stand") {
     for (const char* value : {"-1", "0.99", "1e300", "null", "\"1\"", "true", "[1]"})
         CHECK(of_set(std::string("training.router_imbalance=") + value).pointer
               == "/training/router_imbalance");
+}
+
+TEST_CASE("figures that no type holds are refused with the place and the limit") {
+    const auto refused = [](const Plan& p, std::string_view pointer, std::string_view limit) {
+        const Evaluation e = evaluate(p);
+        CHECK_FALSE(e.valid);
+        CHECK_FALSE(e.step);
+        CHECK(e.memory.stage.empty());
+        REQUIRE(e.problems.size() == 1);
+        CHECK(e.problems[0].code == ProblemCode::number_too_large);
+        CHECK(e.problems[0].pointer == pointer);
+        CAPTURE(e.problems[0].message);
+        CHECK(has(e.problems[0].message, std::string(limit)));
+        const Evaluation quick = evaluate(p, {.timeline = false, .messages = false, .report = false});
+        CHECK_FALSE(quick.valid);
+        REQUIRE(quick.problems.size() == 1);
+        CHECK(quick.problems[0].code == ProblemCode::number_too_large);
+    };
+    constexpr std::string_view kParameters = "9,223,372,036,854,775,807 parameters",
+                               kBytes = "9,000,000,000,000,000,000 bytes";
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    p.model.layers = kMostLayers;
+    p.model.hidden = p.model.heads = p.model.kv_heads = p.model.head_dim = p.model.ffn = p.model.vocab =
+        kMostSize;
+    refused(p, "/model", kParameters);
+    Plan shared = p;  // so thin a share that each GPU's numbers can be counted
+    shared.cluster.gpus = shared.layout.tp = shared.training.global_batch = kMostDegree;
+    shared.layout.dp_shard = 1;
+    shared.layout.zero = 0;
+    shared.training.sequence_length = kMostDegree;
+    shared.model.head_dim = shared.model.layers = 1;
+    shared.model.hidden = shared.model.ffn = kMostSize / 2;
+    refused(shared, "/model", kParameters);
+    Plan state = shared;  // countable parameters, of which one GPU holds more bytes than are counted
+    state.cluster.gpus = state.layout.tp = state.training.global_batch = 1;
+    state.training.sequence_length = 1;
+    state.model.hidden = state.model.heads = state.model.kv_heads = kMostSize / 4;
+    state.model.ffn = kMostSize / 4;
+    state.model.vocab = 1;
+    refused(state, "/model", kBytes);
+    Plan tokens = presets().plan("llama-3-8b-fsdp");
+    tokens.training.sequence_length = kMostSize;
+    tokens.training.micro_batch = kMostDegree;
+    tokens.training.global_batch = kMostDegree * tokens.cluster.gpus;
+    refused(tokens, "/training/sequence_length", kBytes);
+    Plan held = tokens;  // all that can be asked of it is counted
+    held.training.micro_batch = 1;
+    const Evaluation e = evaluate(held);
+    REQUIRE(e.step);
+    CHECK(std::isfinite(e.step->model_flops_per_gpu));
+    CHECK(e.step->model_flops_per_gpu > 1e24);
 }
 
 TEST_CASE("a preset's id never reaches the file system") {

@@ -1,6 +1,7 @@
 // The search against brute force: every layout of small spaces evaluated one by one, with nothing skipped.
 #include "core/decide/bounds.h"
 #include "core/decide/lift.h"
+#include "core/decide/reason_words.h"
 #include "core/decide/search.h"
 
 #include "plans.h"
@@ -360,6 +361,32 @@ TEST_CASE("a space without a fit layout says which limit binds and what would li
     CAPTURE(text);
     CHECK(text.find("memory binds first") != std::string::npos);
     CHECK(text.find("of these") != std::string::npos);
+}
+
+TEST_CASE("each reason why a search left layouts out has words of its own") {
+    std::set<ProblemCode> seen;
+    const auto look = [&](const Plan& plan) {
+        std::optional<SpaceError> error;
+        const SearchSpace space = search_space(plan, {}, error);
+        REQUIRE(!error);
+        for (const Rejection& r : search(plan, space, {.threads = 2}).rejected) seen.insert(r.code);
+    };
+    for (const Software software : all_of<Software>()) {
+        Plan dense = of_64_gpus(small_dense(), 8192, 64);
+        dense.training.software = software;
+        look(dense);
+        Plan experts = test::presets().plan("mixtral-8x7b-ep");
+        experts.training.software = software;
+        look(experts);
+    }
+    std::set<std::string_view> words;
+    for (const ProblemCode code : seen) {
+        CAPTURE(name_of(code));
+        CHECK(reason_words(code) != name_of(code));
+        words.insert(reason_words(code));
+    }
+    CHECK(words.size() == seen.size());
+    CHECK(seen.size() > 12);
 }
 
 TEST_CASE("values that no plan may have are refused with the field and its range") {

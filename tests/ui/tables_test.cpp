@@ -1,9 +1,11 @@
 // Tables that views show as data: what must hold between their columns, in every plan that ships.
 #include "app/tables/comm.h"
 #include "app/tables/constants.h"
+#include "app/tables/groups.h"
 #include "app/tables/map.h"
 #include "app/tables/memory.h"
 #include "app/tables/nest.h"
+#include "app/tables/sensitivity.h"
 #include "app/tables/strategies.h"
 #include "app/tables/tensors.h"
 #include "core/evaluate.h"
@@ -133,6 +135,48 @@ TEST_CASE("memory and communication stand in their tables as they are, each in i
                   == std::round(e.comm.operations[i].message_bytes));
         }
     });
+}
+
+TEST_CASE("what the ranks of an axis share follows the stage of ZeRO in force") {
+    const auto has = [](std::string_view text, std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
+    Plan p = all_presets().plan("llama-3-8b-fsdp");
+    for (const int zero : {0, 1, 2, 3}) {
+        p.layout.zero = zero;
+        const Evaluation e = evaluate(p);
+        REQUIRE(e.valid);
+        const Table t = groups_table(p, e, kinds_of(e), false);
+        int seen = 0;
+        for (const std::vector<std::string>& row : t.rows) {
+            if (row.front() != "dp_shard" && row.front() != "fsdp") continue;
+            CAPTURE(row.back());
+            CHECK(has(row.back(), "ZeRO-" + std::to_string(zero)) == (zero > 0));
+            CHECK(has(row.back(), "FSDP") == (zero == 3));
+            ++seen;
+        }
+        CHECK(seen == 2);
+    }
+}
+
+TEST_CASE("a column of what fits has three answers") {
+    const Plan p = all_presets().plan("llama-3-8b-fsdp");
+    const Evaluation e = evaluate(p);
+    Sensitivity s;
+    s.step_s = e.step->time_s;
+    for (const MemoryFit fit : {MemoryFit::yes, MemoryFit::if_small, MemoryFit::no}) {
+        Nudge n{"2", p, {}};
+        n.step_s = n.same_tokens_s = s.step_s;
+        n.fit = fit;
+        SensitivityRow& row = s.rows.emplace_back();
+        row.up = n;
+    }
+    const Table t = sensitivity_table(s, false);
+    std::vector<std::string> said;
+    for (std::size_t c = 0; c < t.columns.size(); ++c)
+        if (t.columns[c].title == "fits")
+            for (const std::vector<std::string>& row : t.rows) said.push_back(row[c]);
+    CHECK(said == std::vector<std::string>{"yes", std::string(kFitsIfSmall), "no"});
 }
 
 TEST_CASE("the map's figures and the constants stand in their tables as they are") {

@@ -394,7 +394,7 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
 }
 
 namespace {
-constexpr float kTimedFrom = 800;  // logical pixels
+constexpr float kTimedFrom = 800, kWordsFrom = 1100;  // logical pixels
 // What mouse and keys do, for whoever has not read the manual.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kHints{
     {{"click", "a cell for its groups"},
@@ -417,7 +417,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
     const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
-                          bool bad = false) {
+                          std::optional<Color> color = std::nullopt) {
         const float w = c.text_width(name, ui.small()) + 6
                         + c.text_width(value, ui.style(12, Tone::text, Face::semibold)) + 6
                         + c.text_width(after, ui.small());
@@ -426,7 +426,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         c.text_in(r, name, ui.small());
         r.cut_left(c.text_width(name, ui.small()) + (name.empty() ? 0 : 6));
         TextStyle s = ui.style(12, Tone::text, Face::semibold);
-        if (bad) s.color = ui.theme().bad;
+        if (color) s.color = *color;
         c.text_in(r, value, s);
         r.cut_left(c.text_width(value, s) + 4);
         c.text_in(r, after, ui.small());
@@ -451,7 +451,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     }
     if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
-         e.mesh.world != scene.plan.cluster.gpus);
+         e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
     if (covered) {  // whether it fits, or is possible, is what is asked
         for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
         return;
@@ -464,8 +464,16 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
         return draw_timing();
     }
-    if (!e.memory.stage.empty())
-        item("memory", gib(e.memory.peak()), "/ " + memory_text(e.memory.hbm), !e.memory.fits());
+    if (!e.memory.stage.empty()) {
+        const MemoryFit fit = e.memory.fit();
+        const std::string of = "/ " + memory_text(e.memory.hbm);
+        if (fit == MemoryFit::yes)
+            item("memory", gib(e.memory.peak()), of);
+        else
+            item("memory", gib(e.memory.peak()),
+                 room.w < kWordsFrom ? of : of + ", which " + std::string(name_of(fit)),
+                 fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber);
+    }
     if (!e.memory.stage.empty() && scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
         draw_difference(ui, row, difference(e.memory.peak(), scene.pinned->memory.peak()), true, memory_text,
                         timing_w + 16);
@@ -473,9 +481,8 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         const Step& s = *e.step;
         item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
         against(s.time_s, &Step::time_s, true, time_text);
-        item("MFU", percent(s.mfu), "");
+        item("MFU", percent(s.mfu), shows_causal_mfu(s) ? "(causal " + percent(mfu_causal(s)) + ")" : "");
         against(s.mfu, &Step::mfu, false, points_text);
-        if (shows_causal_mfu(s)) item("MFU (causal)", percent(mfu_causal(s)), "");
         item("", count_text(s.tokens_per_s), "tokens/s");
         against(s.tokens_per_s, &Step::tokens_per_s, false, count_text);
         double exposed = 0;

@@ -53,14 +53,14 @@ void set_difference(Figure& f, double by, bool less_is_better, std::string (*tex
     f.by_text = difference_text(by, text);
 }
 
-// The two or three axes that the step waits for most, in percent of it.
+// The two axes that the step waits for most, in percent of it.
 std::string exposed_axes(const Step& s) {
     std::vector<std::pair<double, GroupKind>> axes;
     for (const GroupKind kind : all_of<GroupKind>())
         if (s.exposed_comm_s[kind] >= 0.0005 * s.time_s) axes.emplace_back(s.exposed_comm_s[kind], kind);
     std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string out;
-    for (std::size_t i = 0; i < std::min<std::size_t>(axes.size(), 3); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(axes.size(), 2); ++i)
         out += (i == 0 ? "" : " · ") + axis_label(axes[i].second) + " "
                + significant(100 * axes[i].first / s.time_s, 2);
     return out;

@@ -5,6 +5,7 @@
 #include "core/step/constants.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -25,17 +26,22 @@ std::string value_words(const std::vector<Constant>& constants, const Sensitivit
     return value;
 }
 
+// Behind a change's time; what it means stands below.
+constexpr std::array<std::string_view, 3> kFitMarks{"", "**", "*"};
+using ByFit = std::array<bool, 3>;
+
 struct TornadoRow {
     const SensitivityRow* of = nullptr;
     std::string name, words;  // what is changed; to what, and what that does
-    bool too_big = false;     // one of its changes does not fit the memory
+    ByFit has{};              // whether one of its changes fits so
 };
 
 TornadoRow row_of(const std::vector<Constant>& constants, const SensitivityRow& r, double step_s) {
-    TornadoRow out{&r, r.name + " " + value_words(constants, r, r.value), "", false};
+    TornadoRow out{&r, r.name + " " + value_words(constants, r, r.value), "", {}};
     const auto effect = [&](const Nudge& n) {
-        out.too_big = out.too_big || !n.fits;
-        return signed_time(n.same_tokens_s - step_s) + (n.fits ? "" : "*");
+        out.has[static_cast<std::size_t>(n.fit)] = true;
+        return signed_time(n.same_tokens_s - step_s)
+               + std::string(kFitMarks[static_cast<std::size_t>(n.fit)]);
     };
     if (!r.down && r.up && r.up->valid()) {  // one of several choices
         out.name += " → " + value_words(constants, r, r.up->value);
@@ -53,7 +59,7 @@ TornadoRow row_of(const std::vector<Constant>& constants, const SensitivityRow& 
 
 void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of, std::size_t most) {
     const std::vector<Constant> constants = list_constants(reviewed.plan, reviewed.presets);
-    bool too_big = false;
+    ByFit has{};
     const std::vector<std::size_t> order = of.by_reach();
     Canvas& c = sheet.canvas();
     std::vector<TornadoRow> rows;
@@ -67,7 +73,7 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
                 slower = std::max(slower, (*n)->same_tokens_s - of.step_s);
                 faster = std::max(faster, of.step_s - (*n)->same_tokens_s);
             }
-        too_big = too_big || row.too_big;
+        for (std::size_t f = 0; f < has.size(); ++f) has[f] = has[f] || row.has[f];
         rows.push_back(std::move(row));
     }
     if (rows.empty() || slower + faster <= 0) {
@@ -105,7 +111,11 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
         sheet.canvas().line({x_of(0), top.y}, {x_of(0), top.bottom()}, sheet.theme().secondary);
         sheet.label(bars_words, r.words, below ? sheet.faint() : sheet.plain());
     }
-    if (too_big) sheet.words("* does not fit the GPUs' memory.", sheet.faint());
+    for (const MemoryFit f : {MemoryFit::no, MemoryFit::if_small})
+        if (has[static_cast<std::size_t>(f)])
+            sheet.words(std::string(kFitMarks[static_cast<std::size_t>(f)]) + " " + std::string(name_of(f))
+                            + ".",
+                        sheet.faint());
 }
 
 }  // namespace pentamesh::ui

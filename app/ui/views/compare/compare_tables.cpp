@@ -155,10 +155,10 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
         differ_in(ui, row.cut_right(figure), difference(e.step_s, before), time_text, false);
         c.text_in(row.cut_right(figure), time_text(e.step_s), ui.style(12), Align::right);
         row.cut_right(8);
-        if (!e.fits) {
+        if (e.fit != MemoryFit::yes) {
             TextStyle bad = ui.style(12);
-            bad.color = ui.theme().bad;
-            const std::string text = memory_text(e.memory_bytes) + ": too big";
+            bad.color = e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber;
+            const std::string text = memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
             c.text_in(row.cut_right(c.text_width(text, bad)), text, bad);
             row.cut_right(8);
         }

@@ -54,6 +54,8 @@ std::string times_text(const Memory& m, const StageMemory& s, std::string_view w
     return "in all " + significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
 }
 std::string overflow_text(const Memory& m, const StageMemory& s) {
+    if (m.fit() == MemoryFit::if_small)
+        return std::string(kFitsIfSmall) + ": from " + memory_text(s.least()) + " on";
     return memory_text(s.total() - m.hbm) + " too much: " + times_text(m, s, "the GPU");
 }
 
@@ -200,7 +202,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     std::string figure = memory_text(peak.total()) + " of " + capacity_text(m.hbm);
     const std::string over = m.fits() ? "" : overflow_text(m, peak);
     TextStyle bold = ui.title();
-    if (!m.fits()) bold.color = ui.theme().bad;
+    if (!m.fits()) bold.color = m.may_fit() ? ui.theme().amber : ui.theme().bad;
     const float words = c.text_width(whose, plain);
     float figures = c.text_width(figure, bold) + 2;
     const bool pinned = scene.pinned != nullptr && !scene.pinned->memory.stage.empty();

@@ -144,19 +144,25 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
         t.pcols = pods_in_row, t.ncols = row;
         return pitch_for(t, room, label);
     };
+    struct Row {
+        std::int64_t nodes = 1;
+        float mark = -1;
+    };
     const auto best_row = [&](std::int64_t pods_in_row) {
-        if (periods.empty())
-            return best_columns(s.nodes_per_pod, [&](std::int64_t row) { return pitch(pods_in_row, row); });
-        std::int64_t best = periods.front().nodes;
-        float best_mark = -1;
+        Row best;
+        if (periods.empty()) {
+            best.nodes =
+                best_columns(s.nodes_per_pod, [&](std::int64_t row) { return pitch(pods_in_row, row); });
+            best.mark = pitch(pods_in_row, best.nodes);
+        }
         for (const RowPeriod& p : periods) {
             const float mark = pitch(pods_in_row, p.nodes) * (p.whole ? kWholePeriod : 1);
-            if (mark > best_mark * 1.0001f) best_mark = mark, best = p.nodes;
+            if (mark > best.mark * 1.0001f) best = {p.nodes, mark};
         }
         return best;
     };
-    s.pcols = best_columns(s.pods, [&](std::int64_t pc) { return pitch(pc, best_row(pc)); });
-    s.ncols = best_row(s.pcols);
+    s.pcols = best_columns(s.pods, [&](std::int64_t pc) { return best_row(pc).mark; });
+    s.ncols = best_row(s.pcols).nodes;
     out.row_nodes = s.ncols;
     s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
     Vec2 node = node_units(s) * s.unit;

@@ -1,6 +1,7 @@
 #include "app/ui/views/search/search_list.h"
 
 #include "app/ui/kit/format.h"
+#include "core/decide/reason_words.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -124,13 +125,6 @@ std::string_view words_of_goal(Goal goal) {
     return "";
 }
 
-// "pipeline-groups-differ": its message says it in words.
-std::string words_of_code(ProblemCode code) {
-    std::string out(name_of(code));
-    std::replace(out.begin(), out.end(), '-', ' ');
-    return out;
-}
-
 }  // namespace
 
 float results_height(std::size_t rows) {
@@ -213,8 +207,7 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
     if (found.report) {
         for (const Rejection& r : found.report->rejected) {
             const bool big = r.code == ProblemCode::out_of_memory;
-            reasons.push_back(
-                {big ? "do not fit" : words_of_code(r.code), r.message, r.count, &r.example, big});
+            reasons.push_back({std::string(reason_words(r.code)), r.message, r.count, &r.example, big});
         }
         if (n.skipped > 0)
             reasons.push_back(
@@ -225,7 +218,9 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
                        "was found.",
                  n.skipped, nullptr, false});
     } else {
-        if (n.too_big > 0) reasons.push_back({"do not fit", "", n.too_big, nullptr, true});
+        if (n.too_big > 0)
+            reasons.push_back(
+                {std::string(reason_words(ProblemCode::out_of_memory)), "", n.too_big, nullptr, true});
         if (n.invalid > 0) reasons.push_back({"break a rule", "", n.invalid, nullptr, false});
     }
     std::sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.count > b.count; });

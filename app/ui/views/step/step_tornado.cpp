@@ -41,7 +41,7 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
     const Rect target{by < 0 ? bars.middle - least : bars.middle, row.y, least, row.h};
     const Hit hit = ui.area("step.nudge", target, index);
     const Color color = by < 0 ? ui.theme().good : ui.theme().bad;
-    if (n.fits)
+    if (n.fit == MemoryFit::yes)
         c.rect(bar, hit.hovered ? color : color.alpha(0.75f), 2);
     else
         c.pattern(bar, Pattern::hatched, color);
@@ -51,7 +51,8 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
                    + difference_text(by / step_s, percent)
                    + (n.same_tokens_s == n.step_s ? "" : " for as many tokens") + "), "
                    + count_text(n.tokens_per_s) + " tokens/s, fullest GPU " + memory_text(n.memory_bytes)
-                   + (n.fits ? "" : ", which does not fit") + "\nclick: make this change");
+                   + (n.fit == MemoryFit::yes ? "" : ", which " + std::string(name_of(n.fit)))
+                   + "\nclick: make this change");
     return hit.clicked;
 }
 
@@ -70,7 +71,8 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
     Canvas& c = ui.canvas();
     const std::string about =
         "One step down and up, all else equal; hardware and constants by 20 %. Green: less time for as many "
-        "tokens; hatched: does not fit.";
+        "tokens; hatched: "
+        + std::string(name_of(MemoryFit::no)) + ", or " + std::string(kFitsIfSmall) + ".";
     if (room.h > 120) room.cut_top(c.paragraph(room, about, ui.small(), 18) + 4);
     const auto by = [&](const std::optional<Nudge>& n) {
         return n && n->valid() ? n->same_tokens_s - s.step_s : 0;

@@ -1,0 +1,14 @@
+// Why a search left layouts out, in few words.
+#pragma once
+
+#include "core/plan/problem.h"
+
+#include <string_view>
+
+namespace pentamesh {
+
+// What follows "layouts that": "do not fit", "have a schedule that the software lacks". The code's name where
+// no search can meet it.
+[[nodiscard]] std::string_view reason_words(ProblemCode code);
+
+}  // namespace pentamesh
