@@ -61,7 +61,8 @@ struct PlanText {
     std::string text, name;  // and what it is called in errors
 };
 
-// A model alone is laid out as `import` does, which is said.
+// Returns a plan around a model's own settings: a model by itself gets the layout that `import` gives it, and
+// standard error says so.
 std::string plan_around(const Context& context, const std::string& config, const std::string& name) {
     interop::ImportRequest request;
     request.text = config;

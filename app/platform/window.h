@@ -1,4 +1,4 @@
-// The real window around the shell.
+// This is the real window around the shell.
 #pragma once
 
 #include "core/io/presets.h"
@@ -24,15 +24,15 @@ namespace ui {
 class Shell;
 }
 
-// A window with its shell. Error of kind io where no window can be opened.
+// A WindowRun is a window with its shell. Throws Error of kind io where no window can be opened.
 class WindowRun {
   public:
-    // `presets` outlive it.
+    // `presets` outlives it.
     WindowRun(const Presets& presets, const WindowArgs& args);
     ~WindowRun();
     WindowRun(const WindowRun&) = delete;
     WindowRun& operator=(const WindowRun&) = delete;
-    // Waits for what happens next and draws it. False: the window is to be closed.
+    // Waits for the next event and draws it. Returns false if the window is to be closed.
     [[nodiscard]] bool turn();
     [[nodiscard]] bool rests() const;  // what is on the screen is all that there is
     void closed();                     // as it should be: nothing is left to offer next time

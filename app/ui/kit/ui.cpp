@@ -36,7 +36,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.focus_home = 0;
     state_.keys_scroll = state_.scroll_has_focus;
     state_.scroll_has_focus = false;
-    // Two quiet frames in a row: the first still shows what the last event set off.
+    // The window rests after two quiet frames in a row: the first still shows the effect of the last event.
     const bool pressed_or_held = frame_.typed || frame_.wheel != 0 || state_.swipe.by != 0
                                  || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
                                  || frame_.clicked != std::array<bool, 3>{}
