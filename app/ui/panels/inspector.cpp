@@ -1,4 +1,4 @@
-// The right side: the selected GPU, stage, collective or block; how its number came about; problems and
+// Draws the right side: the selected GPU, stage, collective or block; how its number came about; problems and
 // advice with their fixes; where the step's time goes.
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
@@ -169,7 +169,7 @@ void severity_mark(Ui& ui, Vec2 at, Severity s) {
     c.polygon(triangle, color);
 }
 
-// A message with its fix below it, as much of the fix's words as there is room for.
+// Draws a message with its fix below it, with as many of the fix's words as there is room for.
 std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std::size_t i) {
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
@@ -196,7 +196,7 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, std:
     return edit;
 }
 
-// Errors first: what is better than the plan as it was comes a little later, and moves none of them.
+// Errors come first: advice that improves the earlier plan is shown a little later, and moves none of them.
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
@@ -289,7 +289,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     room.cut_top(12);
 }
 
-// "2 problems": errors and warnings, in words, at every window size.
+// Writes "2 problems": errors and warnings, in words, at every window size.
 void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
     std::int64_t n = 0;
     bool errors = false;
@@ -367,7 +367,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
                                : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
                                                       : "Pentamesh " PENTAMESH_VERSION;
     const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
-    // Where there is little room, the plan's figures have it.
+    // In little room, the plan's figures come first.
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
     const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
@@ -385,7 +385,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         r.cut_left(c.text_width(value, s) + 4);
         c.text_in(r, after, ui.small());
     };
-    // The difference to A behind the figure, where a plan is pinned.
+    // Where a plan is pinned, the difference to A follows the figure.
     const auto against = [&](double now, double Step::*figure, bool less_is_better,
                              std::string (*text)(double)) {
         if (scene.pinned == nullptr || !scene.pinned->step) return;

@@ -1,4 +1,5 @@
-// The inspector: what is selected and how its numbers came about, problems and advice; and the status line.
+// Draws the inspector: the selection and how its numbers came about, problems and advice; and the status
+// line.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -17,10 +18,11 @@ struct InspectorState {
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
-// With a count of errors and warnings that opens their layer; `state` null: a picture, nothing opens.
+// Draws the status line with a count of errors and warnings that opens their layer. `state` is null in a
+// picture, where nothing opens.
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
                  bool covered = false);
-// The problems with their fixes over the window, while they are open: for windows too small for the
+// Draws the problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.
 [[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);
 

@@ -1,5 +1,5 @@
-// Layers per stage by hand: a bar for each chunk of the pipeline with its layers, its time and its stage's
-// memory, in a sheet over the window.
+// Edits layers per stage by hand: a bar for each chunk of the pipeline with its layers, its time and its
+// stage's memory, in a sheet over the window.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -13,7 +13,8 @@
 
 namespace pentamesh::ui {
 
-// What any split of this plan's layers comes to. `load` has no layers where the plan has other errors.
+// Holds the figures for any split of this plan's layers. `load` has no layers where the plan has other
+// errors.
 struct StageFigures {
     StageLoad load;
     std::vector<std::int64_t> now, even;  // layers of each chunk

@@ -15,7 +15,7 @@ std::string signed_time(double s) {
     return (s < 0 ? "−" : "+") + time_text(std::abs(s), Zeros::kept);
 }
 
-// A constant in its unit; a setting as it is written.
+// Returns a constant in its unit, a setting as it is written.
 std::string value_words(const std::vector<Constant>& constants, const SensitivityRow& row,
                         const std::string& value) {
     if (row.kind != SensitivityRow::Kind::constant) return value;

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// The page in the box, and its canvas.
+// Holds the page in the box, and its canvas.
 struct Small {
     Paper paper;
     Rect shown;
@@ -45,7 +45,7 @@ ReviewPages::ReviewPages(const Presets& presets, std::vector<Plan> plans) {
 
 ReviewPages::~ReviewPages() = default;
 
-// Lays all pages out, drawing none.
+// Lays all pages out without drawing them.
 void ReviewPages::count(const ReviewRequest& request) {
     ReviewContent& c = *content_;
     c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);

@@ -13,7 +13,7 @@ namespace {
 constexpr float kRow = 24, kGap = 8;
 constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22;
 
-// Over a column: short.
+// Returns a short title for a column.
 std::string_view column_name(Varied v) {
     switch (v) {
     case Varied::virtual_stages: return "v";
@@ -24,7 +24,7 @@ std::string_view column_name(Varied v) {
     }
 }
 
-// The columns: fields in which the results differ.
+// Returns the columns: fields in which the results differ.
 std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutChoice& own) {
     std::vector<Varied> out;
     for (const Varied v : all_of<Varied>())
@@ -51,7 +51,7 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.width.push_back(w + kGap);
         all += out.width.back();
     }
-    // Where that is too wide, what the results have in common goes into a line below.
+    // Where that is too wide, fields that the results share go into a line below.
     for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
         const Varied v = out.fields[i];
         const std::string value = value_text(rows.front().choice, v);
@@ -124,7 +124,7 @@ std::string_view words_of_goal(Goal goal) {
     return "";
 }
 
-// "pipeline-groups-differ": its message says it in words.
+// Returns words for a code such as "pipeline-groups-differ".
 std::string words_of_code(ProblemCode code) {
     std::string out(name_of(code));
     std::replace(out.begin(), out.end(), '-', ' ');

@@ -50,7 +50,7 @@ SearchRunner::~SearchRunner() {
     if (cancel_) *cancel_ = true;
 }
 
-// A search on its way: on a background thread to its end, or a slice of it.
+// A search runs on a background thread to its end, or a slice of it.
 struct SearchRunner::Work {
     std::shared_ptr<const SearchFound> asked;
     int threads = 0;
@@ -72,7 +72,7 @@ struct SearchRunner::Work {
             out.send(std::exchange(batch, {}));
         };
     }
-    // True: there is more to do.
+    // Returns true if there is more to do.
     bool go_on(const Job<Batch>::Output& out) {
         const SearchOptions options = options_of(asked->request, threads);
         if (layouts == 0) layouts = static_cast<std::int64_t>(nodes_of(*asked->base, asked->space).layouts);

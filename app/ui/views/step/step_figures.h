@@ -1,4 +1,5 @@
-// What a step comes to: its rates, and days, money and energy of the training. Part of the Step view.
+// Shows the figures of a step: its rates, and days, money and energy of the training. It is part of the Step
+// view.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -8,7 +9,7 @@
 
 namespace pentamesh::ui {
 
-// The tokens that days are counted for.
+// Holds the tokens for which days are counted.
 struct BudgetState {
     std::string text = "15 T";
     double tokens = 15e12;
