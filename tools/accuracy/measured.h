@@ -1,4 +1,4 @@
-// Runs that were measured, beside what the program says of them: tests/golden/measured.json.
+// Holds measured runs, and the program's estimates of them: tests/golden/measured.json.
 #pragma once
 
 #include "core/calibrate/measured_runs.h"
@@ -19,7 +19,7 @@ struct RunAccuracy {
 };
 [[nodiscard]] RunAccuracy accuracy_of(const MeasuredRun& run, Evaluation& scratch);
 
-// Sizes of errors: median, and the value that nine of ten do not pass.
+// Holds sizes of errors: the median, and the value that nine of ten do not pass.
 struct ErrorSpread {
     std::size_t runs = 0;
     double median = 0, most = 0, bias = 0;  // bias: median with its sign
