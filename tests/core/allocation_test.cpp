@@ -1,4 +1,5 @@
-// The loop that a search runs allocates nothing once it is warm. Counts every operator new of this binary.
+// The loop that a search runs allocates nothing once it is warm. The test counts every operator new of this
+// binary.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 

@@ -32,7 +32,7 @@ double state_bytes(const StageMemory& s) {
     return s.parameters + s.gradients + s.optimizer;
 }
 
-// The memory plans of Korthikanti et al. 2022.
+// Returns the memory plans of Korthikanti et al. 2022.
 Plan korthikanti(const json& c) {
     const json &g = c["config"], &l = c["layout"];
     Plan p = plan_of_size(g["layers"], g["hidden"], g["heads"]);

@@ -1,4 +1,5 @@
-// What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
+// Tests the figures of the step view other than the step itself: the waterfall, ranges, constants, published
+// runs.
 #include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/plan_json.h"

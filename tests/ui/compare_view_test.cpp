@@ -1,4 +1,4 @@
-// Pinning a plan, and the view Compare: figures are core/decide's own.
+// Tests pinning a plan, and the view Compare: its figures are core/decide's own.
 #include "app/tables/sensitivity.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
@@ -89,7 +89,7 @@ TEST_CASE(
     d.press({Key::n5});
     REQUIRE(a.memory.stage.size() == b.memory.stage.size());
     CHECK(says(d, difference_text(b.memory.peak() - a.memory.peak(), ui::memory_text)));
-    const auto i = static_cast<std::size_t>(b.memory.peak_stage);  // its figures stand beside the bars
+    const auto i = static_cast<std::size_t>(b.memory.peak_stage);  // its figures are right of the bars
     CHECK(says(
         d, difference_text(b.memory.stage[i].parameters - a.memory.stage[i].parameters, ui::memory_text)));
     d.press({Key::n6});
@@ -353,7 +353,7 @@ TEST_CASE("after an edit Compare offers the plan before it as A: by its button, 
     d.settle();
     REQUIRE(compare_of(d).pinned() != nullptr);
     CHECK(*compare_of(d).pinned()->plan == before);
-    // Pinned after the edit: compared with itself, until the one before is asked for.
+    // A plan pinned after the edit is compared with itself, until the one before is asked for.
     pin(d);
     d.settle();
     REQUIRE(d.click("compare.instead"));

@@ -1,4 +1,4 @@
-// The toolkit alone, on a surface of its own: no plan, no shell.
+// Tests only the toolkit, on a surface of its own: no plan, no shell.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/menu.h"

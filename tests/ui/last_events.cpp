@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kKept = 30;
 constexpr unsigned kLongestEvent_s = 60;
 
-// Plain memory, so that a handler can print it.
+// It is plain memory, so that a handler can print it.
 struct Events {
     std::array<std::array<char, 160>, kKept> text{};
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// The view Layer: its play head, its switches, and that what it says is what the plan says.
+// Tests the view Layer: its play head, its switches, and that its figures are the plan's.
 #include "app/ui/kit/format.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"

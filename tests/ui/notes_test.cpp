@@ -1,4 +1,4 @@
-// The plan's notes, written in the window.
+// Tests the plan's notes, written in the window.
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -65,7 +65,7 @@ TEST_CASE("long notes are wrapped, and what is written into them has no breaks t
     pause(d);
     CHECK(d.plan().notes == "x " + words);
     for (int i = 0; i < 3; ++i)
-        d.press({Key::down});  // into the middle, then letters beside a break go alone
+        d.press({Key::down});  // into the middle, then only the letters next to a break are deleted
     d.press({Key::home});
     d.press({Key::backspace});
     pause(d);
