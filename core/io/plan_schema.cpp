@@ -79,7 +79,7 @@ class FieldDescriber {
         return schema;
     }
 
-    // An object's schema; the defaults are those of `v`.
+    // Returns an object's schema; the defaults are those of `v`.
     template <typename T, typename F>
     [[nodiscard]] static ordered_json described(const T& v, F&& fields) {
         FieldDescriber inner;
