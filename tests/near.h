@@ -12,7 +12,7 @@ namespace pentamesh::test {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
-// Is equal to `value` within `relative` of it. doctest::Approx adds an absolute part, so that 0 seconds
+// It is equal to `value` within `relative` of it. doctest::Approx adds an absolute part, so that 0 seconds
 // equals 5 microseconds. A `value` of 0 is equal to 0 only. Not a number is near nothing.
 struct Near {
     double value, relative;
@@ -21,8 +21,8 @@ struct Near {
     }
 };
 
-// Is equal to `value` within `absolute` in the same unit: for a difference of large numbers, or a value that
-// may be 0.
+// It is equal to `value` within `absolute` in the same unit: for a difference of large numbers, or a value
+// that may be 0.
 struct Within {
     double value, absolute;
     [[nodiscard]] bool holds(double x) const { return std::abs(x - value) <= absolute; }

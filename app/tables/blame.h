@@ -10,11 +10,11 @@ namespace pentamesh {
 // Returns the kinds that have this group: "tp", "dp_cp = dp".
 [[nodiscard]] std::string kinds_text(const SharedGroup& group);
 
-// Has a row for each group that holds all of the ranks, the smallest first.
+// Returns a table with a row for each group that holds all of the ranks, the smallest first.
 [[nodiscard]] Table shared_groups_table(const Plan& plan, const Blame& blame);
-// Has a row for each collective of those groups.
+// Returns a table with a row for each collective of those groups.
 [[nodiscard]] Table waits_table(const Plan& plan, const Evaluation& e, const Blame& blame);
-// Has a row for each kind: over how many groups the ranks are spread.
+// Returns a table with a row for each kind: over how many groups the ranks are spread.
 [[nodiscard]] Table spread_table(const Blame& blame);
 
 }  // namespace pentamesh

@@ -13,9 +13,9 @@ namespace pentamesh {
 [[nodiscard]] Table fields_table(const PlanComparison& c);
 // Memory is in GiB; every row has its unit.
 [[nodiscard]] Table figures_table(const PlanComparison& c);
-// Has the same rows as people read them: each figure with its unit.
+// Returns the same rows as people read them: each figure with its unit.
 [[nodiscard]] Table worded_figures_table(const PlanComparison& c);
-// Has the seconds of each plan, the difference of each to A, and why; the last row is the whole step.
+// Returns the seconds of each plan, the difference of each to A, and why; the last row is the whole step.
 [[nodiscard]] Table why_table(const PlanComparison& c);
 [[nodiscard]] Table path_table(const PlanComparison& c);
 // Joins all of these in one, as CSV wants it: table, row, unit, a column a plan, note.

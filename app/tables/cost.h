@@ -7,8 +7,8 @@
 
 namespace pentamesh {
 
-// Has a row for each figure that the plan gives enough for; without any, the table is empty. `step` is null
-// where the plan has no step.
+// Returns a table with a row for each figure that the plan gives enough for; without any, the table is empty.
+// `step` is null where the plan has no step.
 [[nodiscard]] Table cost_table(const Plan& plan, const Step* step);
 
 }  // namespace pentamesh

@@ -22,11 +22,12 @@ namespace pentamesh {
 // Returns the kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
 [[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
 
-// Has a row for each kind. With `alone` false, kinds whose groups are single ranks are left out.
+// Returns a table with a row for each kind. With `alone` false, kinds whose groups are single ranks are left
+// out.
 [[nodiscard]] Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
                                  bool alone);
-// Has a row for each group of more than one rank: its axis, its number and its ranks, folded where they are
-// many. It has at most `most` rows, and a column of hosts where they are named.
+// Returns a table with a row for each group of more than one rank: its axis, its number and its ranks, folded
+// where they are many. It has at most `most` rows, and a column of hosts where they are named.
 [[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most,
                                 const Hosts& hosts = {});
 

@@ -9,9 +9,9 @@ namespace pentamesh {
 
 // Returns "s b h 1,024 1 8,192"; the functions for other shapes write "8,192 × 1 × 8,192 of 16,384".
 [[nodiscard]] std::string shape_text(const LayerTensor& tensor);
-// Has a row for each step. `dp` says that there are replicas.
+// Returns a table with a row for each step. `dp` says that there are replicas.
 [[nodiscard]] Table layer_table(const LayerList& list, Notation notation, bool dp);
-// Has calls and bytes of one layer and micro-batch by axis and collective, and next to them those of the
+// Returns calls and bytes of one layer and micro-batch by axis and collective, and next to them those of the
 // plan's own list.
 [[nodiscard]] Table layer_calls_table(const LayerList& list, const Comm& comm);
 // Holds the plan's own numbers: calls and bytes that leave a rank in one layer of this type and micro-batch;

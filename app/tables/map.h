@@ -10,7 +10,7 @@
 
 namespace pentamesh {
 
-// Has a row for each axis, or modifier of one. `rows` are those of that plan.
+// Returns a table with a row for each axis, or modifier of one. `rows` are those of that plan.
 [[nodiscard]] Table map_table(const Plan& plan, std::span<const MapRow> rows);
 
 // Describes a column of the reference tables: the member of MapWords in its cells, and its title.
@@ -27,7 +27,7 @@ inline constexpr std::array<MapWordsColumn, 5> kMapMaster{{{"cuts", &MapWords::c
                                                            {"sits", &MapWords::sits},
                                                            {"against it", &MapWords::drawback},
                                                            {"reach for it when", &MapWords::reach}}};
-// Has the same in any plan: the columns of both.
+// Returns the same in any plan: the columns of both.
 [[nodiscard]] Table map_reference_table();
 
 }  // namespace pentamesh

@@ -8,7 +8,8 @@
 
 namespace pentamesh {
 
-// Has a row for each level; where the path ends inside a GPU, one for each thing there and each tensor's cut.
+// Returns a table with a row for each level; where the path ends inside a GPU, one for each thing there and
+// each tensor's cut.
 [[nodiscard]] Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold,
                                const NestPath& path);
 

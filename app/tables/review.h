@@ -11,19 +11,19 @@
 
 namespace pentamesh {
 
-// Has step, tokens/s, MFU, HFU, FLOP/s, fullest GPU, and what the training takes where the plan gives enough
-// for it: name, figure and range, as words.
+// Returns step, tokens/s, MFU, HFU, FLOP/s, fullest GPU, and what the training takes where the plan gives
+// enough for it: name, figure and range, as words.
 [[nodiscard]] Table key_figures_table(const Plan& plan, const Evaluation& e);
-// Has a row for each stage: bytes free with the least, the common and the most that buffers take; negative
-// means too much.
+// Returns a table with a row for each stage: bytes free with the least, the common and the most that buffers
+// take; negative means too much.
 [[nodiscard]] Table headroom_table(const Memory& memory);
-// Has a row for each axis that talks: calls, bytes, time, exposed time of the busiest stage's GPU in one
-// step.
+// Returns a table with a row for each axis that talks: calls, bytes, time, exposed time of the busiest
+// stage's GPU in one step.
 [[nodiscard]] Table axes_traffic_table(const Evaluation& e);
-// Has the same by the slowest tier that a call crosses.
+// Returns the same by the slowest tier that a call crosses.
 [[nodiscard]] Table links_traffic_table(const Plan& plan, const Evaluation& e);
-// Has formula, this plan's numbers, result and source of the fullest stage's memory, each operation and each
-// part of the step. With `nothing`, rows that come to 0 are listed too.
+// Returns formula, this plan's numbers, result and source of the fullest stage's memory, each operation and
+// each part of the step. With `nothing`, rows that come to 0 are listed too.
 [[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing = true);
 // Lists the nearest measured runs, the nearest first: the measured figure, and the estimate with the
 // constants that ship.

@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// Has a column for each field that the space varies, then the figures.
+// Returns a table with a column for each field that the space varies, then the figures.
 [[nodiscard]] Table results_table(const SearchReport& r);
 [[nodiscard]] Table rejected_table(const SearchReport& r);
 // Holds the best layout so far while a search runs, or a layout to compare it with.

@@ -7,8 +7,8 @@
 
 namespace pentamesh {
 
-// Has a row for each figure, in the order of its file: its meaning, its value, whether it was read or fitted,
-// its source.
+// Returns a table with a row for each figure, in the order of its file: its meaning, its value, whether it
+// was read or fitted, its source.
 [[nodiscard]] Table software_table(Software software);
 
 }  // namespace pentamesh

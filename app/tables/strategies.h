@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// Has one GPU first, then a row for each strategy; it says why where one is impossible.
+// Returns a table with one GPU first, then a row for each strategy; it says why where one is impossible.
 [[nodiscard]] Table strategies_table(const StrategyPrices& prices);
 
 }  // namespace pentamesh

@@ -7,7 +7,7 @@
 namespace pentamesh {
 
 [[nodiscard]] Table devices_table(const Timeline& timeline);
-// Has at most `most` rows, device by device in the order in which they run.
+// Returns at most `most` rows, device by device in the order in which they run.
 [[nodiscard]] Table operations_table(const Timeline& timeline, std::size_t most);
 
 }  // namespace pentamesh

@@ -29,7 +29,7 @@ enum class TapeKind : std::uint8_t {
     slice,          // of what all ranks hold, a part on each: the gradient is gathered
     copies,         // gathered for ranks that then do the same: the gradient is cut
     weights_in,     // FSDP's gather: gradients are reduced
-    weights_again,  // behind the block: gathered again for its backward
+    weights_again,  // after the block: a second gather for its backward
 };
 
 struct TapeSaved {
@@ -37,7 +37,7 @@ struct TapeSaved {
     Value needed = -1;
     Activation activation;
     double bytes = 0;
-    bool kept = true;  // false: made again
+    bool kept = true;  // false: recomputed
 };
 
 struct TapeNode {
@@ -192,7 +192,7 @@ class LayerTape {
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
     std::vector<Tensor> weights_;          // of this type
-    std::vector<Activation> activations_;  // that it keeps where nothing is made again
+    std::vector<Activation> activations_;  // that it keeps where nothing is recomputed
     LayerBlock block_ = LayerBlock::weights;
     int x_count_ = 0;           // additions to the residual stream so far
     RecomputeModules modules_;  // of the nodes that are being put
@@ -201,7 +201,7 @@ class LayerTape {
     std::vector<int> makers_;       // node, or -1
     int made_ = 0;                  // activations so far: LayerTensor::value
     std::vector<Value> grads_;      // while the backward is read off
-    std::vector<char> recomputed_;  // nodes that run again
+    std::vector<char> recomputed_;  // nodes that are recomputed
     struct Back {
         int step = -1;
         What what = What::none;
@@ -214,7 +214,7 @@ class LayerTape {
         What back = What::none, again = What::none;
     };
     std::vector<Entered> enters_;  // into regions: over which axis gradients are summed
-    std::vector<int> fetched_;     // nodes whose output has been gathered again
+    std::vector<int> fetched_;     // nodes whose output was gathered a second time
     LayerList list_;
 };
 

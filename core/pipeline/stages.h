@@ -17,11 +17,11 @@ inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 // norm and the head after the last, the multi-token-prediction layers there or in the chunk that the layout
 // names.
 struct ChunkLayers {
-    double dense = 0, moe = 0;           // multi-token-prediction layers are counted among them
-    LayerCounts types;                   // the same layers by type
-    LayerCounts recomputed;              // how many of these run again in the backward (training.recompute)
-    double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those run again
-    double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
+    double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
+    LayerCounts types;          // the same layers by type
+    LayerCounts recomputed;     // how many of these are recomputed in the backward (training.recompute)
+    double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those recomputed
+    double skipped = 0;  // recomputed layers whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
     bool operator==(const ChunkLayers&) const = default;

@@ -78,7 +78,7 @@ Plan with_tiers(const Plan& plan, std::vector<Tier> tiers) {
     std::vector<std::string>& stated = p.cluster_source.overrides;
     if (!p.cluster_source.preset.empty() && std::find(stated.begin(), stated.end(), "/tiers") == stated.end())
         stated.emplace_back("/tiers");
-    // The tiers say it themselves, and a single one spans the whole cluster.
+    // The tiers state it themselves, and a single one spans the whole cluster.
     std::erase_if(stated, [](const std::string& s) { return s == "/fast_domain" || s == "/gpus_per_node"; });
     return p;
 }

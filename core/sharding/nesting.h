@@ -52,7 +52,7 @@ struct NestItem {
     std::vector<int> tensors;  // indices into Nest::tensors
 };
 
-// Is the path of a box: the index of the child at each level from the cluster down.
+// This is the path of a box: the index of the child at each level from the cluster down.
 using NestPath = std::vector<std::int64_t>;
 
 struct Nest {

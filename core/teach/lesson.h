@@ -52,7 +52,7 @@ struct LessonQuestion {
     int line = 0;
 };
 
-// Is a condition on the plan and its evaluation (task.h lists its fields).
+// This is a condition on the plan and its evaluation (task.h lists its fields).
 struct TaskGoal {
     std::string field, op, value;  // "step.mfu", ">=", "40 %"
     int line = 0;

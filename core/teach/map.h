@@ -35,8 +35,6 @@ struct MapWords {
 
 enum class Verdict : std::uint8_t { fine, costly, off };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-// An axis is costly if the step waits for it for more than this share. The limit is our own: enough to look
-// for a better layout, above what a tensor-parallel layer inside a node usually takes.
 
 struct MapRow {
     MapRowId id = MapRowId::dp;

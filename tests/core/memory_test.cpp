@@ -393,7 +393,7 @@ TEST_CASE("stages add up: categories to the total, the buffers' parts to the buf
 
 TEST_CASE("full recompute keeps layer inputs and holds one layer's activations while it runs again") {
     Plan p = plan_of_size(8, 1024, 8);
-    p.layout.pp = 2;  // what is made again stands where the head's tensors stood: a stage without a head
+    p.layout.pp = 2;  // recomputed tensors take the place of the head's: a stage without a head
     const Memory none = memory_of(p);
     p.training.recompute = Recompute::full;
     const Memory full = memory_of(p);

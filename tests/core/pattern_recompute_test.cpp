@@ -84,7 +84,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
             dropped += is.types[t] * layer_sums(p, degrees, types[t]).recomputed;
         CHECK(was.layer_activations - is.layer_activations == near(dropped * is.in_flight));
     }
-    // The ring's calls of attention run again, a scan's exchange of heads does not.
+    // The ring's calls of attention are repeated, a scan's exchange of heads is not.
     CHECK(repeated_calls(e, GroupKind::cp) > 0);
     for (const Operation& o : e.comm.operations)
         if (o.recomputed) CHECK(o.collective == Collective::send_recv);

@@ -30,8 +30,7 @@ inline std::string label(const ScheduleShape& s) {
     return text.str();
 }
 
-// Returns "F0.3", "FB0.7
-// 1.2": the spelling of tests/golden/schedules.json.
+// Returns "F0.3", "FB0.7|1.2": the spelling of tests/golden/schedules.json.
 inline std::string spelled(const Op& op) {
     static constexpr std::array<const char*, 5> kinds{"F", "B", "I", "W", "FB"};
     std::ostringstream s;

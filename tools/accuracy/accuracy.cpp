@@ -1,4 +1,4 @@
-// Writes predicted against measured as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs
+// Writes predicted against measured as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs |
 // --write]
 // --runs prints every run with its errors. --write renews presets/measured_errors.json, docs/accuracy.svg and
 // the tables between the marks of docs/accuracy.md.

@@ -12,9 +12,7 @@ struct RunError {
     bool moe = false;   // of a model with experts; no table of errors says it
 };
 
-// Returns
-// error
-// of the runs, sorted.
+// Returns |error| of the runs, sorted.
 [[nodiscard]] std::vector<double> sizes_of(const std::vector<RunError>& runs);
 [[nodiscard]] std::vector<RunError> moe_of(std::vector<RunError> runs);
 // Returns the value at p * (n - 1), rounded down, of sorted values; p is from 0 to 1.

@@ -45,7 +45,7 @@ class RowPainter {
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:
-    struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
+    struct Shares {  // of a block's time: collectives exposed on each axis, the recomputed forward
         std::array<float, UnitComm::kAxes> axis{};
         float recomputed = 0;
         [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + recomputed; }
