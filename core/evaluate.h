@@ -29,7 +29,7 @@ struct Evaluation {
     Memory memory;
     Comm comm;
     std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
-    StepWork work;                  // what a step is made of before the schedule orders it
+    StepWork work;                  // the parts of a step before the schedule orders it
     TimelineCosts costs;
     Timeline timeline;          // empty where not asked for, or too long to replay
     std::optional<Step> step;   // absent where it cannot be computed

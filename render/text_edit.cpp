@@ -155,7 +155,7 @@ std::size_t place_in(const std::string& shown, std::size_t cursor) {
 
 struct BoxEdit {
     const std::string& text;  // the caller's
-    std::string& known;       // what the box left
+    std::string& known;       // text that the box left
     float width = 0;
     std::string shown{};  // wrapped, as the last frame drew it
     std::string result{};

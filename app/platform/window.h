@@ -16,7 +16,7 @@ struct WindowArgs {
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
-    bool welcomes = true;      // who comes for the first time, where nothing was asked to be opened
+    bool welcomes = true;      // welcomes a first-time user, where no file was asked to be opened
     std::string page_address;  // of a browser's page; empty: a desktop's window
 };
 
@@ -34,7 +34,7 @@ class WindowRun {
     WindowRun& operator=(const WindowRun&) = delete;
     // Waits for the next event and draws it. Returns false if the window is to be closed.
     [[nodiscard]] bool turn();
-    [[nodiscard]] bool rests() const;  // what is on the screen is all that there is
+    [[nodiscard]] bool rests() const;  // everything is on the screen
     void closed();                     // as it should be: nothing is left to offer next time
     [[nodiscard]] ui::Shell& shell();
 

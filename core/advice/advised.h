@@ -28,7 +28,7 @@ enum class Measure : std::uint8_t {
     straggler_bound,
     memory,
     memory_saved,
-    memory_over,  // what is missing
+    memory_over,  // the missing bytes
     memory_least,
     hbm,
     parameters,
@@ -42,7 +42,7 @@ enum class Measure : std::uint8_t {
     group_sent,          // in one kind of group
     group_time_s,
     group_exposed_s,
-    ring_piece,      // what goes round the ring of an FSDP group at once
+    ring_piece,      // bytes that go round the ring of an FSDP group at once
     ring_latency_s,  // of one collective
     ring_latency_step_s
 };

@@ -15,8 +15,8 @@ namespace pentamesh {
 struct Parameter {
     std::string_view key;                // of Efficiency
     std::vector<std::string_view> gpus;  // preset ids that share it
-    double expected = 0, spread = 0;  // what is known beforehand: median, standard deviation of the logarithm
-    double least = 0, most = 1;       // beyond: no GPU does that
+    double expected = 0, spread = 0;     // prior: median, standard deviation of the logarithm
+    double least = 0, most = 1;          // beyond: no GPU does that
     double value = 0;
     [[nodiscard]] std::string label() const;
     [[nodiscard]] double Efficiency::*member() const;

@@ -47,7 +47,7 @@ struct Operation {
     double calls = 1;     // per unit and micro-batch (Unit::boundary and step: per step)
     // For Unit::step, it is made at the time of these backwards or forwards of the step.
     GradientReduction each = GradientReduction::step;
-    double rounds = 1;       // how many of them
+    double rounds = 1;       // number of them
     double slow_share = 1;   // all_to_all: share of the bytes beyond the first tier that cross it
     bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
     double call_s = 0;       // time_s / count_per_step

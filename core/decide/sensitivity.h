@@ -13,7 +13,7 @@ namespace pentamesh {
 
 // This is the plan with one thing changed, and the result.
 struct Nudge {
-    std::string value;  // what it is changed to: "4", "zb-h1", "0.576"
+    std::string value;  // the new value: "4", "zb-h1", "0.576"
     Plan plan;
     std::string refused;  // why that plan is impossible; empty: it is not
     double step_s = 0, tokens_per_s = 0, memory_bytes = 0;

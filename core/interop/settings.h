@@ -41,7 +41,7 @@ struct Setting {
     bool quoted = false;
     bool stated = true;  // false: nothing but the name was said
     int line = 0;
-    std::string unknown;  // what a script leaves open in the value, "TP"; empty: nothing
+    std::string unknown;  // an unknown that a script leaves in the value, "TP"; may be empty
 };
 // Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);

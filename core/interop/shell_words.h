@@ -43,7 +43,7 @@ class WordReader {
     [[nodiscard]] Word test_word();  // of [[ ]]: && || ( ) < > are words too
     bool assignment(Assignment& out);
     bool empty_parentheses();                        // of `name ()`
-    [[nodiscard]] std::string double_parentheses();  // what stands in (( ))
+    [[nodiscard]] std::string double_parentheses();  // the text in (( ))
     // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`.
     bool skip_redirections(std::vector<std::string>* documents);
     [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }

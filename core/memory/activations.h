@@ -21,7 +21,7 @@ struct Activation {
     std::int64_t local_width = 0;  // after tp or etp
     double bytes_per_number = 2;
     RecomputeModules made_by;  // recomputing any of these recomputes it
-    bool layer_input = false;  // what full recompute keeps
+    bool layer_input = false;  // full recompute keeps it
     std::string_view symbol;   // of width: "a d"
     bool of_kv_heads = false;  // tp cuts it by key-value heads, and copies it where it has more ranks
 };

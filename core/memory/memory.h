@@ -20,7 +20,7 @@ namespace pentamesh {
 struct StageMemory {
     int stage = 0;
     std::int64_t layers = 0;               // of all chunks of the device
-    std::int64_t moe_layers = 0;           // how many of them
+    std::int64_t moe_layers = 0;           // MoE layers among them
     std::int64_t mtp_layers = 0;           // in addition to `layers`
     LayerCounts types;                     // `layers` by type (layer_types.h)
     LayerCounts recomputed;                // of these, recomputed in the backward (ChunkLayers)

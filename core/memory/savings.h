@@ -27,6 +27,6 @@ struct SavingStep {
 
 // saving_words.cpp has these in words.
 [[nodiscard]] std::string label_of(const SavingStep& step);        // "tp 8", "ZeRO-1 over 128"
-[[nodiscard]] std::string_view reason_of(const SavingStep& step);  // what it cut, a sentence without its end
+[[nodiscard]] std::string_view reason_of(const SavingStep& step);  // its cut, a sentence without its end
 
 }  // namespace pentamesh

@@ -9,7 +9,7 @@ namespace pentamesh {
 // Counts the forward, for one token and all heads of the layer, without projections.
 struct ScanFlops {
     double model = 0;        // counted as the model's: the recurrence
-    double kernel = 0;       // what a chunked kernel computes with matrix units
+    double kernel = 0;       // computed by a chunked kernel with matrix units
     double state_bytes = 0;  // states written and read between chunks, fp32
 };
 
@@ -28,7 +28,7 @@ struct ScanFlops {
 // Counts operations of attention cores, indexers and scans in one sequence, forward, for layers of one type.
 struct MixerFlops {
     double attention = 0;  // cores and indexers
-    double masked = 0;     // what of them a causal mask leaves out
+    double masked = 0;     // their part that a causal mask leaves out
     double scan = 0;
 };
 [[nodiscard]] MixerFlops mixer_flops(const Model& model, const LayerType& type, double sequence_length,

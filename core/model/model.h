@@ -49,7 +49,7 @@ struct Tensor {
     Place place = Place::every_layer;
     TpCut cut = TpCut::none;
     std::int64_t rows = 0, cols = 1;  // outputs x inputs; a vector has cols = 1
-    std::int64_t copies = 1;          // how many equal ones in one layer (routed experts: experts)
+    std::int64_t copies = 1;          // equal ones in one layer (routed experts: experts)
     std::int64_t unit = 1;            // rows (columns of a row cut) that tp keeps together: a head's
     bool per_expert = false;          // cut by ep and etp instead of tp
     LayerMask types = 0;              // of layers: the types that have it (layer_types.h)
@@ -64,7 +64,7 @@ struct Tensor {
 [[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
 // Returns how many of the layers before `layer` are MoE.
 [[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);
-[[nodiscard]] std::int64_t moe_layers(const Model& model);  // how many of model.layers (without mtp)
+[[nodiscard]] std::int64_t moe_layers(const Model& model);  // number of model.layers that are (without mtp)
 // Return how often layers of a place, or a tensor, are in the whole model; those of layers once more per mtp
 // layer.
 [[nodiscard]] std::int64_t times(const Model& model, Place place);

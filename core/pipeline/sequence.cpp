@@ -161,7 +161,7 @@ class Walk {
     }
 
     static constexpr std::int32_t kThrough =
-        kNone;  // what a device waits for that has handed out all of its ops
+        kNone;  // stands for the input of a device that has handed out all of its ops
 
     const Order& order_;
     const std::size_t chunks_, lanes_;

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 struct ChunkLayers {
     double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
     LayerCounts types;          // the same layers by type
-    LayerCounts recomputed;     // how many of these are recomputed in the backward (training.recompute)
+    LayerCounts recomputed;     // number of these that are recomputed in the backward (training.recompute)
     double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those recomputed
     double skipped = 0;  // recomputed layers whose input is not kept either: all but the first of a unit
     bool first = false, last = false;

@@ -39,8 +39,8 @@ struct Block {
 
 struct BlockLimits {
     double least_px = 1.5;    // a wider op is a block by itself
-    double most_px = 64;      // how wide a merged run may grow where nothing changes in it; 0: one column
-    double tolerance = 0.04;  // how much the share of a kind may differ between the quarters of such a run
+    double most_px = 64;      // largest width of a merged run where nothing changes in it; 0: one column
+    double tolerance = 0.04;  // largest difference of a kind's share between the quarters of such a run
     bool operator==(const BlockLimits&) const = default;
 };
 
@@ -72,7 +72,7 @@ class SeenBlocks {
     std::uint64_t version_ = 0;
     BlockLimits limits_;
     double from_ = 0, to_ = 0;              // in sight
-    double known_from_ = 0, known_to_ = 0;  // what the rows hold
+    double known_from_ = 0, known_to_ = 0;  // content of the rows
     double pixel_ = 0;                      // time
 };
 

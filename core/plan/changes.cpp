@@ -40,7 +40,7 @@ Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus) {
     Plan p = plan;
     p.cluster.gpus = std::clamp(gpus, kDegree.least, kDegree.most);
     Layout& l = p.layout;
-    l.dp_replicate.reset();  // what is left of the cluster
+    l.dp_replicate.reset();  // the rest of the cluster
     const std::int64_t replicas = replicas_in_force(p);
     if (replicas < 1) return with_gpus(plan, gpus);
     if (plan.layout.dp_replicate) l.dp_replicate = replicas;

@@ -213,7 +213,7 @@ struct Tier {
     std::int64_t domain = 0;            // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
     double bytes_per_s = 0;             // per GPU, one direction
     double latency_s = 0;               // per message
-    double oversubscription = 1;        // what crosses this tier gets bytes_per_s divided by this
+    double oversubscription = 1;        // traffic that crosses this tier gets bytes_per_s divided by this
     bool in_network_reduction = false;  // switches add up on the way (SHARP): an all-reduce sends once
     bool operator==(const Tier&) const = default;
 };
@@ -403,7 +403,7 @@ struct Source {
 struct SavedScene {
     std::string view;       // a view's name
     std::string axis;       // "tp"
-    std::string selection;  // what is selected, in the words of the window
+    std::string selection;  // the selection, in the words of the window
     double cursor = 0;      // of the timeline, seconds
     std::int64_t page = 0;
     bool operator==(const SavedScene&) const = default;

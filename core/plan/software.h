@@ -34,7 +34,7 @@ struct SoftwareFacts {
     std::vector<TensorId> selective_keeps;
     double gradient_copy_bytes = 0;  // of a number, in 16 bits in addition to an fp32 sum
     double working_hidden = 0;       // 16-bit tensors of the hidden width that live at a layer's backward
-    MeasuredRange reserved{1.03, 1.04, 1.09};  // what the allocator reserves, over what is allocated
+    MeasuredRange reserved{1.03, 1.04, 1.09};  // bytes that the allocator reserves, over those allocated
     MeasuredRange reserved_bytes;              // and in addition, for any allocated bytes
     MeasuredRange context_bytes;               // the driver's context and libraries
     double backward_layer = 0;  // of a recomputed layer: its gradients, in units of the recomputed tensors
@@ -46,7 +46,7 @@ struct SoftwareFacts {
     // An overlap switch lets transfers hide: this share of them does.
     double tp_hidden = 1, cp_hidden = 1, dp_hidden = 1;
     double step_s = 0;                  // once a step, in addition to the GPU's
-    EpComm ep_comm = EpComm::alltoall;  // how its recipes exchange tokens where a plan file does not say
+    EpComm ep_comm = EpComm::alltoall;  // its recipes exchange tokens so where a plan file does not say
     double selective_share = 0;         // of a layer's forward that plain selective recomputation repeats
     // This is the same as its file has it: the window and docs/accuracy.md show it.
     struct Figure {

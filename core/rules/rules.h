@@ -54,7 +54,7 @@ void check_mixers(Rules& r);
 // Finds layers that a pattern names without their sizes, or that tp cannot cut (rules_layers.cpp).
 void check_pattern(Rules& r);
 void check_mixer_cuts(Rules& r);
-[[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // what a pattern's own sizes allow
+[[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // checks a pattern's own sizes
 
 void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go together?
 

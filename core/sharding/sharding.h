@@ -48,7 +48,7 @@ struct Placement {
     TensorState state = TensorState::parameters;
     Moment moment = Moment::at_rest;
     bool expert = false;        // lies on the expert mesh: `tp` means etp, `cp` is 1
-    std::int64_t layers = 1;    // how many layers of the model have it
+    std::int64_t layers = 1;    // layers of the model that have it
     LayerMask types = 0;        // of layers: the types that have it (layer_types.h)
     std::array<Dim, 3> dims{};  // experts, rows, columns (none: there is no such dimension); activations:
                                 // batch, sequence, width

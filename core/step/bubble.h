@@ -14,7 +14,7 @@ struct Bubble {
     double work = 0;
     double makespan = 0;           // first start to last end, less the work
     double span = 0;               // the longest of the devices' own spans, less the work
-    std::optional<double> steady;  // what one more step adds where steps run back to back, less the work
+    std::optional<double> steady;  // time that one more step adds where steps run back to back, less the work
     double fraction = 0;           // makespan bubble of the makespan
     double overhead = 0;           // makespan bubble of the work
     ClosedForm form;               // of stages that are all like the mean

@@ -78,7 +78,7 @@ inline constexpr double kBackwardLaunches = 2;
 struct ForwardFlops {
     double layers = 0;     // with attention cores, scans and mtp layers
     double attention = 0;  // attention cores, part of `layers`
-    double masked = 0;     // what of them a causal mask leaves out
+    double masked = 0;     // their part that a causal mask leaves out
     double head = 0;       // with those of mtp
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);

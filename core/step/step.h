@@ -59,7 +59,7 @@ struct UnitComm {
 struct LayerWork {
     UnitComm comm;
     UnitComm recomputed;  // in addition, for a layer that is recomputed
-    PassTime recompute;   // what that adds to the input gradient
+    PassTime recompute;   // time that this adds to the input gradient
     PassTime busy;        // of the compute: what already hides a transfer (backward whole)
     bool operator==(const LayerWork&) const = default;
 };
@@ -70,7 +70,7 @@ struct ChunkWork {
     PassTime busy;  // of the compute: what already hides a transfer
     double recompute = 0;
     UnitComm comm;
-    ChunkCost cost;  // what these make together, and the sends that nothing hides
+    ChunkCost cost;  // sum of these, and of the sends that nothing hides
     bool operator==(const ChunkWork&) const = default;
 };
 

@@ -94,7 +94,7 @@ struct LessonError {
 };
 
 struct ParsedLesson {
-    Lesson lesson;                    // what could be read
+    Lesson lesson;                    // the readable part
     std::vector<LessonError> errors;  // empty: everything could
 };
 // Reads as much as it can and never throws. Queries are checked by name and arguments (lesson_answers.h);

@@ -22,7 +22,7 @@ struct Answer {
     std::string unit;   // "GiB", "%", "" a count
     std::string text;   // as it is said: "66.1 GiB", "NVLink", "0, 2"
     std::vector<std::int64_t> ranks;
-    std::string working;  // how it came about, in this plan's numbers
+    std::string working;  // its derivation, in this plan's numbers
 };
 
 // Answers "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3:

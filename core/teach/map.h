@@ -22,12 +22,12 @@ struct MapWords {
     std::string_view name;   // "data parallelism"
     std::string_view cuts;   // "the batch"
     std::string_view says;   // the primitive it is known for
-    std::string_view often;  // how often it says so
+    std::string_view often;  // frequency of its calls
     std::string_view sits;   // the tier it should sit on
     std::string_view reach;  // when to reach for it
     std::string_view saves;  // which memory
     std::string_view scope;  // which part of the model
-    std::string_view model;  // what it must know of the model
+    std::string_view model;  // needed knowledge of the model
     std::string_view drawback;
     std::string_view why, cost;  // sentences, for the card
 };
@@ -39,7 +39,7 @@ enum class Verdict : std::uint8_t { fine, costly, off };
 struct MapRow {
     MapRowId id = MapRowId::dp;
     bool modifier = false;                // stands under the axis that it modifies
-    GroupKind kind = GroupKind::tp;       // what selecting the row selects
+    GroupKind kind = GroupKind::tp;       // selecting the row selects this
     std::int64_t degree = 1;              // ranks that share the cut
     std::string setting;                  // "8", "ZeRO-2 over 128", "on", "off"
     int zero = 0;                         // ZeRO's stage, where the row shards; 0: it does not
@@ -54,7 +54,7 @@ struct MapRow {
     int tier = -1;                                 // the slowest that its talk crosses; -1: it does not talk
     double without = 0;  // bytes of the fullest GPU with only this row off, all else as it is; 0: not asked
     std::string often;   // "10 per layer and micro-batch"
-    std::string bound;   // what caps the degree: "128 heads, 8 of keys and values"
+    std::string bound;   // limit of the degree: "128 heads, 8 of keys and values"
     Verdict verdict = Verdict::off;
     std::string reason;
 };

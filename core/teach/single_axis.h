@@ -17,7 +17,7 @@ inline constexpr int kStrategyCount = 9;
 struct StrategyFacts {
     std::string_view name;      // "ZeRO-3 / FSDP"
     Axis axis = Axis::tp;       // whose colour it has
-    std::string_view splits;    // what it cuts: "batch; optimizer state"
+    std::string_view splits;    // the parts that it cuts: "batch; optimizer state"
     std::string_view composes;  // a sentence: its place among the others
 };
 [[nodiscard]] const StrategyFacts& facts_of(Strategy strategy);

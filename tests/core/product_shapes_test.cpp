@@ -22,7 +22,7 @@ namespace {
 std::vector<double> errors_of_grouped(double least_rows) {
     const nlohmann::json file = test::golden("grouped_b200.json");
     Rates rates;
-    rates.hbm = 7e12;  // what the shapes of few tokens move
+    rates.hbm = 7e12;  // the rate at which shapes of few tokens move bytes
     const double rate = 0.53 * 2250e12;
     std::vector<double> errors;
     for (const auto& row : file["rows"]) {

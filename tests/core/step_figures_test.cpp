@@ -43,7 +43,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             const Explanation why = explain_step(presets().plan(entry.id), e, s.part, s.group);
             CHECK_FALSE(why.empty());
             CHECK_FALSE(why.source.empty());
-            CHECK(why.source.find("docs/") == std::string::npos);  // who has the window has no such folder
+            CHECK(why.source.find("docs/") == std::string::npos);  // a user of the window has no such folder
         }
         CHECK(at == near(e.step->time_s, 1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);

@@ -66,7 +66,7 @@ TEST_CASE("with a plan pinned the status line and the step's figures carry the d
     }
     d.shell.edit_plan(other_plan(d), "tp 4");
     d.settle();
-    d.time_s += 20;  // what the edit changed is no longer said
+    d.time_s += 20;  // the edit's effect is no longer shown
     d.settle();
     const Evaluation& b = d.shell.evaluation();
     CHECK(says(d, difference_text(b.step->time_s - a.step->time_s, ui::time_text)));

@@ -76,7 +76,7 @@ TEST_CASE("the four colours of memory are far apart, on a screen and printed in 
                 CAPTURE(b);
                 const Lab one = lab_of(t.memory[a]), other = lab_of(t.memory[b]);
                 CHECK(far_apart(one, other) >= 12);
-                CHECK(std::abs(one.l - other.l) >= 13);  // what grey keeps
+                CHECK(std::abs(one.l - other.l) >= 13);  // lightness, which grey keeps
             }
         const std::array<double, 3> work{lab_of(t.forward).l, lab_of(t.backward).l, lab_of(t.weight_grad).l};
         for (std::size_t k = 0; k + 1 < work.size(); ++k) CHECK(std::abs(work[k] - work[k + 1]) >= 12);

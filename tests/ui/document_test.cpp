@@ -308,7 +308,7 @@ TEST_CASE(
     CHECK(d.plan() == own);
     CHECK(d.shell.document().modified());
     d.press({.key = Key::z, .ctrl = true, .shift = true});
-    CHECK(d.plan() == edited);  // what was tried in the lesson is not lost either
+    CHECK(d.plan() == edited);  // the plan of the lesson is not lost either
     d.press(kUndo);
     CHECK(d.plan() == own);
     d.press(kUndo);

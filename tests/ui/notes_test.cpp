@@ -47,7 +47,7 @@ TEST_CASE("notes are typed in lines, a pause makes a step of undo, and the field
     CHECK(d.plan().notes == "first line\nsecond!");
     d.type("?");
     REQUIRE(d.click("notes.close"));
-    CHECK(d.plan().notes == "first line\nsecond!?");  // what was not paused for, too
+    CHECK(d.plan().notes == "first line\nsecond!?");  // text typed without a pause, too
     CHECK_FALSE(d.drawn("edit.notes"));
 }
 

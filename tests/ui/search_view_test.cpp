@@ -132,7 +132,7 @@ TEST_CASE(
     d.press({.key = Key::tab});  // to the next row
     d.rest();
     CHECK(says(d, "click: open"));
-    for (int i = 1; i < 6; ++i) {  // what is kept stays right: see ~Driver
+    for (int i = 1; i < 6; ++i) {  // kept parts stay right: see ~Driver
         d.move({40, outside.y - 60.0f * static_cast<float>(i)});
         d.settle();
     }

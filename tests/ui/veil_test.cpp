@@ -25,7 +25,7 @@ bool gives_number(const std::string& text, const LessonQuestion& q, const Answer
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) continue;
         if (i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0) continue;
-        const bool range = text.substr(0, i).ends_with("± ");  // how far off another figure may be
+        const bool range = text.substr(0, i).ends_with("± ");  // a tolerance, not a figure
         std::string digits;
         std::size_t k = i;
         for (;

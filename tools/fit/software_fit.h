@@ -13,7 +13,7 @@ namespace pentamesh {
 struct SoftwareParameter {
     std::string_view key;
     double SoftwareFacts::*member = nullptr;
-    double expected = 1, spread = 0.5;  // what is known beforehand: median, deviation of the logarithm
+    double expected = 1, spread = 0.5;  // prior: median, deviation of the logarithm
     double least = 0, most = 1;
     double value = 0;
 };

@@ -190,7 +190,7 @@ void Ui::label(Rect r, std::string_view text, const TextStyle& style, Align alig
 }
 
 void Ui::draw_tooltip() {
-    if (frame_.typed) state_.tooltips_rest_at = frame_.mouse;  // who types does not point
+    if (frame_.typed) state_.tooltips_rest_at = frame_.mouse;  // the user types and does not point
     if (tooltip_.empty() || state_.tooltips_rest_at == frame_.mouse) return;
     const double rested = frame_.time_s - state_.hovered_since;
     if (hovered_now_ != 0 && hovered_now_ == state_.hovered_last && rested < kTooltipDelay_s) {

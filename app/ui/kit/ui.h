@@ -74,7 +74,7 @@ struct UiState {
     Vec2 mouse, last_mouse;               // of this frame, of the last one
     struct Swipe {
         Vec2 at{-1, -1};  // where the finger came down
-        float by = 0;     // how far it went down since the last frame
+        float by = 0;     // distance that it went down since the last frame
     };
     Swipe swipe{};
     bool had_keyboard = true;       // the window had the keyboard in the last frame

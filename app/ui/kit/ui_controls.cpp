@@ -39,7 +39,7 @@ bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint
 
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
-    if (state_.for_picture) {  // what is chosen, as words: a picture has no switches
+    if (state_.for_picture) {  // the choice as words: a picture has no switches
         if (selected < 0 || selected >= static_cast<int>(labels.size())) return selected;
         if (ground) {
             swatch({r.x, r.center().y - 5}, *ground);

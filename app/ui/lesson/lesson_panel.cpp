@@ -21,8 +21,8 @@ struct Pen {
     const Scene& scene;
     LessonSession& session;
     float size;
-    Rect room;  // what is left, unbounded below
-    Rect view;  // what is seen of it
+    Rect room;  // the rest, unbounded below
+    Rect view;  // the visible part of it
     LessonAction action;
     bool measures = false;  // nothing is drawn, nothing can be pressed
 
@@ -239,7 +239,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         if (p.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
             p.action.kind = Kind::reveal;
         p.room.cut_top(22);
-        follow();  // what was said of a wrong answer
+        follow();  // remark about a wrong answer
     }
 }
 
@@ -354,7 +354,7 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
 }  // namespace
 
 float lesson_height(Ui& ui, float width, const Scene& scene, const LessonSession& session, float size) {
-    LessonSession shown = session;  // what is drawn may scroll it
+    LessonSession shown = session;  // drawing may scroll it
     Pen p{ui, scene, shown, size, {0, 0, width - 8, 1e6f}, {0, 0, width, 1e6f}, {}, true};
     draw_step(p);
     return p.room.y;
@@ -388,7 +388,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     }
     const float used = p.room.y + std::round(scrolled) - room.y;
     session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
-    if (used > room.h) {  // how much more there is
+    if (used > room.h) {  // height of the rest
         const float h = std::max(24.0f, room.h * room.h / used);
         const float y = room.y + (room.h - h) * session.scroll / std::max(1.0f, used - room.h);
         ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().faint, 1.5f);

@@ -56,7 +56,7 @@ struct LessonSession {
     bool made_asked = false;  // with the answer hidden
     std::string words, prompt, why, notes;
     Solution solution;
-    Veil veil;   // what the open question hides
+    Veil veil;   // hides the open question's answer
     Plan start;  // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since

@@ -395,7 +395,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus);
-    if (covered) {  // whether it fits, or is possible, is what is asked
+    if (covered) {  // the question is if it fits, or is possible
         for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
         return;
     }

@@ -29,7 +29,7 @@ struct PlanPanelState {
     bool wants_stages = false;                  // so is the sheet of layers per stage
     bool spare_replicates = false;              // GPUs that come are replicas, not shards
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
-    std::string refusal;  // what was typed, and what is allowed
+    std::string refusal;  // the typed text, and the allowed values
 };
 [[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
                                                       PlanPanelState& state);

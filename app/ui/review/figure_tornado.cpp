@@ -27,7 +27,7 @@ std::string value_words(const std::vector<Constant>& constants, const Sensitivit
 
 struct TornadoRow {
     const SensitivityRow* of = nullptr;
-    std::string name, words;  // what is changed; to what, and what that does
+    std::string name, words;  // the changed field; its new value, and the effect
     bool too_big = false;     // one of its changes does not fit the memory
 };
 

@@ -100,7 +100,7 @@ void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& reques
     if (small.k <= 0 || canvas.list() == nullptr) return;
     content_->request = request;
     bool first = true;
-    const auto turn = [&](const std::string&) {  // what goes on on another page is not shown
+    const auto turn = [&](const std::string&) {  // the rest, on another page, is not shown
         return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
     {

@@ -26,7 +26,7 @@ class ReviewPages {
 
   private:
     std::unique_ptr<ReviewContent> content_;
-    std::vector<int> begins_;  // how many pages lie before each of content_->pages, and before the end
+    std::vector<int> begins_;  // pages before each of content_->pages, and before the end
     std::optional<ReviewRequest> counted_;
     void count(const ReviewRequest& request);
 };

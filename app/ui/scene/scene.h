@@ -74,7 +74,7 @@ struct Hover {
     std::int64_t rank = -1;
     int stage = -1;
     std::optional<GroupKind> group;
-    std::string message;  // what went wrong in this frame, for the line that passes by
+    std::string message;  // an error of this frame, for the line that passes by
     bool operator==(const Hover&) const = default;
 };
 
@@ -109,7 +109,7 @@ struct Scene {
     const Hosts* hosts = nullptr;               // that are named; no names in it: none are
     std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: of no framework
     const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
-    std::string_view changed{};                 // what the last edit did to the main figures
+    std::string_view changed{};                 // effect of the last edit on the main figures
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
     std::span<const PlanEdit> better{};  // layouts that fit and are much faster, where a search knows some

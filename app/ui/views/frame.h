@@ -9,7 +9,7 @@ namespace pentamesh::ui {
 struct ViewHead {
     std::optional<ViewId> switch_to;  // a sibling was clicked
     bool full = false;                // the title was double-clicked: fill the window, or back
-    Rect row;                         // what is left of the row for the view's own switches
+    Rect row;                         // the rest of the row, for the view's own switches
 };
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
 

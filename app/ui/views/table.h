@@ -96,9 +96,9 @@ struct ViewEntry {
     // The rest is null where a view has no such thing.
     ViewPages pages = {};
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
-    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
+    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it highlights
     Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
-    void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // what stands there
+    void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there
 };
 [[nodiscard]] std::span<const ViewEntry> view_table();
 [[nodiscard]] const ViewEntry& view_of(ViewId id);

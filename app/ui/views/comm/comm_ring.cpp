@@ -13,7 +13,7 @@ namespace {
 
 using Shape = CollectivePhase::Shape;
 
-constexpr double kStep_s = 0.9;  // how long a step is shown
+constexpr double kStep_s = 0.9;  // time for which a step is shown
 constexpr std::int64_t kMostShown = 12;
 constexpr double kTurn = 6.283185307179586;
 

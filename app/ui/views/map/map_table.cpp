@@ -30,7 +30,7 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
         // the verdict.
         if (sum() <= room || (c == reach && sum() <= room * 1.3f)) break;
         width[c] = 0;
-        if (c == cuts && !one_line) width[axis] = 156;  // what it cuts stands under its name then
+        if (c == cuts && !one_line) width[axis] = 156;  // its cuts are written under its name then
     }
     // Words wrap, figures and badges do not.
     if (const float missing = sum() - room; missing > 0) {

@@ -242,7 +242,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
         const SavingStep& s = steps[i];
         const float x = room.x + static_cast<float>(i) * step, top = y_of(s.fullest.total());
         const float bar = step * 0.62f;
-        if (i > 0) {  // what went: hatched, from the bar before
+        if (i > 0) {  // the saved part: hatched, from the bar before
             const float before = y_of(steps[i - 1].fullest.total());
             if (before < top)
                 c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
@@ -297,7 +297,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
         figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
-    if (text.w < figures) {  // what the GPU has stands at the line
+    if (text.w < figures) {  // the GPU's memory is written at the line
         figure = memory_text(peak.total());
         figures = c.text_width(figure, bold) + 2;
     }

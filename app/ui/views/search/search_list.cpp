@@ -37,7 +37,7 @@ std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutCh
 struct Columns {
     std::vector<Varied> fields;  // empty: the layout is one text
     std::vector<float> width;
-    std::string same;  // what all results have and no column says: "schedule zb-v, micro-batch 1"
+    std::string same;  // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
 };
 
 Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own) {

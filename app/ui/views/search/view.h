@@ -19,7 +19,7 @@ namespace pentamesh::ui {
 
 struct SearchViewState {
     SearchRequest request;
-    bool chosen = false;   // what is held was said here; else it follows the plan
+    bool chosen = false;   // the held fields were chosen here; else they follow the plan
     bool stopped = false;  // by hand
     bool again = false;    // a stopped search is wanted from the start
     bool all_rows = false;

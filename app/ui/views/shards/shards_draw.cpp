@@ -387,7 +387,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             c.rect(box, apart || mine ? shade : rest);
         }
         if (mine && dealt) c.frame(box, theme.text, 1.25f);
-        Rect text = box;  // what a bar leaves
+        Rect text = box;  // room left by a bar
         if (most > 0 && static_cast<std::size_t>(e) < loads.size()) {
             const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
             c.rect(track, theme.window);

@@ -88,7 +88,7 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         c.rect({track.x, track.y, static_cast<float>(most > 0 ? value / most : 0) * track.w, track.h}, color,
                1);
     };
-    {  // what it is measured against
+    {  // the plan on one GPU, for comparison
         Rect row = room.cut_top(row_h);
         c.text_in(row.cut_left(name_w), "one GPU", ui.small());
         bar(row, s.prices->single_gpu.total(), held, ui.theme().secondary);

@@ -16,7 +16,7 @@ struct Sheet {
     bool lying = false;         // a vector, drawn along x
     CutOrder cuts;              // the axes that cut it inside the layer
     TensorPieces coarse, fine;  // empty where it is cut too finely to be drawn
-    Part part;                  // what the rank holds of it
+    Part part;                  // the rank's part of it
     std::vector<IndexBox> lit;  // the same, drawn
     std::int64_t expert = 0;    // which of the experts is drawn
 };

@@ -14,7 +14,7 @@
 namespace pentamesh::ui {
 
 struct TimelineViewState {
-    double from_s = 0, to_s = 0;  // what is seen; to <= from: everything
+    double from_s = 0, to_s = 0;  // the visible range; to <= from: everything
     double cursor_s = -1;         // < 0: none
     bool playing = false;
     bool critical = false;

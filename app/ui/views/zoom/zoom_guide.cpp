@@ -19,7 +19,7 @@ void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
         labels.push_back(step_label(*s.nest, std::span(s.path).first(k)));
         all += c.text_width(labels.back(), ui.title()) + 18;
     }
-    std::size_t from = 0;  // what does not fit goes from the left, behind the cluster
+    std::size_t from = 0;  // names without room are left out from the left, after the cluster
     while (all > row.w && from + 2 < n) all -= c.text_width(labels[++from], ui.title()) + 18;
     std::optional<NestPath> to;
     for (std::size_t k = 0; k <= n; ++k) {
