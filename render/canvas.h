@@ -86,17 +86,18 @@ struct TextStyle {
     float tracking = 0;  // extra distance between letters
 };
 
-// A grid of same-size cells, one per rank, drawn in one call. The shader finds each pixel's cell and its
+// Draws a grid of same-size cells, one per rank, in one call. The shader finds each pixel's cell and its
 // colour from strides, so 131,072 cells cost what 8 do.
 struct CellGrid {
-    // Nested boxes, innermost first: rank -> index in the box of level i is
-    // (rank / product of inner sizes) % size; it stands at (index % cols, index / cols) * pitch. The
-    // outermost level may be partly filled.
+    // Boxes are nested, innermost first: rank -> index in the box of level i is (rank / product of inner
+    // sizes) % size; it stands at (index % cols, index / cols) * pitch. The outermost level may be partly
+    // filled.
     struct Level {
         std::int32_t size = 1, cols = 1;
         float pitch_x = 0, pitch_y = 0;
     };
-    // id of a cell = sum of ((rank / stride) % size) * weight; its colour is palette[id % palette_size].
+    // The id of a cell is the sum of ((rank / stride) % size) * weight; its colour is palette[id %
+    // palette_size].
     struct Digit {
         std::int32_t stride = 1, size = 1, weight = 0;
     };

@@ -69,8 +69,8 @@ std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
 
 namespace {
 
-// One rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the pixels
-// and not of the cells.
+// It is one rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the
+// pixels and not of the cells.
 constexpr const char* kVertex = PENTAMESH_SHADER_HEAD R"(
 void main() {
     gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0);

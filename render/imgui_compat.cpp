@@ -207,7 +207,7 @@ void hold_quick_keys() {
     if (!state.keys_held_for_frame.empty()) {
         for (const int key : state.keys_held_for_frame) io.KeysDown[key] = false;
         state.keys_held_for_frame.clear();
-        // GLFW's codes: left shift, control, alt, and the right ones four on.
+        // GLFW has codes for left shift, control, alt, and for the right ones four on.
         io.KeyShift = io.KeysDown[340] || io.KeysDown[344];
         io.KeyCtrl = io.KeysDown[341] || io.KeysDown[345];
         io.KeyAlt = io.KeysDown[342] || io.KeysDown[346];

@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// A glyph at its pen, on the baseline.
+// Places a glyph at its pen, on the baseline.
 struct PlacedGlyph {
     GlyphRef glyph;
     Vec2 pen;

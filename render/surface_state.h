@@ -14,15 +14,15 @@
 
 namespace pentamesh {
 
-// A font of a text field.
+// This is a font of a text field.
 struct FieldFont {
     Face face = Face::regular;
     float size = 0;
     ImFont* font = nullptr;
 };
 
-// A key that went down since the last frame, in the platform's codes. Keys that are held are not meant: a
-// quick key is up again before the frame begins.
+// This key went down since the last frame, in the platform's codes. Keys that are held are not meant: a quick
+// key is up again before the frame begins.
 struct KeyPress {
     int native = 0;  // by its position on the keyboard
     int label = 0;   // by what is printed on it

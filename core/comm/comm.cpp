@@ -192,7 +192,8 @@ void CommRows::vocabulary_parallel() {
         put(tp, Unit::embedding, Phase::forward, all_reduce, What::embedded_tokens, s);
         put(tp, Unit::head, Phase::backward, all_reduce, What::gradients_before_the_head, s, heads);
     }
-    // Largest logit, logit of the label, sum of exponentials: Megatron's vocab-parallel cross entropy.
+    // The call sums the largest logit, the logit of the label and the exponentials: Megatron's vocab-parallel
+    // cross entropy.
     put(tp, Unit::head, Phase::forward, all_reduce, What::cross_entropy, v_.tokens * bytes_of(Dtype::fp32),
         3 * heads);
 }

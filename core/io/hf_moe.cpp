@@ -272,7 +272,7 @@ Model granitemoe(const Fields& f) {
     return m;
 }
 
-// LG AI Research 2026 (K-EXAONE).
+// The family is from LG AI Research 2026 (K-EXAONE).
 Model exaone_moe(const Fields& f) {
     Model m = gated_decoder(f);
     m.qk_norm = QkNorm::head;

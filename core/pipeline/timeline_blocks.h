@@ -16,7 +16,7 @@ struct WorkIndex {
         double forward = 0, backward = 0, weight = 0;  // B and I are backward, FB half of each
         [[nodiscard]] double all() const { return forward + backward + weight; }
     };
-    // Work of each kind before each op: [device + op index], one entry more per device than ops.
+    // Sums the work of each kind before each op: [device + op index], one entry more per device than ops.
     std::vector<Sums> before;
     // Each device's time from 0 to the makespan is divided into `slices` equal ones; this is the first op
     // that ends after the begin of each: [device * (slices + 1) + slice].

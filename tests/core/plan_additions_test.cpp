@@ -248,7 +248,7 @@ TEST_CASE("a kernel that knows ranks sends a token once to each that holds one o
         return sum;
     };
     const double copies = sent_by(EpComm::alltoall), kernel = sent_by(EpComm::deepep);
-    // Top 8 of 64 ranks, by drawing: how many different ranks?
+    // The test draws the top 8 of 64 ranks and counts how many different ranks there are.
     std::mt19937 rng(7);
     double different = 0;
     constexpr int kTokens = 20000;

@@ -70,8 +70,8 @@ bool is_megatron(Software s) {
 // Fits to its runs and sums their cost. A run that is far off shows an effect that no constant describes:
 // beyond a limit it pulls no more.
 class Fit {
-    // Weight of the prior knowledge of a constant. When each of six sources is left out of the fit in its
-    // turn, its runs are off by 23 % with 1, 19 % with 5, 18 % with 20.
+    // This is the weight of the prior knowledge of a constant. When each of six sources is left out of the
+    // fit in its turn, its runs are off by 23 % with 1, 19 % with 5, 18 % with 20.
     static constexpr double kPrior = 5;
 
   public:

@@ -87,7 +87,7 @@ struct ViewEntry {
     std::span<const KeyHelp> keys;  // that it answers while it has the keyboard
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
-    // "Show as data": one of the tables below.
+    // Returns one of the tables below for "Show as data".
     Table (*data)(const Scene& scene, const ViewStates& states, int part);
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
     bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection

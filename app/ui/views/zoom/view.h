@@ -27,7 +27,7 @@ struct ZoomViewState {
     NestPath path;             // of the box that fills the view
     std::int64_t cursor = -1;  // child of it that the keyboard is on; -1: none
     ZoomCamera camera;
-    // A flight: short, and it ends.
+    // A flight is short, and it ends.
     ZoomCamera from, to;
     double begun_s = -1;  // < 0: none
     bool panning = false;
