@@ -129,8 +129,7 @@ struct Scene {
 // Returns "rank 5", "stage 2"; empty where nothing was picked.
 [[nodiscard]] std::string chosen_name(const Scene& scene);
 
-// Returns the name and factor of an axis kind that the plan uses, dense or expert: the axis switch offers
-// them.
+// Returns the name of an axis kind; the axis switch offers those that the plan uses, dense or expert.
 [[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
