@@ -86,8 +86,8 @@ struct TextStyle {
     float tracking = 0;  // extra distance between letters
 };
 
-// Draws a grid of same-size cells, one per rank, in one call. The shader finds each pixel's cell and its
-// colour from strides, so 131,072 cells cost what 8 do.
+// Describes a grid of same-size cells, one per rank, which is drawn in one call. The shader finds each
+// pixel's cell and its colour from strides, so 131,072 cells cost what 8 do.
 struct CellGrid {
     // Boxes are nested, innermost first: rank -> index in the box of level i is (rank / product of inner
     // sizes) % size; it stands at (index % cols, index / cols) * pitch. The outermost level may be partly

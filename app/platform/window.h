@@ -43,7 +43,7 @@ class WindowRun {
     std::unique_ptr<Impl> impl_;
 };
 
-// Returns when the window was closed. A browser's page has its own loop (app/web/), and Node no window.
+// Runs the window until it is closed. A browser's page has its own loop (app/web/), and Node no window.
 void run_window(const Presets& presets, const WindowArgs& args);
 
 }  // namespace pentamesh

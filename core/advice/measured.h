@@ -1,4 +1,4 @@
-// Returns the number that a sentence means.
+// Finds the number that a sentence means.
 #pragma once
 
 #include "core/advice/advised.h"

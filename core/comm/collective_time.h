@@ -1,5 +1,5 @@
-// Returns how long one collective takes: alpha-beta per tier of the fabric, hierarchical over the tiers that
-// a group crosses. docs/communication.md has the rules and sources.
+// Finds how long one collective takes: alpha-beta per tier of the fabric, hierarchical over the tiers that a
+// group crosses. docs/communication.md has the rules and sources.
 #pragma once
 
 #include "core/comm/comm.h"

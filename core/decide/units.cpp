@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 using Place = FieldPlace<true>;
 constexpr std::string_view kGpu = "/cluster/gpu";
 
-// Returns a value of the field list as JSON; null for an optional field that is left out. A choice of
+// Gives a value of the field list as JSON; null for an optional field that is left out. A choice of
 // recomputed modules is an object in the plan file.
 struct ToJson {
     const Plan& plan;

@@ -19,7 +19,7 @@ struct NvLink {
 [[nodiscard]] const std::vector<NvLink>& nvlinks();
 [[nodiscard]] double most_nvlinks();  // of any GPU
 
-// Returns the generation of a GPU with so many links.
+// Names the NVLink generation of a GPU with so many links.
 struct NvLinkGuess {
     const NvLink* link = nullptr;
     bool by_rate = false;  // several have so many: the one whose rate is nearest to `bytes_per_s`

@@ -19,12 +19,12 @@ namespace pentamesh {
 // reduced after runs of micro-batches, and a V-shaped placement has no runs.
 [[nodiscard]] bool can_reduce(GradientReduction when, const Layout& layout);
 
-// Returns if the plan's software runs its ZeRO stage, pipeline and reduction. `refuses` and `lacks` cannot be
-// run with it.
+// Says whether the plan's software runs its ZeRO stage, pipeline and reduction. `refuses` and `lacks` cannot
+// be run with it.
 enum class ReductionSupport : std::uint8_t { runs, refuses, lacks };
 [[nodiscard]] ReductionSupport reduction_support(const Plan& plan);
 
-// Returns if the software runs a ZeRO stage in a pipeline of so many stages.
+// Says whether the software runs a ZeRO stage in a pipeline of so many stages.
 [[nodiscard]] ReductionSupport zero_support(Software software, int zero, std::int64_t pp);
 // Follows a change of a plan's layout: a reduction that is now impossible, or that its software lacks
 // although it ran the plan's own, becomes the software's.

@@ -1,4 +1,4 @@
-// Returns the title of a plan: its own, or one made of its fields. A title that names a changed value is
+// Makes the title of a plan: its own, or one made of its fields. A title that names a changed value is
 // dropped, so that no wrong one stays over another plan.
 #pragma once
 

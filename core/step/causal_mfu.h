@@ -1,4 +1,4 @@
-// Returns MFU without the attention that a causal mask leaves out.
+// Computes MFU without the attention that a causal mask leaves out.
 #pragma once
 
 #include "core/step/step.h"

@@ -11,9 +11,9 @@
 namespace pentamesh {
 namespace {
 
-// Counts the host's launches for a layer's forward, small kernels and views included: a dense layer has about
-// 30; the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own products.
-// A layer that is only a mixer or an MLP takes half of a dense layer's.
+// These are the host's launches for a layer's forward, small kernels and views included: a dense layer has
+// about 30; the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own
+// products. A layer that is only a mixer or an MLP takes half of a dense layer's.
 constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
 constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-bit logits

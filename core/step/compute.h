@@ -1,5 +1,5 @@
-// Returns how long a layer computes: every matrix product by a roofline, everything else by the bytes it
-// moves. docs/step.md has the model, its constants and its limits.
+// Finds how long a layer computes: every matrix product by a roofline, everything else by the bytes it moves.
+// docs/step.md has the model, its constants and its limits.
 #pragma once
 
 #include "core/memory/memory_parts.h"

@@ -1,4 +1,4 @@
-// Returns how long each step of a layer takes: the same rates and routes as the time of a whole layer
+// Finds how long each step of a layer takes: the same rates and routes as the time of a whole layer
 // (compute.h), step by step. Waiting for the host's launches belongs to no step (recompute_work.h).
 #pragma once
 

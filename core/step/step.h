@@ -1,4 +1,4 @@
-// Returns how long a step takes: compute by roofline, communication by alpha-beta, schedule, overlap,
+// Finds how long a step takes: compute by roofline, communication by alpha-beta, schedule, overlap,
 // stragglers. docs/step.md has the model and its fit.
 #pragma once
 

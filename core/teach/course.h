@@ -33,7 +33,7 @@ struct ParsedCourse {
 // Reads as much as it can and never throws.
 [[nodiscard]] ParsedCourse parse_course(std::string_view text);
 
-// Returns the text of a lesson by its id; nullopt where it does not exist.
+// Such a function returns the text of a lesson by its id; nullopt where it does not exist.
 using LessonSource = std::function<std::optional<std::string>(const std::string& id)>;
 // Returns the course's steps one after another, each with the whole plan that it shows in its own lesson.
 // Minutes are the sum of the parts. Mistakes of a lesson are named with its id.

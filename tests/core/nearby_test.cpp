@@ -42,7 +42,8 @@ TEST_CASE(
     REQUIRE(best);
     CHECK(edits_apart(plan, best->plan) <= 2);
     CHECK(evaluate(best->plan).step->time_s == best->step_s);
-    // Returns all layouts of the whole space that fit: nothing is skipped while so many are asked for.
+    // The search finds all layouts of the whole space that fit: nothing is skipped while so many are asked
+    // for.
     std::optional<SpaceError> none;
     const SearchReport all = search(plan, search_space(plan, {}, none), {.top = 1000000, .threads = 1});
     double least = std::numeric_limits<double>::infinity();

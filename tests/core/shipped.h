@@ -1,4 +1,4 @@
-// Returns the presets as they are shipped.
+// Gives tests the presets as they are shipped.
 #pragma once
 
 #include "core/io/presets.h"

@@ -1,4 +1,4 @@
-// Returns the explanation that belongs to the selection; empty where no selected thing has one.
+// Explains the selection; the explanation is empty where no selected thing has one.
 #pragma once
 
 #include "app/ui/scene/scene.h"

@@ -72,7 +72,8 @@ void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
         ui.state().wants_frame = true;
 }
 
-// Returns the deepest box around the room's middle: the breadcrumbs show it after the wheel or a drag.
+// Sets the path to the deepest box around the room's middle that fills enough of it: the breadcrumbs show it
+// after the wheel or a drag.
 void follow_camera(Rect room, ZoomViewState& s) {
     NestPath path;
     NestBox box{0, 0, s.nest->aspect, 1};
