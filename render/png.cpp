@@ -105,7 +105,7 @@ struct Reader {
     std::string_view bytes;
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-    std::vector<png_byte> row;    // that is read past
+    std::vector<png_byte> row;    // receives each row that is read and dropped
     std::vector<png_bytep> rows;  // of the picture
     int passes = 1;
 

@@ -87,7 +87,7 @@ Offscreen::Cost draw_demo(Offscreen& surface, double time_s);
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files
     bool close_requested = false;
-    bool had_input = false;  // or input is kept for the next frame: draw again
+    bool had_input = false;  // there was input, or some is kept for the next frame: draw again
 };
 
 class Window {

@@ -103,7 +103,7 @@ namespace {
 // A line is broken by "\r\n", which no text that was typed contains: Dear ImGui draws no \r.
 std::string wrapped(const std::string& text, float width) {
     std::string out;
-    std::size_t line = 0;  // where it begins, in out
+    std::size_t line = 0;  // the place in `out` where the line begins
     for (std::size_t at = 0; at < text.size();) {
         if (text[at] == '\n') {
             out += text[at++];

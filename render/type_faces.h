@@ -16,7 +16,8 @@ namespace pentamesh {
 inline constexpr int kFaceCount = 3;
 
 struct GlyphRef {
-    Face face = Face::regular;  // that has the character; another than asked for where that one lacks it
+    Face face = Face::regular;  // a face that has the character: another than the wanted one where that lacks
+                                // it
     std::uint32_t index = 0;
     float advance = 0;  // ems
     float shift = 0;    // ems to the right: a narrow digit stands in the middle of its column

@@ -12,7 +12,7 @@ struct TypedAhead {
     std::vector<unsigned> letters;  // Unicode, in the order in which they were typed
     bool entered = false;           // Enter came after them
     bool expected = false;          // a field was announced in this frame
-    bool was_expected = false;      // or in the last one
+    bool was_expected = false;      // a field was announced in the last frame
     bool focus_takes_text = false;  // a letter now begins to edit what has the keyboard
 };
 

@@ -15,7 +15,7 @@ struct Section {
     std::vector<std::string> lines;  // a paragraph each
     Table table;
     std::string svg{};                         // a picture above the table, only in HTML
-    std::optional<ui::ReportFigure> figure{};  // which one that is; empty: no picture
+    std::optional<ui::ReportFigure> figure{};  // the figure that the picture shows; empty: no picture
 };
 
 struct Document {

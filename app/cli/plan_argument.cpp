@@ -58,7 +58,7 @@ std::filesystem::path file_of(const Context& context, const PlanArgument& argume
 namespace {
 
 struct PlanText {
-    std::string text, name;  // and what it is called in errors
+    std::string text, name;  // `name` is the plan's name in errors
 };
 
 // Returns a plan around a model's own settings: a model by itself gets the layout that `import` gives it, and

@@ -11,7 +11,7 @@ namespace pentamesh {
 
 struct WindowArgs {
     std::optional<Plan> plan;         // nothing: what was not saved last time, or the default plan
-    std::filesystem::path plan_file;  // where it was read from; empty: a preset
+    std::filesystem::path plan_file;  // the file that the plan was read from; empty: a preset
     bool saved = true;                // false: the plan is not what stands there
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty

@@ -30,7 +30,7 @@ std::string too_large() {
     return "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read";
 }
 
-constexpr std::string_view kHalfWritten = ".new-";  // and a number
+constexpr std::string_view kHalfWritten = ".new-";  // a number follows
 
 // Returns a name in the folder of `path` that no other process writes to.
 fs::path name_beside(const fs::path& path) {

@@ -11,7 +11,7 @@ namespace pentamesh {
 [[nodiscard]] std::string fixed_text(double x, int decimals);       // 1.5, 2 -> "1.50"
 [[nodiscard]] std::string scientific_text(double x, int decimals);  // 15000, 2 -> "1.50e+04"
 [[nodiscard]] std::string general_text(double x, int digits);       // 0.1234567, 6 -> "0.123457"
-[[nodiscard]] std::string exact_text(double x);                     // that reads back as the same number
+[[nodiscard]] std::string exact_text(double x);                     // reads back as the same number
 
 // Reads a decimal number at the beginning of `text`: sign, digits, point, exponent. `length` is 0 where there
 // is no number, or it is not finite.

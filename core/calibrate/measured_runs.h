@@ -16,7 +16,7 @@ namespace pentamesh {
 enum class MemoryMeasured : std::uint8_t {
     allocated,
     reserved
-};  // which of StageMemory's figures was measured
+};  // says which of StageMemory's figures was measured
 
 struct MeasuredRun {
     std::string id, framework, family;

@@ -138,7 +138,8 @@ class CommRows {
     StateRounds rounds_;
     const LayerTypes& types_;
     LayerMask present_;
-    LayerMask mixers_ = 0, ffns_ = 0;  // whose calls are being put: attention's or a scan's, an MLP's
+    LayerMask mixers_ = 0, ffns_ = 0;  // types whose calls are being added: `mixers_` for attention or a
+                                       // scan, `ffns_` for an MLP
 };
 
 // ---- comm_count.cpp ----

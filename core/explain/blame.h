@@ -24,7 +24,7 @@ struct SharedGroup {
 struct AxisSpread {
     GroupKind kind = GroupKind::tp;
     std::int64_t degree = 1;
-    std::int64_t groups = 0;   // that hold at least one of them
+    std::int64_t groups = 0;   // groups that hold at least one of the ranks
     std::int64_t most = 0;     // of them in one group
     std::int64_t most_in = 0;  // the first such group
 };

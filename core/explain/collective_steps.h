@@ -20,7 +20,7 @@ struct CollectivePhase {
         pass          // one message to the next rank
     } shape = Shape::ring_gather;
     int tier = 0;
-    std::int64_t ranks = 1;   // that make one ring, or exchange
+    std::int64_t ranks = 1;   // ranks that make one ring, or exchange
     std::int64_t stride = 1;  // members of the group from one of them to the next
     std::int64_t steps = 0;
     double chunk_bytes = 0;

@@ -46,7 +46,7 @@ class Page {
 
 [[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
 [[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
-[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
+[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // those that one launcher starts
 // chunk_layers returns the layers of each chunk in model order; is_even returns true if all hold the same.
 [[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
 [[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);

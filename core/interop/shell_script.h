@@ -14,7 +14,7 @@ namespace pentamesh::shell {
 // This is a value that the script does not give.
 struct Unknown {
     std::string what;    // "TP", "$1", "$(nproc)"
-    int line = 0;        // where it was used first
+    int line = 0;        // the line that uses it first
     bool unset = false;  // nothing sets it: an empty text in a condition, as in a clean environment
 };
 

@@ -30,7 +30,7 @@ struct PlanField {
     Dimension dimension = Dimension::count;  // of number: what a unit behind it means
     bool may_be_none = false;
     std::string value;          // as it may be typed; "none" where it is absent
-    std::string preset_value;   // where it differs from the preset that it stands over; empty: it does not
+    std::string preset_value;   // the value of the preset below it, where that differs; else empty
     bool preset_lacks = false;  // the preset has not the group that it stands in: it can only go with that
 };
 

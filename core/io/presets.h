@@ -27,7 +27,7 @@ class Presets {
         std::string id, name, source;
         std::string broken{};          // why its file cannot be used; empty: it can
         bool own = false;              // the user's
-        std::filesystem::path file{};  // where it stands
+        std::filesystem::path file{};  // the file that holds it
     };
     // Returns a list sorted by id. It stays as it is after reread(), which makes a new one.
     [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;

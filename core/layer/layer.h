@@ -71,7 +71,7 @@ struct LayerTensor {
     std::vector<LayerDim> dims;
     std::vector<GroupKind> partial;  // waits to be summed over these
     double bytes_per_number = 2;
-    bool weight = false;  // or the gradient of one
+    bool weight = false;  // a weight, or the gradient of one
     [[nodiscard]] double numbers() const;
     [[nodiscard]] double bytes() const { return numbers() * bytes_per_number; }
     [[nodiscard]] bool cut_by(GroupKind group) const;
@@ -107,14 +107,14 @@ struct LayerStep {
     What what = What::none;
     bool recomputed = false;  // repeats in the backward what the forward made and did not keep
     bool per_step = false;    // once in a training step, not for every micro-batch
-    bool per_run = false;     // and that for each of its runs of micro-batches (GradientReduction::run)
+    bool per_run = false;     // with per_step: once after each run of micro-batches (GradientReduction::run)
     std::vector<LayerTensor> in, out;
     KernelCost work;
     double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that
     double bytes_moved = 0;  // of HBM
     // These are for collectives. A ring's send counts `calls` messages.
     GroupKind group = GroupKind::tp;
-    std::vector<std::int64_t> ranks;  // that take part, ascending; empty without one
+    std::vector<std::int64_t> ranks;  // the ranks that take part, ascending; empty without a collective
     std::int64_t group_size = 1;
     double message_bytes = 0, sent_bytes = 0, calls = 0;
     double slow_share = 1;  // as Operation has them (core/comm/comm.h)

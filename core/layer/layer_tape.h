@@ -192,7 +192,7 @@ class LayerTape {
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
     std::vector<Tensor> weights_;          // of this type
-    std::vector<Activation> activations_;  // that it keeps where nothing is recomputed
+    std::vector<Activation> activations_;  // activations that it keeps where nothing is recomputed
     LayerBlock block_ = LayerBlock::weights;
     int x_count_ = 0;           // additions to the residual stream so far
     RecomputeModules modules_;  // of the nodes that are being put

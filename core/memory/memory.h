@@ -89,7 +89,7 @@ inline constexpr int kMemoryCategoryCount = 5;
 struct ActivationBytes {
     TensorId id = TensorId::embedding;
     std::string shape;  // symbols: "2 · b s · a d / (cp tp)"
-    double bytes = 0;   // when it is kept
+    double bytes = 0;   // its size if it is kept
     bool kept = true;   // false: recomputed in the backward pass (training.recompute)
 };
 enum class LayerKind : std::uint8_t {

@@ -10,9 +10,10 @@ namespace pentamesh {
 struct StageLoad {
     std::vector<double> layer;           // of each layer
     std::vector<double> recomputed;      // extra time of each layer, where it is recomputed in the backward
-    std::int64_t layers_recomputed = 0;  // so many first layers of each chunk are recomputed
+    std::int64_t layers_recomputed = 0;  // the number of each chunk's first layers that are recomputed
     std::vector<double> chunk;           // of each chunk without a layer: embedding, head, prediction layers
-    std::vector<int> device;             // that runs each chunk, from 0; two copies of a model count once
+    std::vector<int> device;             // the device that runs each chunk, from 0; two copies of a model
+                                         // count once
 };
 
 // Returns the time of chunk c with the layers begin .. end-1; layers that do not exist take no time.

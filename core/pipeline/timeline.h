@@ -51,14 +51,14 @@ struct Timeline {
     double makespan = 0;
     bool complete = false;  // false: the order dead-locks (never for accepted shapes; tested)
 
-    Sequence sequence;  // whose forward_op, backward_op and link say which op is where
-    struct LaneTime {   // of a lane of the sequence, seconds
+    Sequence sequence;                                    // its forward_op, backward_op and link find each op
+    struct LaneTime {                                     // of a lane of the sequence, seconds
         double takes = 0, arrives = 0, back_arrives = 0;  // an op; its inputs on their way
         std::int32_t shift = 0;                           // from an op to its slot
     };
     // The replay uses these; they are kept for their capacity.
     std::vector<LaneTime> lane_time;
-    std::vector<double> slot_end;  // when ops end, by slot, seconds
+    std::vector<double> slot_end;  // the times at which ops end, by slot, seconds
 
     [[nodiscard]] bool empty() const { return device.empty(); }
     void clear();                              // keeps capacity

@@ -301,7 +301,7 @@ struct Layout {
     std::optional<std::int64_t> dp_replicate;  // left out: what is left of the cluster
     int zero = 1;                              // 0 DDP, 1 optimizer, 2 + gradients, 3 + parameters (FSDP)
     std::optional<std::int64_t> cp_inner;      // ulysses_ring only: ranks of its inner groups
-    std::optional<std::int64_t> mtp_chunk;     // that holds the prediction layers; default the last
+    std::optional<std::int64_t> mtp_chunk;     // the chunk with the prediction layers; default the last
     EpComm ep_comm = EpComm::alltoall;
     GradientReduction gradient_reduction = GradientReduction::by_software;
     Reshard reshard = Reshard::by_software;

@@ -35,7 +35,7 @@ struct SoftwareFacts {
     double gradient_copy_bytes = 0;  // of a number, in 16 bits in addition to an fp32 sum
     double working_hidden = 0;       // 16-bit tensors of the hidden width that live at a layer's backward
     MeasuredRange reserved{1.03, 1.04, 1.09};  // bytes that the allocator reserves, over those allocated
-    MeasuredRange reserved_bytes;              // and in addition, for any allocated bytes
+    MeasuredRange reserved_bytes;              // bytes in addition to that share, for any allocated bytes
     MeasuredRange context_bytes;               // the driver's context and libraries
     double backward_layer = 0;  // of a recomputed layer: its gradients, in units of the recomputed tensors
 

@@ -24,7 +24,8 @@ void boxes_of(const Placement& placement, const Part& part, std::int64_t expert,
 
 // The holders with the same place on every axis of `by` share this piece.
 struct Piece {
-    Coordinates at{};        // which part on each axis of `by` (0 on the others): a coordinate, or fewer
+    Coordinates at{};        // the piece's part on each axis of `by` (0 on the others): a coordinate, or
+                             // fewer
     int first = 0, end = 0;  // of TensorPieces::box
 };
 

@@ -24,9 +24,9 @@ struct MapWords {
     std::string_view says;   // the primitive it is known for
     std::string_view often;  // frequency of its calls
     std::string_view sits;   // the tier it should sit on
-    std::string_view reach;  // when to reach for it
-    std::string_view saves;  // which memory
-    std::string_view scope;  // which part of the model
+    std::string_view reach;  // the reason to use it
+    std::string_view saves;  // the memory that it saves
+    std::string_view scope;  // the part of the model that it applies to
     std::string_view model;  // needed knowledge of the model
     std::string_view drawback;
     std::string_view why, cost;  // sentences, for the card

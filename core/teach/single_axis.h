@@ -16,7 +16,7 @@ inline constexpr int kStrategyCount = 9;
 
 struct StrategyFacts {
     std::string_view name;      // "ZeRO-3 / FSDP"
-    Axis axis = Axis::tp;       // whose colour it has
+    Axis axis = Axis::tp;       // the axis whose colour it has
     std::string_view splits;    // the parts that it cuts: "batch; optimizer state"
     std::string_view composes;  // a sentence: its place among the others
 };
@@ -32,7 +32,7 @@ struct StrategyTraffic {
     Collective collective = Collective::all_reduce;
     GroupKind group = GroupKind::tp;
     double count = 0;       // calls per step on a rank
-    double sent_bytes = 0;  // that leave a rank per step
+    double sent_bytes = 0;  // bytes that leave a rank per step
 };
 struct StrategyPrice {
     Strategy strategy = Strategy::ddp;

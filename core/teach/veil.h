@@ -21,18 +21,18 @@ struct Veil {
     };
     bool covers = false;               // the picture itself is the answer: it is not shown
     std::string covers_view;           // nor is that view, which is not the step's own
-    bool covers_figures = false;       // and so are memory, step and MFU, with any values
+    bool covers_figures = false;       // memory, step and MFU are hidden too, with any values
     std::vector<std::string> phrases;  // hidden wherever they stand as whole words, in any case
     std::vector<std::string> lines;    // a text that has one of these words is hidden whole
     std::vector<std::string> nouns;    // a number next to one of these words is hidden: "4 groups", "tp 8"
     std::vector<std::string> own;      // next to these only the answer is hidden: a scene states other
                                        // numbers there
     std::optional<Figure> figure;      // hidden where it stands with its unit, or has three digits
-    std::vector<Figure> others;        // so too: what each of several options comes to
+    std::vector<Figure> others;        // values of several options: each is hidden in the same way
     bool everywhere = false;           // the figure, a count, is hidden however short and next to any word
     bool bare_in_view = false;         // texts that are nothing but a number
     bool bare_in_plan = false;
-    bool ratios = false;  // and texts that are nothing but "3 of 10"
+    bool ratios = false;  // texts that are nothing but "3 of 10" are hidden
 
     [[nodiscard]] bool hides() const;
     // Returns the text with "?" in the place of each hidden part.

@@ -150,7 +150,7 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
     REQUIRE(kept.size() == runs.size());
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         Plan p = runs[i].plans.front();
-        p.training.software = runs[i].traits.software;  // whose run it was
+        p.training.software = runs[i].traits.software;  // the software that ran it
         CAPTURE(runs[i].label);
         const std::vector<NearRun> nearest = NearestRuns(runs).of(p, 3);
         REQUIRE(nearest.size() == 3);

@@ -188,7 +188,7 @@ TEST_CASE("Compare holds up to eight plans, which can be opened, removed and mad
     d.input.shift = true;
     for (std::uint64_t i = 0; i < 8; ++i) REQUIRE(d.click("search.row", i));
     d.input.shift = false;
-    CHECK(compare_of(d).kept.size() == 7);  // and the open plan
+    CHECK(compare_of(d).kept.size() == 7);  // the open plan is the eighth
     CHECK(d.shell.message().find("remove one first") != std::string::npos);
     d.press({.key = Key::n8});
     CHECK(d.drawn("compare.open", 7));

@@ -36,7 +36,7 @@ struct Driver {
     Presets presets;
     Offscreen surface;
     std::string clipboard;
-    std::vector<std::filesystem::path> pictures;  // that were asked for; none is drawn
+    std::vector<std::filesystem::path> pictures;  // pictures that were asked for; none is drawn
     std::vector<PictureOrder> orders;             // all that were asked for: previews and copies too
     std::vector<std::pair<ReviewRequest, std::filesystem::path>> reviews;  // the same
     std::vector<Plan> reviewed;                                            // in the last of them

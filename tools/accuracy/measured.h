@@ -14,7 +14,7 @@ struct RunAccuracy {
     std::optional<double> time;    // measured over ours, less 1: above 0 the program is too fast
     std::optional<double> memory;  // ours over measured, less 1: above 0 the program says too much
     std::optional<bool> verdict;   // true if it agrees on fitting
-    RunTraits traits;              // where there is a time
+    RunTraits traits;              // set where there is a time
     double step_s = 0, measured_s = 0, memory_bytes = 0;  // ours, and the measured time; 0: none
 };
 [[nodiscard]] RunAccuracy accuracy_of(const MeasuredRun& run, Evaluation& scratch);

@@ -17,7 +17,7 @@ namespace pentamesh::ui {
 // A view draws this. `key` names everything that the value depends on.
 template <typename Value, typename Key>
 struct WorkedOut {
-    std::optional<Key> key;  // that `value` is of, or that is being worked out
+    std::optional<Key> key;  // the key of `value`, or of the one that is being worked out
     Value value{};
     bool running = false;
     std::string error;  // why the value is missing; empty if nothing went wrong

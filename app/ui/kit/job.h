@@ -167,7 +167,7 @@ class Job {
     std::vector<Result> results_;
     std::exception_ptr error_;
     bool running_ = false, quit_ = false;
-    std::optional<Work> work_;  // that is being done in slices
+    std::optional<Work> work_;  // the work that is being done in slices
     std::uint64_t work_number_ = 0;
     std::optional<SliceWorker> slices_;
     std::thread thread_;  // last: it uses all of the above

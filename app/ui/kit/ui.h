@@ -86,13 +86,13 @@ struct UiState {
     Id hovered_last = 0;
     double hovered_since = 0;
     bool wants_frame = false;      // another frame is wanted at once
-    bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
+    bool tooltip_pending = false;  // a tooltip wants another frame: parts stay as they are
     Id edit = 0;                   // the text field that has the keyboard
     Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
     Id edit_from = 0;              // the value in whose place the text field was opened
     std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
-    bool scroll_has_focus = false;  // so in this frame, so far
+    bool scroll_has_focus = false;  // keys_scroll of this frame, so far
     bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows
     bool page_keys = true;          // Page Up and Page Down scroll; false: they mean something else
     // Returns true if a finger's movement scrolls there.
@@ -298,10 +298,10 @@ class Ui {
     std::string tooltip_;
     Rect tooltip_clear_;
     mutable Rect hovered_row_;          // the lowest thing that was asked for and lies under the mouse: a row
-    UiState::Part* part_ = nullptr;     // that is being drawn
-    std::size_t part_areas_ = 0;        // where its areas begin
+    UiState::Part* part_ = nullptr;     // the part that is being drawn
+    std::size_t part_areas_ = 0;        // the place where its areas begin
     Mark part_begun_;                   // clips inside it
-    std::optional<Canvas> part_under_;  // where it is drawn on the layer: the window's
+    std::optional<Canvas> part_under_;  // the canvas below the part: the window's
     DrawMark part_mark_;
     bool part_checked_ = false;
 

@@ -22,7 +22,7 @@ struct LessonAction {
         retry,
         show_plan,
         solve,    // the plan becomes the task's sample solution
-        restart,  // and again what the task, or the step, begins with
+        restart,  // the plan becomes again the one that the task, or the step, begins with
         go_on     // to the step where the lesson was left last time
     } kind = Kind::none;
     std::size_t step = 0;  // jump, go_on

@@ -28,7 +28,7 @@ struct StepState {
     int tries = 0;          // answers given so far; the first wrong one has a second
     int missed = -1;        // the option that the first of two was
     std::string remark;     // why what was given is no answer yet
-    std::string mistake;    // where what was given comes from, if the lesson says it
+    std::string mistake;    // the mistake that leads to the given answer, if the lesson says it
     std::vector<std::int64_t> picked;
     std::size_t hints = 0;     // of a task, shown so far
     bool passed = false;       // the task was, at least once

@@ -27,7 +27,7 @@ struct CalibrateSheetState {
     bool stale = false;         // the files are to be read again
     std::uint64_t version = 0;  // of the files
     OwnFiles own{};
-    Cluster on{};                                 // that is calibrated
+    Cluster on{};                                 // the cluster that is calibrated
     WorkedOut<Calibrated, std::uint64_t> made{};  // for `version`
     std::string name{};                           // to be saved under
     std::string error{};                          // why it could not be saved or used

@@ -133,7 +133,7 @@ std::string head_of(const Scene& scene, const Constant& c) {
 struct Line {
     enum class Kind : std::uint8_t { constant, head, message, gap };
     Kind kind = Kind::constant;
-    std::size_t constant = 0;  // or the one after the head, before the message
+    std::size_t constant = 0;  // the constant; of a head the one after it, of a message the one before it
 };
 
 // Places sections' heads and their constants in `columns` columns of `each` lines. A head never ends a

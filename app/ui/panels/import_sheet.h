@@ -47,7 +47,7 @@ struct ImportSheetState {
 struct Imported {
     Plan plan;
     std::string what;     // "the settings of run.sh"
-    std::string hosts{};  // that the text names
+    std::string hosts{};  // the hosts that the text names
     bool edits = false;   // the open plan with other figures, no other plan
 };
 [[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);

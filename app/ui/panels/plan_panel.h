@@ -25,8 +25,8 @@ struct PlanPanelState {
     std::string edit_text, edit_before;  // as it is, as it was
     bool edit_fresh = false;
     std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
-    bool wants_presets = false;                 // so is the list of one's own presets
-    bool wants_stages = false;                  // so is the sheet of layers per stage
+    bool wants_presets = false;                 // the list of one's own presets is to open
+    bool wants_stages = false;                  // the sheet of layers per stage is to open
     bool spare_replicates = false;              // GPUs that come are replicas, not shards
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
     std::string refusal;  // the typed text, and the allowed values

@@ -88,7 +88,7 @@ struct Row {
     double px_per_s = 0;     // of the bars
     double layer_s = 0;      // of a layer on average
     bool several = false;    // chunks a GPU
-    bool numbered = false;   // and they have numbers: the copies of a stage have none
+    bool numbered = false;   // the chunks have numbers; the copies of a stage have none
 };
 
 // Draws the layers as wide as their time, then the rest of the stage: embedding, head, prediction layers.

@@ -19,7 +19,7 @@ struct StageFigures {
     StageLoad load;
     std::vector<std::int64_t> now, even;  // layers of each chunk
     std::vector<int> device;              // of each chunk: the stage whose GPUs run it
-    std::vector<int> chunk;               // which of that device's chunks it is
+    std::vector<int> chunk;               // the chunk's number among those of its device
     double balanced_s = 0;                // the busiest stage's, balanced; 0: that takes long to find
 };
 

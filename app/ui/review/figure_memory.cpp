@@ -12,7 +12,7 @@ namespace {
 constexpr int kMostRowsAlone = 20;  // more stages stand in two columns
 
 struct BarFrame {
-    double bytes = 1;  // that the bars' width stands for
+    double bytes = 1;  // the bars' width stands for so many bytes
     float label = 0, total = 0;
 };
 

@@ -20,8 +20,8 @@ struct ReviewContent {
     const Presets& presets;
     ReviewRequest request;
     std::vector<ReviewPage> pages;
-    std::optional<Sensitivity> sensitivity;  // where the page of time is wanted
-    Table near_runs;                         // where the page of assumptions is wanted
+    std::optional<Sensitivity> sensitivity;  // present where the page of time is wanted
+    Table near_runs;                         // filled where the page of assumptions is wanted
     std::size_t runs = 0;                    // published ones
     std::optional<PlanComparison> comparison;
     [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }

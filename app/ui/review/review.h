@@ -44,7 +44,7 @@ struct ReviewRequest {
     bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
     bool outlines = false;                      // SVG: text as shapes
     bool one_a_page = false;                    // each figure and table has a page of its own
-    std::vector<TextRun>* text_runs = nullptr;  // where all text of the pages goes, in drawing order
+    std::vector<TextRun>* text_runs = nullptr;  // gets all text of the pages, in drawing order
     [[nodiscard]] Paper page() const;
 };
 

@@ -16,7 +16,7 @@ namespace pentamesh::ui {
 // Receives the pages. `turn` begins the next page and returns its canvas.
 struct SheetTarget {
     std::function<Canvas(const std::string& section)> turn;
-    int pages = 0;  // that there will be; 0: not known yet
+    int pages = 0;  // the number of pages; 0: not known yet
 };
 
 class ReviewSheet {
@@ -82,7 +82,7 @@ class ReviewSheet {
     const Paper& paper_;
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;
-    std::string heading_;  // that the page has as its title; empty: the section's name
+    std::string heading_;  // the page's title; empty: the section's name
     Canvas canvas_;
     Vec2 origin_{};
     Rect room_{};
@@ -90,7 +90,7 @@ class ReviewSheet {
     int page_ = 0, cut_ = 0;
     int columns_ = 1, column_ = 0;
     Rect body_{};        // of the page, what the columns share
-    float deepest_ = 0;  // where the longest column of this page ends
+    float deepest_ = 0;  // the lower end of this page's longest column
 
     // Holds columns of a table that are side by side, and their places.
     struct Part {

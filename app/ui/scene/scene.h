@@ -106,8 +106,9 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
-    const Hosts* hosts = nullptr;               // that are named; no names in it: none are
-    std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: of no framework
+    const Hosts* hosts = nullptr;               // the hosts' names; it may hold none
+    std::optional<interop::Framework> flags{};  // the framework whose settings fields show on hover; nullopt:
+                                                // of none
     const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
     std::string_view changed{};                 // effect of the last edit on the main figures
     bool another_model = false;                 // A has another model than the plan

@@ -61,7 +61,7 @@ struct ViewStates {
     SearchViewState search;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
     std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
-    std::array<int, kViewCount> data_part{};  // which of ViewEntry::data_parts
+    std::array<int, kViewCount> data_part{};  // the index in ViewEntry::data_parts
     std::array<TableState, kViewCount> tables{};
     std::array<Kept<Table, std::pair<std::uint64_t, int>>, kViewCount> kept_tables{};  // by revision and part
 };
@@ -84,7 +84,7 @@ struct ViewEntry {
     std::string_view help;   // the question that it answers
     Pane pane;
     Chord key;                      // shows it in the whole window
-    std::span<const KeyHelp> keys;  // that it answers while it has the keyboard
+    std::span<const KeyHelp> keys;  // the keys that it answers while it has the keyboard
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
     // Returns one of the tables below for "Show as data".
@@ -97,7 +97,8 @@ struct ViewEntry {
     ViewPages pages = {};
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
     std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it highlights
-    Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
+    Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
+                                                              // frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there
 };
 [[nodiscard]] std::span<const ViewEntry> view_table();

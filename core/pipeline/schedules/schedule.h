@@ -53,7 +53,7 @@ struct ScheduleTraits {
     std::string_view torchtitan{};  // its name there; empty: torchtitan has it not
     std::string_view nanotron{};    // its name there and in picotron; empty: they have it not
     std::string_view term;          // of the glossary
-    std::string_view paper;         // or the repository that states the order
+    std::string_view paper;         // the paper, or the repository, that states the order
     std::span<const ChunkChoice> choices;
 };
 [[nodiscard]] const ScheduleTraits& traits_of(Schedule schedule);

@@ -29,7 +29,7 @@ struct CompareViewState {
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ScrollState scroll;
     bool wants_flip = false;    // the button was pressed
-    bool wants_before = false;  // so was that for the plan before the last edit
+    bool wants_before = false;  // the button for the plan before the last edit was pressed
 
     // Returns null where nothing is pinned.
     [[nodiscard]] const KeptPlan* pinned() const { return kept.empty() ? nullptr : &kept.front(); }

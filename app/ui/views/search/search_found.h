@@ -34,10 +34,10 @@ struct SearchFound {
     SearchSpace space;
 
     static constexpr std::size_t kMostPoints = 60000;
-    std::vector<FoundLayout> points;  // that fit; of more than kMostPoints every `every`-th
+    std::vector<FoundLayout> points;  // layouts that fit; of more than kMostPoints every `every`-th
     std::int64_t fit = 0, every = 1;
     std::vector<FoundLayout> front;  // no other beats them in both: ascending memory, descending step
-    SearchCounts counts;             // so far; `layouts` is of the whole space
+    SearchCounts counts;             // the counts so far; `layouts` is of the whole space
     std::optional<SearchReport> report;
     std::string error;
     double seconds = 0;

@@ -13,8 +13,8 @@ namespace pentamesh::ui {
 // Says what the user did to a row, or to an example, whose plan is `example`.
 struct SearchPick {
     std::optional<LayoutChoice> hovered, clicked;
-    std::optional<SearchRow> row;   // that is hovered, or has the focus
-    Vec2 at;                        // where the mouse or that row is
+    std::optional<SearchRow> row;   // the row that is hovered, or has the focus
+    Vec2 at;                        // the place of the mouse or of that row
     const Plan* example = nullptr;  // of what was rejected: to be looked at
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr float kReach = 14;
-constexpr std::size_t kFewDots = 2500;  // so many are round
+constexpr std::size_t kFewDots = 2500;  // up to so many dots are round
 
 void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words, Color color, Dash dash,
                 bool to_the_left, float free_from, float beside) {

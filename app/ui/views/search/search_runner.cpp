@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kBatch_s = 0.04;   // found layouts are handed over so often
-constexpr double kSlice_s = 0.004;  // where there are no threads
+constexpr double kSlice_s = 0.004;  // a slice of work takes so long where there are no threads
 constexpr int kListed = 12;
 
 double seconds_since(Clock::time_point t) {

@@ -18,7 +18,7 @@ struct Sheet {
     TensorPieces coarse, fine;  // empty where it is cut too finely to be drawn
     Part part;                  // the rank's part of it
     std::vector<IndexBox> lit;  // the same, drawn
-    std::int64_t expert = 0;    // which of the experts is drawn
+    std::int64_t expert = 0;    // the expert that is drawn
 };
 
 // Says which part of the model is shown.

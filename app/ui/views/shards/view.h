@@ -19,7 +19,7 @@ namespace pentamesh::ui {
 // the busiest ep rank, which follows from it (training.router_imbalance).
 struct ExpertLoads {
     std::vector<double> load;   // by expert; empty: only the plan's number is known
-    double imbalance = 1;       // that follows; another in the plan: the loads are forgotten
+    double imbalance = 1;       // follows from `load`; if the plan has another, the loads are forgotten
     std::int64_t dragged = -1;  // expert
     double drag_from = 1;       // its load when the drag began
     bool typing = false, fresh = false;

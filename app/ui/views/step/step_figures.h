@@ -13,7 +13,8 @@ namespace pentamesh::ui {
 struct BudgetState {
     std::string text = "15 T";
     double tokens = 15e12;
-    double tokens_of_plan = 0;  // that they were taken from; 0: the plan names none
+    double tokens_of_plan = 0;  // the plan's own number when `tokens` was taken from it; 0: the plan names
+                                // none
 };
 inline constexpr float kFiguresWidth = 316, kFiguresBareWidth = 206;  // with ranges, and without
 void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state);
