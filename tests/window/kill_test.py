@@ -36,7 +36,7 @@ def wait_for(what, done):
 
 
 class Lateness:
-    """Returns the longest time that this machine took, since `begin`, to wake up a thread and bring a line to its disk."""
+    """Returns the longest time that this machine took, since `begin`, to wake up a thread and write a line to disk."""
 
     def __init__(self, folder):
         self.file, self.longest_s, self.ended = folder / "line", 0.0, threading.Event()
@@ -72,7 +72,7 @@ def find_window():
 
 
 def play(folder, at):
-    """Runs one window from its start to its end. Returns seconds from an edit that was seen, and not saved, to the kill.
+    """Runs one window from start to end. Returns seconds from an edit that was seen, and not saved, to the kill.
 
     Where nothing is saved one button alone is clicked: the other would bring back the plan as it was opened, and then
     there is nothing to keep."""
